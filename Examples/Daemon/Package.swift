@@ -5,7 +5,8 @@ let package = Package(
     name: "Daemon",
     platforms: [.macOS(.v13)],
     dependencies: [
-        // In a package of your own: .package(url: "https://github.com/swift-pusher-channels/swift-pusher-channels", …, traits: ["ServiceLifecycle"])
+        // In a package of your own:
+        // .package(url: "https://github.com/swift-pusher-channels/swift-pusher-channels", …, traits: ["ServiceLifecycle"])
         .package(name: "swift-pusher-channels", path: "../..", traits: ["ServiceLifecycle"]),
         .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),

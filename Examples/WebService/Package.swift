@@ -5,7 +5,8 @@ let package = Package(
     name: "WebService",
     platforms: [.macOS(.v14)],
     dependencies: [
-        // In a package of your own: .package(url: "https://github.com/swift-pusher-channels/swift-pusher-channels", …, traits: ["ServiceLifecycle"])
+        // In a package of your own:
+        // .package(url: "https://github.com/swift-pusher-channels/swift-pusher-channels", …, traits: ["ServiceLifecycle"])
         .package(name: "swift-pusher-channels", path: "../..", traits: ["ServiceLifecycle"]),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),

@@ -1,4 +1,4 @@
-// What Swift can't import from libwebsockets' headers, and what its module of the C library leaves out.
+// Parts of libwebsockets' headers that Swift can't import, and parts of the C library that Swift's module of it leaves out.
 #ifndef CLWS_H
 #define CLWS_H
 
@@ -6,15 +6,15 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-// A union that Swift imports with two names for one member.
+// Swift imports this union with two names for one member.
 static inline struct lws *clws_adopt(struct lws_vhost *vhost, int descriptor, const char *protocol) {
     lws_sock_file_fd_type file;
     file.filefd = descriptor;
     return lws_adopt_descriptor_vhost(vhost, LWS_ADOPT_RAW_FILE_DESC, file, protocol, NULL);
 }
 
-// A timer that makes lws_service return. To be due isn't enough for that: lws_service runs what is due before it sleeps, and
-// sleeps until something else is.
+// A timer that makes lws_service return. Being due isn't enough for that: lws_service runs due timers before it sleeps, and then
+// sleeps until the next one is due.
 struct clws_alarm {
     lws_sorted_usec_list_t timer;
     int event;
@@ -24,7 +24,8 @@ static inline void clws_ring(lws_sorted_usec_list_t *timer) {
     eventfd_write(lws_container_of(timer, struct clws_alarm, timer)->event, 1);
 }
 
-// An eventfd that the context watches, in whichever way: libwebsockets' own wake-up isn't there if there was no descriptor for it.
+// `event` is an eventfd that the context watches, directly or indirectly. libwebsockets' own wake-up is missing if there was no
+// descriptor for it.
 static inline void clws_set_alarm(struct clws_alarm *alarm, struct lws_context *context, int event, lws_usec_t microseconds) {
     alarm->event = event;
     lws_sul_schedule(context, 0, &alarm->timer, clws_ring, microseconds);

@@ -1,4 +1,4 @@
-// What Swift can't import from OpenSSL's headers: function-like macros that a client needs.
+// Function-like macros from OpenSSL's headers that a client needs and Swift can't import.
 #ifndef COPENSSL_CLIENT_H
 #define COPENSSL_CLIENT_H
 
@@ -9,9 +9,9 @@
 
 static inline void copenssl_configure_client(SSL_CTX *context, int minimum_version) {
     SSL_CTX_set_min_proto_version(context, minimum_version);
-    // What is unsent may move and grow between tries, and idle connections keep no buffers.
+    // Unsent data may move and grow between tries, and idle connections keep no buffers.
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
-    // One read from the kernel for many records.
+    // One read from the kernel serves many records.
     SSL_CTX_set_read_ahead(context, 1);
 }
 
@@ -24,7 +24,7 @@ static inline int copenssl_send(BIO *socket, const char *bytes, int size) {
     return sent;
 }
 
-// The bytes that may be read from the socket before it says that nothing is there.
+// Sets the number of bytes that may be read from the socket before it reports that there are no more.
 static inline void copenssl_allow_reading(SSL *tls, int size) { BIO_set_app_data(SSL_get_rbio(tls), (void *)(intptr_t)size); }
 
 static inline int copenssl_receive(BIO *socket, char *bytes, int size) {
@@ -39,8 +39,9 @@ static inline int copenssl_receive(BIO *socket, char *bytes, int size) {
     return received;
 }
 
-// How a socket is read and written, but that no more is read than was allowed, and that a write to a peer which is gone raises no SIGPIPE:
-// that could end the process, and to block it on a thread is to block it on all threads that are made there. NULL without memory for it.
+// Makes a socket method that reads no more than was allowed, and raises no SIGPIPE when it writes to a peer that is gone. The
+// signal could end the process, and blocking it on a thread blocks it on all threads that are made there. NULL if there is no
+// memory for it.
 static inline BIO_METHOD *copenssl_make_socket_method(void) {
     const BIO_METHOD *original = BIO_s_socket();
     BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOCKET, "socket");

@@ -1,4 +1,4 @@
-// What Swift can't import from OpenSSL's headers: function-like macros.
+// Function-like macros from OpenSSL's headers, which Swift can't import.
 #ifndef COPENSSL_H
 #define COPENSSL_H
 
@@ -34,7 +34,7 @@ static inline int copenssl_add_extension(X509 *certificate, X509 *issuer, int ki
     return result;
 }
 
-// Bytes in memory that run dry rather than end.
+// A memory BIO that asks for a retry when it is empty, instead of reporting an end.
 static inline BIO *copenssl_make_memory(void) {
     BIO *memory = BIO_new(BIO_s_mem());
     if (memory != NULL) BIO_set_mem_eof_return(memory, -1);
@@ -42,7 +42,7 @@ static inline BIO *copenssl_make_memory(void) {
 }
 
 static inline int copenssl_set_versions(SSL_CTX *context, int lowest, int highest) {
-    // What is older than TLS 1.2 signs by SHA-1, which no higher level allows.
+    // Versions before TLS 1.2 sign with SHA-1, which no higher level allows.
     if (lowest < TLS1_2_VERSION) SSL_CTX_set_security_level(context, 0);
     return SSL_CTX_set_min_proto_version(context, lowest) == 1 && SSL_CTX_set_max_proto_version(context, highest) == 1;
 }
@@ -52,7 +52,7 @@ static inline void copenssl_forget_sessions(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
 }
 
-// Else it would fill gaps in its chain with what it finds among those it trusts.
+// Otherwise OpenSSL would fill gaps in the chain with certificates that it trusts.
 static inline void copenssl_send_given_chain_only(SSL_CTX *context) { SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN); }
 
 static inline int copenssl_add_to_chain(SSL_CTX *context, X509 *certificate) {

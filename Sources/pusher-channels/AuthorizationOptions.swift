@@ -32,11 +32,11 @@ struct AuthorizationOptions: ParsableArguments {
         if let givenEndpoint { try Setting.authEndpoint.validate(givenEndpoint, isOption: true) }
     }
 
-    /// Checks what can only be checked with the values of the environment and the file.
+    /// Checks the options that depend on the values of the environment and the file.
     ///
     /// - Parameters:
-    ///   - settings: The environment's and the file's.
-    ///   - localApp: The app whose secret signs where none is given, nor an endpoint.
+    ///   - settings: The settings of the environment and the file.
+    ///   - localApp: The app whose secret signs if neither a secret nor an endpoint is given.
     func validate(with settings: Settings, localApp: ServerApp? = nil) throws {
         if case .secret(_, let masterKey) = credential(settings, localApp) {
             if let masterKey { try Setting.encryptionMasterKey.validate(masterKey, isOption: givenMasterKey != nil) }
@@ -54,7 +54,7 @@ struct AuthorizationOptions: ParsableArguments {
         case secret(String, encryptionMasterKey: String?)
     }
 
-    /// The credential to authorize with. An option goes before the environment and the file.
+    /// Returns the credential to authorize with. An option takes precedence over the environment and the file.
     private func credential(_ settings: Settings, _ localApp: ServerApp?) -> Credential? {
         if let givenEndpoint { return .endpoint(givenEndpoint) }
         let masterKey = givenMasterKey ?? settings[.encryptionMasterKey]
@@ -74,7 +74,7 @@ struct AuthorizationOptions: ParsableArguments {
         }
     }
 
-    /// Returns which option a channel lacks, for a person; nil when none.
+    /// Returns a message for a person that names the option a channel lacks; `nil` if it lacks none.
     func problem(of channel: String, _ settings: Settings, localApp: ServerApp? = nil) -> String? {
         let name = ChannelName(channel)
         return switch credential(settings, localApp) {

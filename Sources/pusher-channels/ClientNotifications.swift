@@ -12,11 +12,11 @@ enum ClientNotification: Sendable {
     case event(PusherEvent)
     case memberAdded(String)
     case memberRemoved(String)
-    /// Somebody wants the process to end, by this signal.
+    /// The process was asked to end, by this signal.
     case interrupted(Int32)
 }
 
-/// Turns a client's calls into a stream.
+/// Turns a client's delegate calls into a stream.
 final class ClientNotifications: PusherDelegate, Sendable {
     let stream: AsyncStream<ClientNotification>
     private let continuation: AsyncStream<ClientNotification>.Continuation
@@ -29,7 +29,8 @@ final class ClientNotifications: PusherDelegate, Sendable {
         continuation.yield(notification)
     }
 
-    /// Disconnects a client and waits for its goodbye: a process that ends before it leaves the server a broken connection.
+    /// Disconnects a client and waits until it is disconnected: a process that ends earlier leaves the server a broken
+    /// connection.
     func end(_ pusher: Pusher) async {
         pusher.disconnect()
         for await notification in stream {

@@ -2,15 +2,17 @@ import Dispatch
 import Foundation
 import PusherChannels
 
-/// Catches SIGINT and SIGTERM from now on, and says so of the first, on a thread of the system's. A second one ends the process at once,
-/// with the status of a shell for it: the end in good order, which the first begins, may take longer than somebody wants to wait.
+/// Catches SIGINT and SIGTERM from now on, and reports the first one on a system thread.
+///
+/// A second one ends the process at once, with a shell's status for it, because the orderly end that the first one begins may
+/// take longer than somebody wants to wait.
 func onInterruption(_ body: @escaping @Sendable (Int32) -> Void) {
     let isEnding = Locked(false)
     let registrations = DispatchGroup()
     sources.withLock { sources in
         sources = [SIGINT, SIGTERM].map { number in
             #if canImport(Darwin)
-            // There a source only watches what becomes of the signal; on Linux it takes the place of what would.
+            // On Darwin, a source only observes the signal; on Linux, it replaces the signal's action.
             signal(number, SIG_IGN)
             #endif
             let source = DispatchSource.makeSignalSource(signal: number)
@@ -28,8 +30,8 @@ func onInterruption(_ body: @escaping @Sendable (Int32) -> Void) {
             return source
         }
     }
-    // On another thread, which a busy machine may let wait until somebody who read the first line sends a signal. Where no thread can be
-    // had, the program goes on without.
+    // The sources are registered on another thread, which a busy machine may not run before somebody who has read the first line
+    // sends a signal. If there can't be a thread, the program goes on without them.
     _ = registrations.wait(timeout: .now() + .seconds(10))
 }
 

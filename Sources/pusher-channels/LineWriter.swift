@@ -1,7 +1,7 @@
 import Dispatch
 import PusherChannels
 
-/// Writes lines in a thread of its own: no other thread waits for a reader who has stopped.
+/// Writes lines on its own thread, so no other thread waits for a reader that has stopped.
 final class LineWriter: Sendable {
     private let queue = DispatchQueue(label: "lines")
     private let state = Locked((waiting: 0, leftOut: 0))
@@ -9,8 +9,8 @@ final class LineWriter: Sendable {
     private let limit: Int
 
     /// - Parameters:
-    ///   - limit: The number of lines that may wait; those that come after them are left out, and counted.
-    ///   - write: Writes a line, and may wait for as long as it likes.
+    ///   - limit: The number of lines that may wait; further lines are left out, and counted.
+    ///   - write: Writes a line, and may block for as long as it likes.
     init(limit: Int = 10_000, write: @escaping @Sendable (String) -> Void) {
         self.limit = limit
         self.write = write
@@ -35,7 +35,7 @@ final class LineWriter: Sendable {
         }
     }
 
-    /// Returns when all is written, or when that takes too long.
+    /// Waits until everything is written, or until that takes too long.
     func finish(within patience: DispatchTimeInterval) {
         let written = DispatchSemaphore(value: 0)
         queue.async { written.signal() }

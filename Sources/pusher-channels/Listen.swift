@@ -56,13 +56,13 @@ struct Listen: AsyncParsableCommand {
                 authMethod: authorization.method(server.settings, localApp: server.localApp), host: server.location,
                 port: server.portToUse, path: path, useTLS: server.usesTLS, tls: route.tls, proxy: route.proxyConfiguration,
                 reconnectPolicy: ReconnectPolicy(maximumDelay: .seconds(maxDelay)),
-                // What it would say is said here, once.
+                // The command itself prints what the client would log, once.
                 logger: Logger(label: "listen") { _ in SwiftLogNoOpLogHandler() }))
         let notifications = ClientNotifications()
         pusher.delegate = notifications
-        // Whoever reads our output slowly makes the server wait, not our memory grow.
+        // A slow reader of our output makes the server wait, instead of filling our memory.
         let events = pusher.events(buffering: StreamBuffering(overflow: .pauseThenDrop))
-        // An element for each of the delegate's changes, whenever that is come to.
+        // One element for each of the delegate's changes, however late it is read.
         let states = pusher.connectionStates(buffering: StreamBuffering(limit: .max, byteLimit: .max))
         if let userID = authorization.userID {
             pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) }
@@ -82,7 +82,7 @@ struct Listen: AsyncParsableCommand {
             }
             group.addTask {
                 let reason = await reasonToEnd(notifications.stream, states, of: pusher)
-                // The events end with the client: those that came until then are still printed.
+                // The events end with the client; those that came before are still printed.
                 await pusher.shutdown()
                 return reason
             }
@@ -96,7 +96,8 @@ struct Listen: AsyncParsableCommand {
         if let reason { throw reason }
     }
 
-    /// Returns true when as many were printed as were asked for; false when no more can come, which is explained where states are followed.
+    /// Returns `true` when the requested number of events was printed, and `false` when no more can come. The task that follows
+    /// the states explains why.
     private func printAll(_ events: PusherStream<PusherEvent>, counting printed: Locked<Int>) async throws -> Bool {
         var dropped = 0
         var iterator = events.makeAsyncIterator()
@@ -116,9 +117,9 @@ struct Listen: AsyncParsableCommand {
         return false
     }
 
-    /// Says what happens until it can't go on, and returns why; nil when the task is cancelled.
+    /// Reports what happens until the client can't go on, and returns the reason; `nil` if the task is cancelled.
     ///
-    /// The order is the delegate's; a change's reason is with the stream's element for it.
+    /// Notifications come in the delegate's order; the reason for a state change comes with the stream's element.
     private func reasonToEnd(
         _ notifications: AsyncStream<ClientNotification>, _ states: PusherStream<ConnectionStateChange>, of pusher: Pusher
     ) async -> (any Error)? {
@@ -130,7 +131,7 @@ struct Listen: AsyncParsableCommand {
             case .state(let state):
                 let reason = (try? await changes.next())?.reason
                 if state == .disconnected { return Failure("\(ErrorLines.lastLine("can't go on", reason)); \(Advice.reason)") }
-                // Such as a file of authorities that isn't there: no later attempt goes better.
+                // For example, a file of authorities that doesn't exist: no later attempt succeeds.
                 if advice.isDue, let reason, DoctorStep(failedWith: reason) == .options {
                     return Failure(ErrorLines.lastLine("can't go on", reason))
                 }
@@ -161,7 +162,8 @@ struct Listen: AsyncParsableCommand {
         return nil
     }
 
-    /// Ends the process when nothing more is printed for a while: its reader has stopped, and would hold up the end for ever.
+    /// Ends the process when nothing more is printed for a while, because its reader has stopped and would hold up the end
+    /// forever.
     private static func endUnlessGrowing(_ printed: Locked<Int>, status: Int32) -> any DispatchSourceTimer {
         let before = Locked(printed.withLock { $0 })
         let timer = DispatchSource.makeTimerSource()
@@ -212,11 +214,12 @@ extension ConnectionState {
     }
 }
 
-/// Says once where to look when there was no connection yet: a wrong address is more likely then than a server that is away for a moment.
+/// Advises once where to look if there was no connection yet: a wrong address is then more likely than a server that is briefly
+/// away.
 private struct Advice {
     static let reason = "pusher-channels doctor, with the same options, says what to do"
 
-    /// Indicates whether there was neither a connection nor a failed attempt yet.
+    /// Indicates whether there has been neither a connection nor a failed attempt yet.
     private(set) var isDue = true
 
     mutating func line(after state: ConnectionState) -> String? {
@@ -227,22 +230,22 @@ private struct Advice {
     }
 }
 
-/// Says an error once, though it comes as an error, as the reason of a change and as that of a channel.
+/// Reports an error once, though it comes as an error, as the reason for a state change, and as a channel's failure.
 private struct ErrorLines {
     private var latest: String?
 
-    /// The line for an error by itself; nil where it was said just before.
+    /// Returns the line for an error by itself; `nil` if it was just reported.
     mutating func line(_ error: PusherError) -> String? {
         defer { latest = error.message }
         return error.message == latest ? nil : "\(error)"
     }
 
-    /// The reason why it ends, whatever was said before: it may be all that somebody looks at.
+    /// Returns the line with the reason for the end, even if that was reported before: it may be all that somebody looks at.
     static func lastLine(_ what: String, _ reason: PusherError?) -> String {
         reason.map { "\(what): \($0)" } ?? what
     }
 
-    /// Returns the line for what happened, with the reason unless that was said just before.
+    /// Returns the line for an event, with the reason unless that was just reported.
     mutating func line(_ what: String, _ reason: PusherError?) -> String {
         guard let reason, let why = line(reason) else {
             if reason == nil { latest = nil }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Does work, and says meanwhile how far it is: in a line of a terminal's standard error that is written over each second and is gone
-/// at the end. Elsewhere nothing is said.
+/// Does work and shows progress meanwhile: a line of a terminal's standard error that is overwritten every second and erased at
+/// the end. Nothing is shown elsewhere.
 func showingProgress<Result>(
     _ line: @escaping @Sendable () -> String, while work: () async throws -> Result
 ) async rethrows -> Result {

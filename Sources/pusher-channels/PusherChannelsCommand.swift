@@ -33,7 +33,8 @@ struct PusherChannelsCommand: AsyncParsableCommand {
         await main(nil)
     }
 
-    /// Without them, as with `<&-`, what is opened next would be taken for input or output. In their place, to read or to write fails.
+    /// Opens the standard descriptors that are closed, as with `<&-`, because the next files to be opened would be taken for
+    /// input or output. Reading from or writing to their replacements fails.
     private static func haveStandardDescriptors() {
         for descriptor in 0...2 where fcntl(Int32(descriptor), F_GETFD) < 0 {
             _ = open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PusherChannels
 
-/// The options for a client's way to the server.
+/// The options for a client's route to the server.
 struct RouteOptions: ParsableArguments {
     @Option(help: "A PEM file of the authorities that may vouch for the server, instead of those that the system trusts.")
     var caFile: String?
@@ -14,7 +14,7 @@ struct RouteOptions: ParsableArguments {
     var proxy: String?
 
     func validate() throws {
-        // Not repeating what was given: it may hold a password.
+        // The value isn't repeated, because it may hold a password.
         guard parsedProxy != nil else { throw ValidationError("--proxy takes none, or http://user:password@host:port") }
     }
 

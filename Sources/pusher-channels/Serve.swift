@@ -52,7 +52,7 @@ struct Serve: AsyncParsableCommand {
 
     func validate() throws {
         for address in webhook {
-            // What it takes is what an endpoint's address takes.
+            // The requirements are those of an endpoint's address.
             if let requirement = Setting.authEndpoint.requirement(unmetBy: address) {
                 throw ValidationError("--webhook \(requirement)")
             }
@@ -67,7 +67,7 @@ struct Serve: AsyncParsableCommand {
         try Setting.encryptionMasterKey.validate(encryptionMasterKey, isOption: true)
     }
 
-    /// The characters of names in the header field `Host`, where others are written with these.
+    /// Returns whether a name has only the characters of names in the header field `Host`, in which other characters are encoded.
     private static func isHostName(_ name: String) -> Bool {
         !name.isEmpty
             && name.utf8.allSatisfy { byte in
@@ -80,7 +80,7 @@ struct Serve: AsyncParsableCommand {
             }
     }
 
-    /// Takes as many descriptors as there may be, one for each connection: what a shell allows at first is far less.
+    /// Allows as many descriptors as possible, one for each connection, because a shell's default is far lower.
     private static func allowDescriptors() {
         #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -93,7 +93,7 @@ struct Serve: AsyncParsableCommand {
         setrlimit(resource, &limit)
     }
 
-    /// As a signal would.
+    /// Ends the server with its input, as a signal would.
     private func endWithInput() {
         let thread = Thread {
             var byte: UInt8 = 0
@@ -110,7 +110,7 @@ struct Serve: AsyncParsableCommand {
         let (ends, end) = AsyncStream<String?>.makeStream()
         onInterruption { _ in end.yield(nil) }
         Self.allowDescriptors()
-        // Who reads the notices slowly, or not at all, holds up no client.
+        // A slow or stopped reader of the notices holds up no client.
         let notices = LineWriter { note($0) }
         defer { notices.finish(within: .seconds(2)) }
         var settings = LocalServer.Settings(onEvent: { event in notices.add("\(event)") })
@@ -121,7 +121,7 @@ struct Serve: AsyncParsableCommand {
             port: port, apps: [app], profile: imitated ?? .hosted, seed: seed, settings: settings,
             tls: tls ? .throwaway : nil)
         let authority = try server.certificateAuthority?.file()
-        // It would go with the server, which a task may hold to the end of the process.
+        // Otherwise the file would go with the server, which a task may hold until the process ends.
         defer { if let authority { try? FileManager.default.removeItem(at: authority) } }
         if let authority { output("certificate authority in \(authority.path)") }
         if page { LivePage(profile: profile, hostNames: Set(pageHost.map { $0.lowercased() })).show(server) }

@@ -3,7 +3,8 @@ import Foundation
 import PusherChannels
 import TestSupport
 
-/// The way to the server: what the options say, otherwise the environment, the configuration file, and where a local server is.
+/// The server to use, from the options; otherwise from the environment, the configuration file, or the defaults of a local
+/// server.
 struct ServerOptions: ParsableArguments {
     @OptionGroup var configuration: SettingsOptions
 
@@ -30,12 +31,12 @@ struct ServerOptions: ParsableArguments {
         if let port { try Setting.port.validate(String(port), isOption: true) }
     }
 
-    /// Returns why a text is no host, for whoever gave it as an option.
+    /// Returns the reason why an option's text isn't a host; `nil` if it is one.
     static func problem(ofHost text: String) -> String? {
         Setting.host.requirement(unmetBy: text).map { $0 + ": the port goes to --port" }
     }
 
-    /// Checks what is used of the environment: a variable that an option goes before may be anything. The file's values were checked when it
+    /// Checks the variables that are in use; one that an option overrides may be anything. The file's values were checked when it
     /// was read.
     func validateVariables(in settings: Settings) throws {
         let serverInUse = host == nil && cluster == nil ? settings.first(of: [.cluster, .host]) : nil
@@ -56,12 +57,12 @@ struct ServerOptions: ParsableArguments {
 
     var location: PusherHost { location(settings) }
 
-    /// The port to ask; `nil` for the scheme's own.
+    /// The port to use; `nil` for the scheme's default.
     var portToUse: Int? { portToUse(settings) }
 
     var usesTLS: Bool { usesTLS(settings) }
 
-    /// The server's place. Options go before the environment, and that before the file.
+    /// Returns the server's location. Options take precedence over the environment, and the environment over the file.
     func location(_ settings: Settings) -> PusherHost {
         if let host { return .host(host) }
         if let cluster { return .cluster(cluster) }
@@ -80,8 +81,8 @@ struct ServerOptions: ParsableArguments {
         tls ?? value(of: .tls, settings).flatMap(Setting.bool) ?? isHosted(settings)
     }
 
-    /// The server in use according to the environment or the file. The port of one says nothing of another, which an option names, or the
-    /// environment if the file has the port.
+    /// Returns a setting of the server that the environment or the file names. A port says nothing about another server, which an
+    /// option may name, or the environment if the port comes from the file.
     private func value(of setting: Setting, _ settings: Settings) -> String? {
         host == nil && cluster == nil ? settings.value(of: setting, belongingTo: [.host, .cluster]) : nil
     }
@@ -91,7 +92,7 @@ struct ServerOptions: ParsableArguments {
     }
 }
 
-/// Something went wrong that the user of the command must know of.
+/// A problem that the user of the command must know about.
 struct Failure: Error, CustomStringConvertible {
     let description: String
 

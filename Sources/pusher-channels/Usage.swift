@@ -18,7 +18,7 @@ struct Usage: Sendable {
         #if canImport(Darwin)
         return current.ru_maxrss / 1024
         #else
-        // On Linux `ru_maxrss` begins with what the process that started this one had.
+        // On Linux, `ru_maxrss` begins with the value of the process that started this one.
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
         return peak.flatMap { Int($0.filter(\.isNumber)) } ?? current.ru_maxrss

@@ -1,15 +1,16 @@
 import PusherChannels
 
-/// The methods of delegates' classes, as the symbols of the program that runs have them.
+/// The methods of delegate classes, read from the symbols of the running program.
 ///
-/// A protocol whose methods all have defaults lets any class conform, and the compiler says nothing of a method that nearly is one: it is
-/// another method, which nobody calls. A class's methods are in the symbols of a debug build on Linux; elsewhere nothing is found.
+/// If all methods of a protocol have defaults, any class can conform. The compiler doesn't warn about a method that is slightly
+/// off: it's a different method, which nobody calls. Only debug builds on Linux have a class's methods among their symbols;
+/// elsewhere nothing is found.
 enum DelegateMethods {
-    /// The findings for methods of a delegate's class that are named like one of its protocol, but aren't it.
+    /// Returns a finding for each method of a delegate's class that resembles a method of its protocol but isn't that method.
     static func nearMisses(of delegate: AnyObject) -> [Finding] {
         guard let defaults = requirements(of: delegate) else { return [] }
         return classes(of: delegate).flatMap { type -> [Finding] in
-            // That of a class in a function, or a private one, has a place in the program besides.
+            // The name of a local or private class also contains an address.
             let name = String(reflecting: type).replacing(#/\(unknown context at \$\w+\)\./#, with: "")
             let methods = Symbols.ofProgram.mangledName(of: type).map(methods(named:)) ?? []
             return nearMisses(methods, of: defaults).map { method, requirement in
@@ -18,7 +19,7 @@ enum DelegateMethods {
         }
     }
 
-    /// The methods that are named like one that is required while that one is missing, each with it.
+    /// Returns the methods that resemble a missing requirement, each paired with that requirement.
     static func nearMisses(_ methods: [String], of requirements: [String]) -> [(method: String, requirement: String)] {
         let present = Set(methods.filter(requirements.contains).map(baseName))
         return methods.filter { !requirements.contains($0) }.compactMap { method in
@@ -36,7 +37,7 @@ enum DelegateMethods {
             default: nil
             }
         guard let name = type.flatMap({ _mangledTypeName($0) }), name.hasSuffix("_p") else { return nil }
-        // What a module adds to its own protocol.
+        // The mangled prefix of a protocol's extensions in its own module.
         return methods(named: "$s\(name.dropLast(2))PAAE")
     }
 
@@ -44,14 +45,14 @@ enum DelegateMethods {
         Array(sequence(first: type(of: delegate)) { _getSuperclass($0) })
     }
 
-    /// The methods below a mangled name, `receivedError(error: PusherChannels.PusherError)`.
+    /// Returns the methods whose symbols begin with a mangled name, such as `receivedError(error: PusherChannels.PusherError)`.
     private static func methods(named context: String) -> [String] {
         let demangled = Symbols.ofProgram.demangled(beginningWith: context)
         return Set(demangled.compactMap(signature)).sorted()
     }
 
-    /// Returns the text behind the type in `App.Delegate.receivedError(error: PusherChannels.PusherError) -> ()`; nil for symbols that
-    /// aren't methods of an object, such as closures.
+    /// Returns the text after the type in `App.Delegate.receivedError(error: PusherChannels.PusherError) -> ()`; `nil` for
+    /// symbols that aren't instance methods, such as closures.
     static func signature(_ symbol: String) -> String? {
         let isExtension = symbol.hasPrefix("(extension in ")
         let symbol = isExtension ? String(symbol.drop { $0 != ":" }.dropFirst()) : symbol
@@ -63,7 +64,7 @@ enum DelegateMethods {
         var depth = 0
         var start = symbol.startIndex
         var index = symbol.startIndex
-        // A private type is in brackets, too: the parameters are in those that follow a name.
+        // Parentheses also enclose a private type; those that follow a name enclose the parameters.
         while index < symbol.endIndex {
             switch symbol[index] {
             case "(" where depth == 0 && index > start: return String(withoutPlace(symbol[start...]))
@@ -78,14 +79,14 @@ enum DelegateMethods {
         return nil
     }
 
-    /// The method without what stands behind that of a class in a function, ` in Delegate #1 in App.test() -> ()`.
+    /// Returns the method without the suffix for a class that is local to a function, ` in Delegate #1 in App.test() -> ()`.
     private static func withoutPlace(_ method: Substring) -> Substring {
         method.firstRange(of: #/ in \w+ #\d+ in /#).map { method[..<$0.lowerBound] } ?? method
     }
 
     private static func baseName(_ method: String) -> String { String(method.prefix { $0 != "(" }) }
 
-    /// Returns whether two names are the same but for capitals, or for one character in a long one, or two that changed places.
+    /// Returns whether two names differ only in case or, if they are long, in one character or in two transposed characters.
     static func isNear(_ first: String, _ second: String) -> Bool {
         let (a, b) = (Array(first.lowercased()), Array(second.lowercased()))
         guard a != b else { return true }

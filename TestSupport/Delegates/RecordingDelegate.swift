@@ -5,7 +5,7 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// A delegate that writes down what it hears, for a test to look at or to wait for.
+/// A delegate that records its notifications, so a test can inspect them or wait for them.
 ///
 /// ```swift
 /// let recorder = RecordingDelegate(of: pusher)
@@ -13,17 +13,17 @@ import FoundationNetworking
 /// try await recorder.next { $0 == .subscribed(channel: "news") }
 /// ```
 ///
-/// A client holds its delegate weakly: keep the recorder. All members may be used from any thread.
+/// A client holds its delegate weakly, so keep a reference to the recorder. All members may be used from any thread.
 public final class RecordingDelegate: PusherDelegate, Sendable {
-    /// Something that the client told.
+    /// A notification from the client.
     public enum Notification: Equatable, Sendable {
-        /// The connection went to this state.
+        /// The connection entered this state.
         case state(ConnectionState)
         /// The server confirmed a subscription.
         case subscribed(channel: String)
-        /// A channel was subscribed to again; events since then may be missing.
+        /// A channel was resubscribed; events since then may be missing.
         case gap(channel: String, since: Date)
-        /// A channel could not be subscribed to; `status` and `body` are the authorization endpoint's.
+        /// Subscribing to a channel failed; `status` and `body` are those of the authorization endpoint's response.
         case failedToSubscribe(channel: String, error: PusherError?, status: Int? = nil, body: String? = nil)
         /// The user was signed in.
         case signedIn(userID: String)
@@ -31,13 +31,13 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         case failedToSignIn(PusherError)
         /// An event of an encrypted channel could not be decrypted.
         case failedToDecrypt(String, channel: String, data: String?)
-        /// Something went wrong that is not about one channel.
+        /// An error occurred that isn't about a single channel.
         case error(PusherError)
-        /// An event came; only a recorder made with ``RecordingDelegate/init(of:file:line:)`` or bound by hand hears of it. Two are equal
-        /// whose data is the same JSON: the order of the keys and spaces don't count.
+        /// An event arrived. Only a recorder made with ``RecordingDelegate/init(of:file:line:)`` or bound by hand receives
+        /// events. Two events are equal if their data is the same JSON; the order of keys and whitespace don't count.
         case event(String, channel: String? = nil, data: String? = nil, userID: String? = nil)
 
-        /// The error in it, if there is one.
+        /// The notification's error, if it has one.
         public var failure: PusherError? {
             switch self {
             case .error(let error): error
@@ -47,7 +47,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
             }
         }
 
-        /// Returns whether two notifications tell the same.
+        /// Returns whether two notifications are equal.
         public static func == (first: Notification, second: Notification) -> Bool {
             switch (first, second) {
             case (.state(let first), .state(let second)): first == second
@@ -75,7 +75,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         }
     }
 
-    /// A harness that wants to know of a recorder that nobody holds.
+    /// A harness's check for recorders that nobody holds.
     private struct Watch {
         let scheduler: TestScheduler
         let isClientAlive: @Sendable () -> Bool
@@ -92,12 +92,12 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     private let state = Locked(State())
     private let location: String
 
-    /// Creates a recorder that has heard nothing.
+    /// Creates an empty recorder.
     public init(file: String = #fileID, line: Int = #line) {
         location = sourceLocation(file, line)
     }
 
-    /// Creates a client's delegate that also hears all its events.
+    /// Creates a recorder as a client's delegate and binds it to all of the client's events.
     public convenience init(of pusher: Pusher, file: String = #fileID, line: Int = #line) {
         self.init(file: file, line: line)
         pusher.delegate = self
@@ -116,7 +116,8 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
             ))
     }
 
-    /// Has the recorder say when it goes before it heard anything or was looked at, while its client goes on.
+    /// Makes the recorder report a finding if it is deallocated before it received anything or was looked at, while its client is
+    /// still alive.
     func watch(
         in scheduler: TestScheduler, _ isClientAlive: @escaping @Sendable () -> Bool,
         _ report: @escaping @Sendable (Finding) -> Void
@@ -130,13 +131,13 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
 
     // MARK: Entries
 
-    /// Everything so far, in order.
+    /// All notifications so far, in order.
     public var notifications: [Notification] {
         look()
         return recorder.all
     }
 
-    /// The lines for a developer.
+    /// The client's debug log messages.
     public var log: [String] {
         look()
         return state.withLock { $0.lines }
@@ -147,7 +148,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         notifications.compactMap { if case .state(let state) = $0 { state } else { nil } }
     }
 
-    /// The channels that were confirmed, once for each time.
+    /// The channels whose subscriptions were confirmed, once for each confirmation.
     public var subscribedChannels: [String] {
         notifications.compactMap { if case .subscribed(let channel) = $0 { channel } else { nil } }
     }
@@ -155,21 +156,24 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     /// The errors among the notifications.
     public var errors: [PusherError] { notifications.compactMap(\.failure) }
 
-    /// Passes over all that was heard so far, for a ``next(within:file:line:where:)`` that is to be of what follows, such as a reconnect.
+    /// Skips everything received so far, so the next call to ``next(within:file:line:where:)`` returns something later, such as
+    /// part of a reconnect.
     public func passOver() {
         look()
         recorder.passOver()
     }
 
-    /// The next notification that is wanted, now or when it comes: the first of those that nobody got here, so that it may have come
-    /// before (``passOver()``). Those before it are passed over, and not looked at again.
+    /// Returns the next notification that matches, waiting for it if necessary.
+    ///
+    /// It returns the first match that wasn't returned or skipped yet, so the notification may have arrived before the call; to
+    /// prevent that, call ``passOver()``. The notifications before the match are skipped and not considered again.
     ///
     /// - Parameters:
-    ///   - patience: The least time to wait, in real time: a watchdog, not a measure.
+    ///   - patience: The minimum real time to wait: a watchdog, not a measurement.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    ///   - isWanted: Says of a notification whether it is meant; by default the first is.
-    /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
+    ///   - isWanted: A closure that returns whether a notification matches; by default, every notification does.
+    /// - Throws: ``NothingCame`` if no match arrives in time; `CancellationError` if the task is cancelled.
     @discardableResult
     public func next(
         within patience: Duration = .seconds(30), file: String = #fileID, line: Int = #line,
@@ -184,53 +188,53 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
 
     // MARK: PusherDelegate
 
-    /// Writes an event down, for use in a binding.
+    /// Records an event, for use in a binding.
     public func record(_ event: PusherEvent) {
         record(.event(event.eventName, channel: event.channelName, data: event.data, userID: event.userId))
     }
 
-    /// Writes it down.
+    /// Records a line of the debug log.
     public func debugLog(message: String) {
         state.withLock { $0.lines.append(message) }
     }
 
-    /// Writes it down.
+    /// Records the new state.
     public func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {
         record(.state(new))
     }
 
-    /// Writes it down.
+    /// Records the subscription.
     public func subscribedToChannel(name: String) {
         record(.subscribed(channel: name))
     }
 
-    /// Writes it down.
+    /// Records the gap.
     public func eventsMayBeMissing(channelName: String, since: Date) {
         record(.gap(channel: channelName, since: since))
     }
 
-    /// Writes it down.
+    /// Records the failure, with the response's status.
     public func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
         let status = (response as? HTTPURLResponse)?.statusCode
         record(.failedToSubscribe(channel: name, error: error.flatMap(PusherError.init), status: status, body: data))
     }
 
-    /// Writes it down.
+    /// Records the sign-in.
     public func signedIn(userID: String) {
         record(.signedIn(userID: userID))
     }
 
-    /// Writes it down.
+    /// Records the failure.
     public func failedToSignIn(error: PusherError) {
         record(.failedToSignIn(error))
     }
 
-    /// Writes it down.
+    /// Records the event that couldn't be decrypted.
     public func failedToDecryptEvent(eventName: String, channelName: String, data: String?) {
         record(.failedToDecrypt(eventName, channel: channelName, data: data))
     }
 
-    /// Writes it down.
+    /// Records the error.
     public func receivedError(error: PusherError) {
         record(.error(error))
     }

@@ -1,15 +1,16 @@
 import Foundation
 import PusherChannels
 
-/// The names of a program's symbols, of all that it was linked from, as its file has them; none where that is stripped or no ELF file.
+/// The names of a program's symbols, including those of everything linked into it, read from its file. There are none if the file
+/// is stripped or isn't an ELF file.
 struct Symbols: Sendable {
-    /// Those of the program that runs, read when they are first asked for.
+    /// The symbols of the running program, read on first use.
     static let ofProgram = Symbols(ofFile: "/proc/self/exe")
 
     private let file: Data
-    /// The range of the symbols, 24 bytes each.
+    /// The range of the symbols in the file, 24 bytes each.
     private let entries: Range<Int>
-    /// The range of their names, one after the other, each with a zero behind it.
+    /// The range of the symbols' names in the file, each followed by a zero byte.
     private let names: Range<Int>
 
     init(ofFile path: String) {
@@ -21,10 +22,11 @@ struct Symbols: Sendable {
         (entries, names) = file.withUnsafeBytes { ELF(bytes: $0).symbols } ?? (0..<0, 0..<0)
     }
 
-    /// The name of a class as symbols have it, `$s3App8DelegateC`: by its place in the program, as the runtime has no name for what is private.
+    /// Returns the mangled name of a class, such as `$s3App8DelegateC`. It is looked up by address, because the runtime has no
+    /// name for private types.
     func mangledName(of type: AnyClass) -> String? {
         guard let known = _mangledTypeName(MockSession.self), let place = value(of: "$s\(known)N") else { return nil }
-        // From a class whose symbol is known to this one is as far in memory as in the file.
+        // The distance from a class with a known symbol to this class is the same in memory as in the file.
         let address =
             UInt64(UInt(bitPattern: ObjectIdentifier(type))) &- UInt64(UInt(bitPattern: ObjectIdentifier(MockSession.self)))
         let name = name(at: place &+ address) { $0.hasPrefix("$s") && $0.hasSuffix("CN") }
@@ -58,7 +60,7 @@ struct Symbols: Sendable {
         }
     }
 
-    /// The names that begin with a mangled one, as people read them.
+    /// Returns the demangled forms of the names that begin with a mangled prefix.
     func demangled(beginningWith prefix: String) -> [String] {
         file.withUnsafeBytes { bytes in
             Self.names(beginningWith: Array(prefix.utf8), in: UnsafeRawBufferPointer(rebasing: bytes[names])).compactMap(
@@ -88,7 +90,7 @@ struct Symbols: Sendable {
             _ flags: UInt32
         ) -> UnsafeMutablePointer<CChar>?
 
-    /// The standard library's own, which has no declaration.
+    /// The standard library's demangler, which has no declaration.
     private static let demangler: Demangle? = dlsym(dlopen(nil, RTLD_LAZY), "swift_demangle").map {
         unsafeBitCast($0, to: Demangle.self)
     }
@@ -100,7 +102,7 @@ struct Symbols: Sendable {
     }
 }
 
-/// As much of the format of programs (ELF, 64 bits, little endian) as it takes to find the names of symbols.
+/// The part of the program format (ELF, 64 bits, little endian) that is needed to find the names of symbols.
 private struct ELF {
     let bytes: UnsafeRawBufferPointer
 
@@ -113,7 +115,7 @@ private struct ELF {
 
     static var entrySize: Int { 24 }
 
-    /// The places of the symbol table and of the string table that belongs to it.
+    /// The ranges of the symbol table and of its string table.
     var symbols: (entries: Range<Int>, names: Range<Int>)? {
         guard bytes.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]), let table = number(UInt64.self, at: 0x28),
             let size = number(UInt16.self, at: 0x3A), let count = number(UInt16.self, at: 0x3C), table < bytes.count

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A decoder of any kind for inputs of one type, so that the code under test takes a JSON decoder or a ``DecoderMock`` alike.
+/// A type-erased decoder for inputs of one type: the code under test can take a JSON decoder or a ``DecoderMock``.
 public struct AnyDecoder<Input>: Sendable {
     private let decodeAny: @Sendable (any Decodable.Type, Input) throws -> Any
 
-    /// Creates a decoder of a closure, which is given the type that is wanted. A value of another type is an error, see
+    /// Creates a decoder from a closure that takes the requested type. Returning a value of another type is an error; see
     /// ``decode(_:from:)``.
     public init(_ decode: @escaping @Sendable (any Decodable.Type, Input) throws -> Any) {
         decodeAny = decode
@@ -12,7 +12,7 @@ public struct AnyDecoder<Input>: Sendable {
 
     /// Decodes a value.
     ///
-    /// - Throws: `DecodingError.typeMismatch` when the decoder gave a value of another type; what the decoder throws.
+    /// - Throws: `DecodingError.typeMismatch` if the decoder returns a value of another type; any error from the decoder.
     public func decode<Value: Decodable>(_ type: Value.Type, from input: Input) throws -> Value {
         let value = try decodeAny(type, input)
         if let value = value as? Value { return value }

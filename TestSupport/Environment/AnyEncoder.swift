@@ -1,17 +1,17 @@
 import Foundation
 
-/// An encoder of any kind for outputs of one type, so that the code under test takes a JSON encoder or an ``EncoderMock`` alike.
+/// A type-erased encoder for outputs of one type: the code under test can take a JSON encoder or an ``EncoderMock``.
 public struct AnyEncoder<Output>: Sendable {
     private let encodeAny: @Sendable (any Encodable) throws -> Output
 
-    /// Creates an encoder of a closure.
+    /// Creates an encoder from a closure.
     public init(_ encode: @escaping @Sendable (any Encodable) throws -> Output) {
         encodeAny = encode
     }
 
     /// Encodes a value.
     ///
-    /// - Throws: what the encoder throws.
+    /// - Throws: Any error from the encoder.
     public func encode(_ value: some Encodable) throws -> Output {
         try encodeAny(value)
     }

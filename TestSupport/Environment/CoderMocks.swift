@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// A decoder that gives what the test says, whatever its input is.
+/// A decoder that returns what the test specifies, whatever its input is.
 ///
 /// All members may be called from any thread.
 public final class DecoderMock<Input: Sendable>: Sendable {
@@ -32,7 +32,7 @@ public final class DecoderMock<Input: Sendable>: Sendable {
         }
     }
 
-    /// Makes every use from now on an issue in ``TestEnvironment/issues``; decoding throws ``Unimplemented``.
+    /// Makes every later use an issue in ``TestEnvironment/issues``; decoding throws ``Unimplemented``.
     public func unimplemented() {
         nextDecode = { [issues] _ in
             issues.record("decoder was used, but is unimplemented")
@@ -43,7 +43,7 @@ public final class DecoderMock<Input: Sendable>: Sendable {
     /// The inputs that were decoded, in order.
     public var inputs: [Input] { state.withLock { $0.inputs } }
 
-    /// The mock as the code under test takes it.
+    /// The mock as a decoder for the code under test.
     public var decoder: AnyDecoder<Input> {
         AnyDecoder { [self] _, input in
             let decode = state.withLock { state in
@@ -55,7 +55,7 @@ public final class DecoderMock<Input: Sendable>: Sendable {
     }
 }
 
-/// An encoder that gives what the test says, whatever its value is.
+/// An encoder that returns what the test specifies, whatever the value is.
 ///
 /// All members may be called from any thread.
 public final class EncoderMock<Output: Sendable>: Sendable {
@@ -87,7 +87,7 @@ public final class EncoderMock<Output: Sendable>: Sendable {
         }
     }
 
-    /// Makes every use from now on an issue in ``TestEnvironment/issues``; encoding throws ``Unimplemented``.
+    /// Makes every later use an issue in ``TestEnvironment/issues``; encoding throws ``Unimplemented``.
     public func unimplemented() {
         nextEncode = { [issues] _ in
             issues.record("encoder was used, but is unimplemented")
@@ -95,10 +95,10 @@ public final class EncoderMock<Output: Sendable>: Sendable {
         }
     }
 
-    /// The values that were encoded, in order, as text: values themselves may not be kept.
+    /// The values that were encoded, in order. They are kept as text, because the values themselves can't be kept.
     public var values: [String] { state.withLock { $0.values } }
 
-    /// The mock as the code under test takes it.
+    /// The mock as an encoder for the code under test.
     public var encoder: AnyEncoder<Output> {
         AnyEncoder { [self] value in
             let text = "\(value)"
@@ -111,7 +111,7 @@ public final class EncoderMock<Output: Sendable>: Sendable {
     }
 }
 
-/// The code under test used what the test says it doesn't.
+/// An error thrown when the code under test uses a coder that the test marked as unimplemented.
 public struct Unimplemented: Error, Equatable, Sendable, CustomStringConvertible {
     /// The name of the coder that was used.
     public let name: String

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// The problems that showed where no error can be thrown; the mocks of one environment share one.
+/// The problems that occurred where no error can be thrown. The mocks of one environment share one log.
 final class IssueLog: Sendable {
     private let entries = Locked<[String]>([])
 

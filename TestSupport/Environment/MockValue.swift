@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// The value that a closure `() -> Value` gives the code under test: a default, or what the test says.
+/// The value that a closure `() -> Value` returns to the code under test: a default, or what the test specifies.
 ///
 /// ```swift
 /// environment.calendar.next = Calendar(identifier: .buddhist)
@@ -22,7 +22,7 @@ public final class MockValue<Value: Sendable>: Sendable {
         var source: Source
         var reads: [Value] = []
 
-        /// Returns what makes the next value, if not the default, and what is wrong with wanting it.
+        /// Returns a closure that makes the next value, `nil` for the default, and a description of the misuse if there is one.
         mutating func takeNext() -> (make: Make?, misuse: String?) {
             switch source {
             case .make(let make):
@@ -55,8 +55,8 @@ public final class MockValue<Value: Sendable>: Sendable {
 
     // MARK: Reading
 
-    /// Reads the value. A read of one that is unimplemented or used up is noted in ``TestEnvironment/issues``; it gets a value all the
-    /// same.
+    /// Reads the value. Reading an unimplemented value, or past the end of a sequence, is recorded in ``TestEnvironment/issues``
+    /// but returns a value all the same.
     public func callAsFunction() -> Value {
         let value = read()
         state.withLock { $0.reads.append(value) }
@@ -73,7 +73,7 @@ public final class MockValue<Value: Sendable>: Sendable {
 
     // MARK: Settings
 
-    /// The value of every read from now on. Looking at it is no read.
+    /// The value of every later read. Getting this property doesn't count as a read.
     public var next: Value {
         get {
             switch state.withLock({ $0.source }) {
@@ -85,23 +85,24 @@ public final class MockValue<Value: Sendable>: Sendable {
         set { make { newValue } }
     }
 
-    /// The value as it is now for a double beside the code under test: of a sequence, what that was given last. Looking at it is no read.
+    /// The current value, for a test double that works beside the code under test; in a sequence, the value that was read last.
+    /// Getting this property doesn't count as a read.
     var current: Value {
         guard case .sequence(let values, let given) = state.withLock({ $0.source }), given > 0 else { return next }
         return values.prefix(given).last ?? next
     }
 
-    /// Makes the value anew for every read from now on, as objects that are configured by who reads them want it.
+    /// Makes a new value for every later read, for objects that are configured by their readers.
     public func make(_ make: @escaping @Sendable () -> Value) {
         use(.make(make))
     }
 
-    /// Gives one value after the other; a read beyond the last gives that one again, and is an issue.
+    /// Returns the values one after the other; reading past the last value returns it again and is an issue.
     public func sequence(_ values: [Value]) {
         use(.sequence(values, given: 0))
     }
 
-    /// Makes every read from now on an issue: the code under test is not supposed to use this. A read gives the default.
+    /// Makes every later read an issue, because the code under test isn't supposed to use this value. A read returns the default.
     public func unimplemented() {
         use(.unimplemented)
     }
@@ -111,7 +112,7 @@ public final class MockValue<Value: Sendable>: Sendable {
         use(.make(makeDefault))
     }
 
-    /// Sets another value for as long as `body` runs.
+    /// Sets another value while `body` runs.
     func with<Result, Failure: Error>(_ value: Value, _ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         let before = state.withLock { $0.source }
         next = value
@@ -124,7 +125,7 @@ public final class MockValue<Value: Sendable>: Sendable {
     }
 
     private func read() -> Value {
-        // Made outside the lock: it may read other mocks, this one included.
+        // Make the value outside the lock, because the closure may read other mocks and even this one.
         let (make, misuse) = state.withLock { $0.takeNext() }
         if let misuse { issues.record("\(name) was used\(misuse)") }
         return (make ?? makeDefault)()

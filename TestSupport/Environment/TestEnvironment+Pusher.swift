@@ -1,11 +1,12 @@
 import PusherChannels
 
 extension TestEnvironment {
-    /// The SDK's environment, made of these mocks.
+    /// Creates the SDK's environment from these mocks.
     ///
     /// - Parameters:
-    ///   - makeWebSocket: Makes the socket of a connection, such as a ``MockWebSocket``.
-    ///   - spawn: Runs asynchronous user code; pass ``TestExecutor/spawn(_:)->Task<Void,Never>`` to step it.
+    ///   - makeWebSocket: A closure that makes the socket of a connection, such as a ``MockWebSocket``.
+    ///   - spawn: A closure that runs asynchronous user code; to run it step by step, pass
+    ///     ``TestExecutor/spawn(_:)->Task<Void,Never>``.
     public func pusherEnvironment(
         makeWebSocket: @escaping @Sendable () -> any WebSocket,
         spawn: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }

@@ -5,10 +5,10 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// All that code takes from its surroundings, in the hands of one test: calendar, locale, time, formatters, coders, HTTP.
+/// The environment of the code under test, controlled by one test: calendar, locale, time, formatters, coders, HTTP.
 ///
-/// The defaults are the same on every machine: the Gregorian calendar, ``Locales/us``, GMT, the 1st of January 2001. Each
-/// environment is on its own, so tests may run side by side. All members may be called from any thread.
+/// The defaults are the same on every machine: the Gregorian calendar, ``Locales/us``, GMT, January 1, 2001. Environments share
+/// nothing, so tests may run in parallel. All members may be called from any thread.
 ///
 /// ```swift
 /// let environment = TestEnvironment()
@@ -19,7 +19,7 @@ import FoundationNetworking
 public final class TestEnvironment: Sendable {
     /// Virtual time and its timers.
     public let scheduler: TestScheduler
-    /// Answers HTTP requests from stubs.
+    /// The session that responds to HTTP requests from stubs.
     public let session: MockSession
 
     /// The calendar; by default a Gregorian one with the environment's locale and time zone.
@@ -30,24 +30,24 @@ public final class TestEnvironment: Sendable {
     public let timeZone: MockValue<TimeZone>
     /// The date; by default it moves with the ``scheduler``.
     public let now: MockValue<Date>
-    /// A formatter of dates; by default a new one each time, of medium length, with the environment's calendar, locale and
-    /// time zone.
+    /// The date formatter; by default a new one each time, in medium style, with the environment's calendar, locale, and time
+    /// zone.
     public let dateFormatter: MockValue<DateFormatter>
-    /// A formatter of numbers; by default a new one each time, for decimal numbers in the environment's locale.
+    /// The number formatter; by default a new one each time, for decimal numbers in the environment's locale.
     public let numberFormatter: MockValue<NumberFormatter>
-    /// A decoder; by default ``decoderMock``.
+    /// The decoder; by default ``decoderMock``.
     public let decoder: MockValue<AnyDecoder<Data>>
-    /// An encoder; by default ``encoderMock``.
+    /// The encoder; by default ``encoderMock``.
     public let encoder: MockValue<AnyEncoder<Data>>
     /// The mock behind ``decoder``.
     public let decoderMock: DecoderMock<Data>
     /// The mock behind ``encoder``.
     public let encoderMock: EncoderMock<Data>
-    /// A decoder of real JSON, as the SDK takes it.
+    /// The real JSON decoder that the SDK uses.
     public let jsonDecoder: MockValue<JSONDecoder>
-    /// An encoder of real JSON, as the SDK takes it; by default with its keys in order.
+    /// The real JSON encoder that the SDK uses; by default it sorts keys.
     public let jsonEncoder: MockValue<JSONEncoder>
-    /// The session of HTTP requests; by default ``session``.
+    /// The session for HTTP requests; by default ``session``.
     public let urlSession: MockValue<any HTTPSession>
     /// The seed of random generators.
     public let randomSeed: MockValue<UInt64>
@@ -59,9 +59,9 @@ public final class TestEnvironment: Sendable {
     /// - Parameters:
     ///   - epoch: The date at the origin of the scheduler's clock.
     ///   - seed: The value of ``randomSeed``.
-    ///   - scheduler: Virtual time; pass that of another double to keep it in step.
-    ///   - session: Answers HTTP requests; by default one that does so within the call that makes them, delays in `scheduler`'s
-    ///     time.
+    ///   - scheduler: The virtual time; to keep another double in step, pass its scheduler.
+    ///   - session: The session that responds to HTTP requests; by default one that responds within the call that makes the
+    ///     request, with delays in `scheduler`'s time.
     public init(
         epoch: Date = Date(timeIntervalSinceReferenceDate: 0), seed: UInt64 = 0, scheduler: TestScheduler = TestScheduler(),
         session: MockSession? = nil
@@ -115,24 +115,24 @@ public final class TestEnvironment: Sendable {
     /// A clock for async code, in the scheduler's time.
     public var clock: TestClock { TestClock(scheduler) }
 
-    /// Makes a request over ``urlSession``, as a closure for a struct of closures.
+    /// A closure that makes a request over ``urlSession``, for a struct of closures.
     ///
-    /// It throws what the session answers, `URLError.badServerResponse` where there is no HTTP response.
+    /// It throws the session's error, or `URLError.badServerResponse` if there is no HTTP response.
     public var request: @Sendable (URLRequest) async throws -> (Data, URLResponse) {
         Live.request(session: urlSession.function)
     }
 
-    /// A mock of something that the environment doesn't have, under the same rules.
+    /// Creates a mock of something that the environment doesn't have, under the same rules.
     public func mock<Value: Sendable>(_ name: String, default makeDefault: @escaping @Sendable () -> Value) -> MockValue<Value> {
         MockValue(name, issues: issueLog, default: makeDefault)
     }
 
     // MARK: Strictness
 
-    /// The things that the code under test was not supposed to do and did, in order; a test that passes leaves none.
+    /// The things that the code under test did but wasn't supposed to do, in order. A passing test leaves none.
     public var issues: [String] { issueLog.all }
 
-    /// Makes every use an issue, until ``MockValue/next`` or another answer is set for what the test needs.
+    /// Makes every use an issue, until ``MockValue/next`` or another outcome is set for the things that the test needs.
     public func unimplemented() {
         calendar.unimplemented()
         locale.unimplemented()

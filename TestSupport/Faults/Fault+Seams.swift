@@ -5,19 +5,19 @@ import FoundationNetworking
 #endif
 
 extension Fault {
-    /// A test double that faults can be put into.
+    /// A test double that faults can be injected into.
     public enum Seam: String, Hashable, Sendable, CaseIterable {
         /// ``MockWebSocket``: a socket in memory.
         case mockWebSocket
         /// ``MockSession``: HTTP in memory.
         case mockSession
-        /// ``LocalServer``: a real server's answers and frames.
+        /// ``LocalServer``: a real server's responses and frames.
         case localServer
         /// ``NetworkFaultProxy``: the bytes between a client and any server.
         case networkFaultProxy
     }
 
-    /// The doubles that this fault exists at.
+    /// The test doubles that support this fault.
     public var seams: Set<Seam> {
         switch self {
         case .refused: [.mockWebSocket, .mockSession, .networkFaultProxy]
@@ -37,7 +37,7 @@ extension Fault {
 }
 
 extension Fault: CustomStringConvertible {
-    /// The fault as it is written: `reset(after: frames(3))`.
+    /// The fault as text, such as `reset(after: frames(3))`.
     public var description: String {
         switch self {
         case .refused: "refused"
@@ -57,14 +57,14 @@ extension Fault: CustomStringConvertible {
     }
 }
 
-/// A fault was asked of a test double that can't do it.
+/// An error that is thrown when a test double doesn't support a fault.
 public struct UnsupportedFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The fault.
     public let fault: Fault
-    /// The seam at which it was asked for.
+    /// The test double that was asked for the fault.
     public let seam: Fault.Seam
 
-    /// Names the fault, the double, and those that can do it.
+    /// A description that names the fault, the test double, and those that support the fault.
     public var description: String {
         let able = fault.seams.map(\.rawValue).sorted().joined(separator: ", ")
         return "\(seam.rawValue) can't do \(fault); it exists at: \(able)"

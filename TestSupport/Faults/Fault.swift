@@ -6,13 +6,13 @@ import FoundationNetworking
 
 /// A fault between a client and a server: one vocabulary for all test doubles.
 ///
-/// Not every double can do everything; ``seams`` tells who can. Those that share a fault give the client the same outcome.
+/// Not every double supports every fault; see ``seams``. Doubles that share a fault give the client the same outcome.
 public enum Fault: Hashable, Sendable {
-    /// A place in what the server sends on a connection.
+    /// A position in the data that the server sends on a connection.
     public enum Position: Hashable, Sendable {
-        /// After so many bytes, those of the upgrade or the response head among them.
+        /// After this number of bytes, including those of the upgrade response or the response head.
         case bytes(Int)
-        /// After so many WebSocket frames; the answer to the upgrade is none, so that 0 is the place right after it.
+        /// After this number of WebSocket frames. The response to the upgrade isn't a frame, so 0 is the position right after it.
         case frames(Int)
 
         /// Before anything is sent.
@@ -21,51 +21,51 @@ public enum Fault: Hashable, Sendable {
 
     /// A frame that RFC 6455 doesn't allow a server to send.
     public enum MalformedFrame: Hashable, Sendable, CaseIterable {
-        /// An opcode that means nothing.
+        /// An opcode that has no meaning.
         case unknownOpcode
         /// A reserved bit without an extension that gives it a meaning.
         case reservedBit
         /// A masked frame, which only clients send.
         case masked
-        /// A ping that comes in parts.
+        /// A ping that is split into fragments.
         case fragmentedControl
         /// A ping of more than 125 bytes.
         case oversizedControl
-        /// A continuation of nothing.
+        /// A continuation frame with no message to continue.
         case orphanContinuation
     }
 
-    /// Nobody listens: the connection is refused.
+    /// The connection is refused because nothing listens.
     case refused
-    /// The upgrade is answered with this status instead of 101.
+    /// The upgrade gets a response with this status instead of 101.
     case upgradeRefused(status: Int)
-    /// The upgrade's answer carries a `Sec-WebSocket-Accept` that doesn't fit.
+    /// The response to the upgrade has a wrong `Sec-WebSocket-Accept`.
     case wrongAcceptKey
     /// The connection is reset (RST).
     case reset(after: Position)
-    /// The server's side ends without a close frame (FIN) while it goes on reading.
+    /// The server ends its side (FIN) without a close frame, but goes on reading.
     case halfClose(after: Position)
-    /// Nothing comes any more, though the connection stays.
+    /// Nothing more arrives, though the connection stays open.
     case stall(after: Position)
-    /// The connection ends in the middle of what was being sent.
+    /// The connection ends in the middle of the data being sent.
     case truncate(after: Position)
     /// A frame that breaks the WebSocket protocol.
     case malformedFrame(MalformedFrame)
-    /// A text frame whose bytes are no UTF-8.
+    /// A text frame whose bytes aren't valid UTF-8.
     case badUTF8
-    /// Everything comes so much later.
+    /// Everything arrives later by this duration.
     case latency(Duration)
-    /// No more than so many bytes come in a second.
+    /// At most this number of bytes arrives per second.
     case bandwidth(bytesPerSecond: Int)
-    /// Bytes come in pieces of so many bytes, with a pause between them.
+    /// Bytes arrive in pieces of this size, with a pause between them.
     case dribble(bytes: Int, every: Duration)
-    /// The error that `URLSession` reports.
+    /// The request fails with this `URLSession` error.
     case error(URLError.Code)
 
     /// The connection is reset at once.
     public static let reset = Fault.reset(after: .start)
-    /// The server's side ends at once.
+    /// The server ends its side at once.
     public static let halfClose = Fault.halfClose(after: .start)
-    /// Nothing ever comes.
+    /// Nothing ever arrives.
     public static let stall = Fault.stall(after: .start)
 }

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// Holds answers back until the test says so: an order of events without a clock.
+/// A gate that holds replies back until the test opens it, to order events without a clock.
 ///
 /// All members may be called from any thread.
 public final class Gate: Sendable {
@@ -14,7 +14,7 @@ public final class Gate: Sendable {
     /// Creates a closed gate.
     public init() {}
 
-    /// Lets everything through that waits, in the order it came, before this returns; later comers don't wait.
+    /// Opens the gate. Everything that waits passes in order of arrival before this method returns; later arrivals don't wait.
     public func open() {
         let waiting = state.withLock { state in
             guard case .closed(let waiting) = state else { return [@Sendable () -> Void]() }
@@ -24,12 +24,12 @@ public final class Gate: Sendable {
         for action in waiting { action() }
     }
 
-    /// The number of those who wait.
+    /// The number of replies that are waiting.
     public var waitingCount: Int {
         state.withLock { if case .closed(let waiting) = $0 { waiting.count } else { 0 } }
     }
 
-    /// Runs an action once the gate is open, at once if it is.
+    /// Runs an action once the gate is open, immediately if it already is.
     func pass(_ action: @escaping @Sendable () -> Void) {
         let isOpen = state.withLock { state in
             guard case .closed(let waiting) = state else { return true }
@@ -39,9 +39,9 @@ public final class Gate: Sendable {
         if isOpen { action() }
     }
 
-    /// Returns when the gate is open, or when the task is cancelled.
+    /// Waits until the gate is open or the task is cancelled.
     ///
-    /// - Parameter held: Called when it counts among those who wait.
+    /// - Parameter held: A closure that is called once the wait is counted in ``waitingCount``.
     func waitUntilOpen(held: () -> Void) async {
         let (opening, signal) = AsyncStream<Never>.makeStream()
         pass { signal.finish() }

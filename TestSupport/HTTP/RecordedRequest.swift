@@ -5,17 +5,17 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// An HTTP request as a test double received it: what stubs match, what routes and the server answer, what is looked at afterwards.
+/// An HTTP request as a test double received it. Stubs match it, routes and the server respond to it, and tests inspect it.
 public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
-    /// The method in capitals, `GET`.
+    /// The method in uppercase, such as `GET`.
     public var method: String
-    /// The address as sent, percent-encoded. A server's requests that name no host have the path and the query only.
+    /// The URL as sent, percent-encoded. A server's requests that name no host have only the path and the query.
     public var url: String
-    /// The header fields; read them with ``header(_:)``, which doesn't mind capitals.
+    /// The header fields; to ignore the case of names, read them with ``header(_:)``.
     public var headers: [String: String]
-    /// The body, wherever the request had it from; empty where there was none.
+    /// The body, read from the request's stream if necessary; empty if there was none.
     public var body: Data
-    /// The texts in the path for the parameters of a route such as `/users/{id}`, decoded.
+    /// The decoded path parameters of a route such as `/users/{id}`.
     public internal(set) var pathParameters: [String: String] = [:]
 
     /// Creates a request.
@@ -26,7 +26,7 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// Writes down a request that is about to be made, with the body of its stream if it has one.
+    /// Creates a record of a request that is about to be made, reading the body from its stream if it has one.
     public init(_ request: URLRequest) {
         self.init(
             method: request.httpMethod ?? "GET", url: request.url?.absoluteString ?? "",
@@ -34,38 +34,38 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
             body: request.httpBody ?? request.httpBodyStream.map(Self.readAll) ?? Data())
     }
 
-    // MARK: The address
+    // MARK: URL
 
-    /// The path as sent, percent-encoded, without the query; `/` where there is none.
+    /// The path as sent, percent-encoded, without the query; `/` if there is none.
     public var path: String {
         let path = target.prefix { $0 != "?" && $0 != "#" }
         return path.isEmpty ? "/" : String(path)
     }
 
-    /// The query as sent, percent-encoded, without the question mark; empty where there was none.
+    /// The query as sent, percent-encoded, without the question mark; empty if there was none.
     public var query: String {
         let parts = target.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         return parts.count > 1 ? String(parts[1]) : ""
     }
 
-    /// The query's parameters, decoded; of several with one name the last counts.
+    /// The decoded query parameters; if a name occurs more than once, the last value counts.
     public var parameters: [String: String] { Self.decodeForm(query) }
 
-    /// The host as sent; empty where the address has none.
+    /// The host as sent; empty if the URL has none.
     public var host: String { URLComponents(string: url)?.host ?? "" }
 
-    /// The address from its path on.
+    /// The URL from its path onward.
     private var target: Substring {
-        // An address may stand in a query, too.
+        // The `://` may also be that of a URL in the query.
         guard let authority = url.range(of: "://")?.upperBound,
             !url[..<authority].dropLast(2).contains(where: { "/?#".contains($0) })
         else { return url[...] }
         return url[authority...].drop { $0 != "/" && $0 != "?" && $0 != "#" }
     }
 
-    // MARK: The contents
+    // MARK: Contents
 
-    /// A header field's value; capitals in its name don't matter.
+    /// Returns a header field's value, ignoring the case of its name.
     public func header(_ name: String) -> String? {
         headers.first { $0.key.lowercased() == name.lowercased() }?.value
     }
@@ -73,36 +73,36 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
     /// The body as text; bytes that aren't UTF-8 are replaced.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The body's fields as an HTML form sends them, decoded; of several with one name the last counts.
+    /// The body's fields, decoded as an HTML form; if a name occurs more than once, the last value counts.
     public var form: [String: String] { Self.decodeForm(text) }
 
-    /// The body's fields as clients send them to have a channel or a user signed: those of a form, or the texts of a JSON object.
+    /// The body's fields as clients send them to authorize a channel or a user: those of a form, or the strings in a JSON object.
     var authorizationFields: [String: String] {
         guard case .object(let members)? = json else { return form }
-        // Names that JSON tells apart may be one as strings.
+        // Names that differ in JSON may be equal as strings.
         return Dictionary(
             members.compactMap { name, value in value.stringValue.map { (name.text, $0) } }, uniquingKeysWith: { $1 })
     }
 
-    /// Indicates whether an application may have posted it to have a channel or a user signed: its other requests may name a connection as
-    /// well, one that an event leaves out.
+    /// Indicates whether an application may have posted this request to authorize a channel or a user. Its other requests may
+    /// also name a connection, such as one to exclude from an event.
     var isForAuthorization: Bool {
         if let channel = authorizationFields["channel_name"] { return ChannelName(channel).needsAuthorization }
         let names = json?.objectValue.map { $0.keys.map(\.text) } ?? Array(form.keys)
         return names.contains("socket_id") && Set(names).isSubset(of: ["socket_id", "user_id", "user_info", "watchlist"])
     }
 
-    /// The body decoded from JSON.
+    /// Decodes the body from JSON.
     ///
-    /// - Throws: what `JSONDecoder` throws.
+    /// - Throws: Any error from `JSONDecoder`.
     public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try JSONDecoder().decode(type, from: body)
     }
 
-    /// The body as a JSON value; `nil` where it is no JSON.
+    /// The body as a JSON value; `nil` if it isn't JSON.
     package var json: JSONValue? { try? JSONValue(parsing: text) }
 
-    /// `POST https://example.com/pusher/auth`; secrets in the query are left out.
+    /// The method and the URL, `POST https://example.com/pusher/auth`, without secrets in the query.
     public var description: String { "\(method) \(Redaction.standard.redact(url: url))" }
 
     // MARK: Reading
@@ -111,7 +111,7 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
         Dictionary(fields(of: text).map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
     }
 
-    /// The fields of a query or a form in their order, decoded.
+    /// Returns the decoded fields of a query or a form, in order.
     static func fields(of text: String) -> [(name: String, value: String)] {
         text.split(separator: "&").map { field in
             let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

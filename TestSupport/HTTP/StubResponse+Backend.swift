@@ -2,7 +2,7 @@ import Foundation
 import PusherChannels
 
 extension StubResponse {
-    /// Creates a backend's answer as JSON; what `body` throws is answered with status 400 and what it says.
+    /// Creates a backend's JSON response. If `body` throws, the response has status 400 and the error as its text.
     public init(json body: () throws -> Data) {
         do {
             self.init(headers: ["Content-Type": "application/json"], body: try body())
@@ -13,7 +13,7 @@ extension StubResponse {
 }
 
 extension PusherWebhookVerifier {
-    /// Verifies a webhook that a test double received, and reads it.
+    /// Verifies and reads a webhook that a test double received.
     ///
     /// - Throws: A ``PusherWebhookError``.
     public func verify(_ request: RecordedRequest) throws(PusherWebhookError) -> PusherWebhook {

@@ -5,20 +5,20 @@ import PusherChannels
 public struct StubResponse: Sendable {
     /// The status code.
     public var status: Int
-    /// The header fields, beside those that every response has.
+    /// The header fields, in addition to those that every response has.
     public var headers: [String: String]
     /// The body.
     public var body: Data
-    /// The fault of the reply; where it is set and leaves no room for a response, none comes.
+    /// The fault of the reply; if it leaves no room for a response, none is sent.
     public var fault: Fault?
-    /// The time the answer takes, by the replying side's clock.
+    /// The time the reply takes, by the replying side's clock.
     public var delay: Duration = .zero
     /// The gate that must open before the reply comes.
     public var gate: Gate?
 
-    /// The tag that says which version of a resource this is.
+    /// The tag that identifies the version of the resource.
     var entityTag: String?
-    /// The values that the completion handler is given, to the letter, where a test says so.
+    /// The exact values to pass to the completion handler, if the test specifies them.
     var outcome: MockTask.Outcome?
 
     /// Creates a response.
@@ -28,12 +28,12 @@ public struct StubResponse: Sendable {
         self.body = body
     }
 
-    /// Creates a response of text, `text/plain` unless `contentType` says otherwise.
+    /// Creates a text response, `text/plain` unless `contentType` says otherwise.
     public init(status: Int = 200, text: String, contentType: String = "text/plain; charset=utf-8") {
         self.init(status: status, headers: ["Content-Type": contentType], body: Data(text.utf8))
     }
 
-    /// Creates a response from bytes, in the order that URL protocol stubs have it.
+    /// Creates a response from data, with the parameters in the order of URL protocol stubs.
     public init(data: Data, statusCode: Int, headers: [String: String] = [:]) {
         self.init(status: statusCode, headers: headers, body: data)
     }
@@ -41,19 +41,19 @@ public struct StubResponse: Sendable {
     /// The body as text; bytes that aren't UTF-8 are replaced.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    // MARK: Common ones
+    // MARK: Common responses
 
-    /// 200 without a body.
+    /// A 200 response without a body.
     public static let ok = StubResponse()
 
-    /// A status without a body.
+    /// Returns a response with a status and no body.
     public static func http(_ status: Int) -> StubResponse {
         StubResponse(status: status)
     }
 
-    /// A value as JSON, the keys in order.
+    /// Returns a response with a value as JSON, with sorted keys.
     ///
-    /// A value that can't be encoded, such as a number that is none, becomes a 500 that says so.
+    /// If the value can't be encoded, as with a NaN, the response is a 500 that says so.
     public static func json(_ value: some Encodable, status: Int = 200) -> StubResponse {
         do {
             return StubResponse(status: status, headers: ["Content-Type": "application/json"], body: try encode(value))
@@ -62,38 +62,39 @@ public struct StubResponse: Sendable {
         }
     }
 
-    /// 200 with bytes.
+    /// Returns a 200 response with data.
     public static func data(_ data: Data, contentType: String = "application/octet-stream") -> StubResponse {
         StubResponse(headers: ["Content-Type": contentType], body: data)
     }
 
-    /// 302 to another address. Whether it is followed is the client's affair.
+    /// Returns a redirect to another URL, 302 by default. The client decides whether to follow it.
     public static func redirect(to url: String, status: Int = 302) -> StubResponse {
         StubResponse(status: status, headers: ["Location": url])
     }
 
-    /// 200 with a file's contents.
+    /// Returns a 200 response with a file's contents.
     ///
-    /// - Throws: what `Data(contentsOf:)` throws.
+    /// - Throws: Any error from `Data(contentsOf:)`.
     public static func file(at path: String, contentType: String = "application/json") throws -> StubResponse {
         .data(try Data(contentsOf: URL(fileURLWithPath: path)), contentType: contentType)
     }
 
-    /// No response, but what goes wrong instead.
+    /// Returns an empty 200 response with a fault: it fails, is late, or never comes.
     public static func fault(_ fault: Fault) -> StubResponse {
         var response = StubResponse()
         response.fault = fault
         return response
     }
 
-    /// No response, but the error that `URLSession` reports.
+    /// Returns a reply with an error from `URLSession` instead of a response.
     public static func failure(_ code: URLError.Code) -> StubResponse {
         .fault(.error(code))
     }
 
-    // MARK: Conditional ones
+    // MARK: Conditional responses
 
-    /// Returns this response with an `ETag`: a request that has it already, as its `If-None-Match` says, gets 304 without a body instead.
+    /// Returns this response with an `ETag`. A request that already has this version, according to its `If-None-Match`, gets a
+    /// 304 without a body instead.
     ///
     /// - Parameter tag: The version of the resource, without the quotes.
     public func tagged(_ tag: String) -> StubResponse {
@@ -103,7 +104,7 @@ public struct StubResponse: Sendable {
         return response
     }
 
-    /// The response to a request that may have it already (RFC 9110, 13.1.2).
+    /// Returns the response to a request that may already have this version (RFC 9110, 13.1.2).
     func conditional(on request: RecordedRequest) -> StubResponse {
         guard let entityTag, status == 200, ["GET", "HEAD"].contains(request.method),
             let known = request.header("If-None-Match")
@@ -120,9 +121,9 @@ public struct StubResponse: Sendable {
         return response
     }
 
-    // MARK: Later
+    // MARK: Delays
 
-    /// Returns this response, so much later by the replying side's clock.
+    /// Returns this response with a delay, by the replying side's clock.
     public func delayed(by delay: Duration) -> StubResponse {
         var response = self
         response.delay = delay

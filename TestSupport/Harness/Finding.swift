@@ -1,37 +1,37 @@
-/// Something that a test should hear of at its end.
+/// A problem that a test should learn of at its end.
 public struct Finding: Equatable, Sendable, CustomStringConvertible {
-    /// The sort of the finding.
+    /// The kind of a finding.
     public enum Kind: String, Sendable, CaseIterable {
-        /// A request that no stub answered.
+        /// A request that no stub responded to.
         case unmatchedRequest = "unmatched request"
-        /// A stub that no request asked.
+        /// A stub that no request used.
         case unusedStub = "unused stub"
-        /// A stub that was asked though it must not be.
+        /// A stub that was used although it must not be.
         case unexpectedCall = "unexpected call"
-        /// A step of a script, an answer of a sequence, or the connection that a fault is for, that was not reached.
+        /// A step of a script, a response of a sequence, or the connection for a fault that was never reached.
         case unplayedStep = "unplayed step"
-        /// Something that did not happen as a script has it.
+        /// An event that doesn't match a script.
         case outOfStep = "out of step"
-        /// A fault that the double it was given to can't do.
+        /// A fault that the test double doesn't support.
         case unsupportedFault = "unsupported fault"
-        /// A timer that still waits.
+        /// A timer that is still pending.
         case pendingTimer = "pending timer"
         /// A socket that is still open.
         case openSocket = "open socket"
-        /// An object that still lives.
+        /// An object that is still alive.
         case leak = "leak"
-        /// Something that was said to nobody: an event published to nobody, a message sent on a connection that was closed, a delegate
-        /// that went before it heard anything.
+        /// Something that nobody received: an event published to nobody, a message sent on a closed connection, or a delegate
+        /// that was deallocated before it received anything.
         case unheard = "unheard"
-        /// A method that nearly is one of a delegate, and is never called.
+        /// A method that resembles one of a delegate and is never called.
         case nearMiss = "near miss"
-        /// A dependency that was used though the test said nothing of it.
+        /// A dependency that was used although the test didn't set it.
         case unimplemented = "unimplemented"
-        /// An error that was recorded, from whatever thread.
+        /// An error that was recorded from any thread.
         case error = "error"
     }
 
-    /// The sort of the finding.
+    /// The kind of the finding.
     public let kind: Kind
     /// The description of the finding.
     public let text: String
@@ -42,11 +42,11 @@ public struct Finding: Equatable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    /// `unused stub: GET /users (Tests.swift:12)`
+    /// The kind and the text, such as `unused stub: GET /users (Tests.swift:12)`.
     public var description: String { "\(kind.rawValue): \(text)" }
 }
 
-/// `Tests.swift:12`
+/// Returns the name of a place, such as `Tests.swift:12`.
 func sourceLocation(_ file: String, _ line: Int) -> String {
     "\(file.split(separator: "/").last ?? ""):\(line)"
 }

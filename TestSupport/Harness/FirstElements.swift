@@ -1,4 +1,4 @@
-/// The first thousand of what comes, and the number of those that came after them: a server may run for months.
+/// The first thousand elements and the number of later ones. The number kept is limited because a server may run for months.
 struct FirstElements<Element: Sendable>: Sendable {
     static var limit: Int { 1_000 }
 
@@ -9,7 +9,7 @@ struct FirstElements<Element: Sendable>: Sendable {
         if kept.count < Self.limit { kept.append(element) } else { others += 1 }
     }
 
-    /// A finding for each that is kept, and one for all others.
+    /// Returns a finding for each element that is kept, and one for all others.
     func findings(_ finding: (Element) -> Finding) -> [Finding] {
         let findings = kept.map(finding)
         guard others > 0, let last = findings.last else { return findings }

@@ -1,10 +1,11 @@
 import Foundation
 import PusherChannels
 
-/// The harnesses that nobody asked for their findings. Some live when the process ends: XCTest keeps test cases, and with them their
-/// harnesses, to the end.
+/// The harnesses that nobody asked for their findings. Some are still alive when the process ends: XCTest keeps test cases, and
+/// their harnesses with them, until then.
 ///
-/// The one thing that harnesses share: none can see another's, and it is only looked at when all tests have ended.
+/// This is the only thing that harnesses share. No harness can see another's entry, and findings are only read after all tests
+/// have ended.
 enum ForgottenHarnesses {
     private struct State {
         var entries: [Weak<TestHarness>] = []
@@ -13,17 +14,18 @@ enum ForgottenHarnesses {
 
     private static let state = Locked(State())
 
-    /// Looks at a harness again at the end of the process.
+    /// Checks a harness again at the end of the process.
     static func watch(_ harness: TestHarness) {
         _ = atEnd
         state.letGo { state in
             defer { state.entries.append(Weak(harness)) }
-            // Those that have gone have spoken for themselves.
+            // Deallocated harnesses have already reported their findings.
             return state.entries.count.isMultiple(of: 256) ? state.entries.removeGone() : []
         }
     }
 
-    /// Says what was found, and has the process fail at its end: no framework hears of it, as the test has passed by now.
+    /// Prints what was found and makes the process fail at its end. No test framework can report it, because the test has already
+    /// passed.
     static func tell(_ failure: TestFailure) {
         writeToStandardError("\(failure)\n(nobody called verify())")
         state.withLock { $0.haveFindings = true }
@@ -35,7 +37,7 @@ enum ForgottenHarnesses {
             #if canImport(Glibc)
             guard state.withLock(\.haveFindings) else { return }
             writeToStandardError("this run fails: nobody called verify() of a harness that found something, see above")
-            // glibc goes on with the other handlers, with this status; elsewhere nobody says what a second `exit` does.
+            // glibc continues with the other handlers and this status; elsewhere, the effect of a second `exit` is unspecified.
             exit(EXIT_FAILURE)
             #endif
         }

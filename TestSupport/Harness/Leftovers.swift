@@ -1,4 +1,5 @@
-/// The clients, sockets and timers that are left over at a test's end: one finding for each thing, with what it has of the others.
+/// The clients, sockets, and timers that are left over at a test's end. Each has one finding, which includes its sockets and
+/// timers.
 struct Leftovers {
     typealias Timer = (timer: TestScheduler.PendingTimer, origin: TestScheduler.Origin?)
     typealias OpenSocket = (finding: Finding, client: Int?)
@@ -21,7 +22,7 @@ struct Leftovers {
             + leaks.map { Finding(.leak, $0.name + socketsText(of: $0.client) + timersText(of: $0.client)) }
     }
 
-    /// The findings but for timers that are nobody's: those of objects.
+    /// The findings except for timers that belong to no client.
     var findingsOfObjects: [Finding] {
         Leftovers(leaks: leaks, timers: timers.filter { if case .client? = $0.origin { true } else { false } }, sockets: sockets)
             .findings

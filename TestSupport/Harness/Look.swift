@@ -1,7 +1,7 @@
 import PusherChannels
 
-/// A look at a condition, in a task of its own: the condition may wait for what nobody would bring while it is waited for, such as a
-/// timer, or never reply.
+/// An evaluation of a condition in a separate task. The condition may never return, or may wait for something that wouldn't
+/// happen if the caller waited for it, such as a timer.
 final class Look: Sendable {
     private struct State {
         var reply: Result<Bool, any Error>?
@@ -31,7 +31,7 @@ final class Look: Sendable {
 
     var reply: Result<Bool, any Error>? { state.withLock(\.reply) }
 
-    /// Has the closure called when the reply is there, at once where it is there already.
+    /// Calls the closure when the reply is available, immediately if it already is.
     func onReply(_ tell: @escaping @Sendable () -> Void) {
         let isThere = state.withLock { state in
             state.onReply = tell
@@ -40,6 +40,6 @@ final class Look: Sendable {
         if isThere { tell() }
     }
 
-    /// Nobody waits for the reply any more.
+    /// Cancels the evaluation, because nobody waits for the reply anymore.
     func end() { task.cancel() }
 }

@@ -1,34 +1,35 @@
 import PusherChannels
 
-/// A record of what happened, in order, to be looked at or waited for. All members may be called from any thread.
+/// A record of events, in order, that can be inspected or waited for. All members may be called from any thread.
 public final class Recorder<Entry: Sendable>: Sendable {
     private struct Waiter: Sendable {
         let isWanted: @Sendable (Entry) -> Bool
         let passesOver: Bool
         let continuation: CheckedContinuation<Entry, any Error>
-        /// The number of entries it was offered, or had no chance to get.
+        /// The number of entries that the waiter was offered or can no longer get.
         var offered = 0
         var watchdog: Watchdog?
     }
 
     private struct State {
         var entries: [Entry] = []
-        /// The number of entries that came before those and are no longer kept: the place of the first one that is.
+        /// The number of earlier entries that are no longer kept, which is the place of the first entry that is.
         var dropped = 0
-        /// The entries that nobody got, by their place, in order.
+        /// The places of the entries that nobody got, in order.
         var unclaimed: [Int] = []
-        /// The places of the entries that nobody may be told of yet.
+        /// The places of the entries that may not be offered to waiters yet.
         var untold: Set<Int> = []
-        /// Those who wait, by the order in which they came.
+        /// The waiters, in the order in which they came.
         var waiters: [Int: Waiter] = [:]
         var lastWaiter = 0
-        /// Counts entries and waiters, so that a search knows whether it is out of date.
+        /// A counter of changes to entries and waiters, which tells a search whether it is out of date.
         var version = 0
 
-        /// The number of entries so far: the place of the next one.
+        /// The number of entries so far, which is the place of the next one.
         var end: Int { dropped + entries.count }
 
-        /// The number of entries that may be told of. Those after one that may not wait for it: they are told in their order.
+        /// The number of entries that may be offered. An entry that may not be offered yet holds back the ones after it, because
+        /// entries are offered in order.
         var told: Int { untold.min() ?? end }
 
         subscript(place: Int) -> Entry { entries[place - dropped] }
@@ -37,7 +38,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
             unclaimed.append(end)
             entries.append(entry)
             version += 1
-            // Many at a time, so that each costs the same.
+            // Drop many at a time to keep the cost of each constant.
             let excess = entries.count - limit
             guard excess > limit / 4 else { return }
             entries.removeFirst(excess)
@@ -49,7 +50,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
             if place >= dropped { entries[place - dropped] = entry }
         }
 
-        /// The first of the unclaimed that isn't before a place.
+        /// Returns the index of the first unclaimed entry at or after a place.
         func firstUnclaimed(from place: Int) -> Int {
             var (low, high) = (0, unclaimed.count)
             while low < high {
@@ -59,13 +60,13 @@ public final class Recorder<Entry: Sendable>: Sendable {
             return low
         }
 
-        /// The latest entries: those that nobody got, and those that somebody got or passed over.
+        /// Returns the latest entries: those that nobody got, and those that somebody got or skipped.
         func byFate(atMost limit: Int) -> (unclaimed: [Entry], taken: [Entry]) {
             let (places, kept) = (Set(unclaimed), max(dropped, end - limit)..<end)
             return (kept.filter(places.contains).map { self[$0] }, kept.filter { !places.contains($0) }.map { self[$0] })
         }
 
-        /// The entries to offer to those who wait, in the order in which they came.
+        /// The entries to offer to the waiters, in the order in which the waiters came.
         var offers: [Offer] {
             let told = told
             return waiters.sorted { $0.key < $1.key }.map { id, waiter in
@@ -75,7 +76,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
         }
     }
 
-    /// Entries that came since a waiter was last asked: it is asked once about each.
+    /// The entries that came since a waiter was last asked. It is asked only once about each entry.
     private struct Offer {
         let waiter: Int
         let isWanted: @Sendable (Entry) -> Bool
@@ -93,9 +94,9 @@ public final class Recorder<Entry: Sendable>: Sendable {
     }
 
     private let state = Locked(State())
-    /// The number of entries that are kept, the latest.
+    /// The maximum number of entries to keep; the latest are kept.
     private let limit: Int
-    /// The virtual time that entries come in, if they do.
+    /// The virtual time of the entries, if they have one.
     private weak let scheduler: TestScheduler?
 
     init(limit: Int = .max, scheduler: (any Scheduler)? = nil) {
@@ -103,7 +104,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
         self.scheduler = scheduler?.virtualTime
     }
 
-    /// Everything so far; of requests, the latest 10,000.
+    /// All entries so far; of requests, the latest 10,000.
     public var all: [Entry] { state.withLock { $0.entries.suffix(limit) } }
 
     func append(_ entry: Entry) {
@@ -111,18 +112,18 @@ public final class Recorder<Entry: Sendable>: Sendable {
         matchAll()
     }
 
-    /// An entry that those who wait are not told of yet, nor of later ones.
+    /// An entry that isn't offered to waiters yet, which also holds back later entries.
     struct Noted: Sendable {
         fileprivate let recorder: Recorder
         fileprivate let place: Int
 
-        /// Says it better, before anybody is told.
+        /// Replaces the entry before it is offered to anyone.
         func replace(with entry: Entry) {
             recorder.state.withLock { $0.replace(place, with: entry) }
         }
 
-        /// Tells them, to be called once what follows from the entry is in place, such as a timer: a listener may move the
-        /// clock at once.
+        /// Offers the entry to the waiters. Call this once everything that follows from the entry is in place, such as a timer,
+        /// because a waiter may move the clock immediately.
         @Sendable func tell() {
             recorder.state.withLock { state in
                 state.untold.remove(place)
@@ -132,7 +133,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
         }
     }
 
-    /// Writes an entry down that nobody is told of yet.
+    /// Records an entry without offering it to waiters yet.
     func note(_ entry: Entry) -> Noted {
         state.withLock { state in
             state.append(entry, keeping: limit)
@@ -141,9 +142,9 @@ public final class Recorder<Entry: Sendable>: Sendable {
         }
     }
 
-    /// The first entry that is wanted and that nobody got, now or when it comes.
+    /// Returns the first matching entry that nobody got, waiting for it if necessary.
     ///
-    /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
+    /// - Throws: ``NothingCame`` if no match arrives in time; `CancellationError` if the task is cancelled.
     func next(_ wait: RecorderWait, where isWanted: @escaping @Sendable (Entry) -> Bool) async throws -> Entry {
         let id = state.withLock { state in
             state.lastWaiter += 1
@@ -164,7 +165,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
         }
     }
 
-    /// Nobody gets what came so far any more.
+    /// Skips all entries so far, so nobody gets them anymore.
     func passOver() {
         state.withLock { state in
             state.unclaimed = []
@@ -174,7 +175,8 @@ public final class Recorder<Entry: Sendable>: Sendable {
 
     // MARK: Matching
 
-    /// Gives entries to those who wait for them. Their conditions are called without the lock: they are a user's code.
+    /// Gives entries to the waiters that want them. The waiters' conditions are called without the lock, because they are user
+    /// code.
     private func matchAll() {
         while true {
             let (version, count, offers) = state.withLock { ($0.version, $0.told, $0.offers) }
@@ -193,7 +195,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
         return nil
     }
 
-    /// Nobody wanted what was offered, of the first so many entries; whether that was all there is.
+    /// Notes that nobody wanted the offered entries, among the first `count`. Returns whether nothing has changed since.
     private func refused(_ offers: [Offer], of count: Int, version: Int) -> Bool {
         state.withLock { state in
             for offer in offers where (state.waiters[offer.waiter]?.offered ?? count) < count {

@@ -1,16 +1,16 @@
 import PusherChannels
 
-/// A wait for an entry of a ``Recorder``, as an error tells of it.
+/// A wait for an entry of a ``Recorder``, as described in errors.
 struct RecorderWait: Sendable {
     /// The description of the entry.
     let wanted: String
-    /// The least time to wait, in real time.
+    /// The minimum real time to wait.
     let patience: Duration
     /// The place where the test waits, `Tests.swift:12`.
     let place: String
-    /// The virtual time of what is waited for, where the recorder doesn't know it.
+    /// The virtual time of the entry, if the recorder doesn't know it.
     let scheduler: TestScheduler?
-    /// Indicates whether the entries before it are lost to later waits.
+    /// Indicates whether entries before the match are skipped for later waits.
     let passesOver: Bool
 
     init(
@@ -23,7 +23,7 @@ struct RecorderWait: Sendable {
         self.passesOver = passesOver
     }
 
-    /// The error that other things came, or nothing, and what was no longer to be had.
+    /// Returns the error for the wait, with the other entries that came and those that were no longer available.
     func nothing(but instead: [String], after taken: [String], in scheduler: TestScheduler?) -> NothingCame {
         let time = (self.scheduler ?? scheduler).map { "; virtual time is \($0.now), scheduled: \($0.pendingTimers.names)" }
         return NothingCame(
@@ -31,20 +31,20 @@ struct RecorderWait: Sendable {
     }
 }
 
-/// An entry that a test waited for did not come in time.
+/// An error thrown when an entry that a test waits for doesn't come in time.
 public struct NothingCame: Error, Equatable, Sendable, CustomStringConvertible {
     /// The description of the entry that was waited for.
     public let wanted: String
-    /// The time for which it was waited for.
+    /// The minimum time that the test waited.
     public let patience: Duration
-    /// The entries that had come by then, and that nobody got.
+    /// The entries that had come by then and that nobody got.
     public let instead: [String]
-    /// The entries that had come by then, and that somebody got or passed over before.
+    /// The entries that had come by then and that somebody got or skipped before.
     public let taken: [String]
-    /// The place of the wait, and the virtual time: what was scheduled comes only when the test moves it.
+    /// The place of the wait, and the virtual time with its scheduled timers, which fire only when the test moves it.
     public let story: String
 
-    /// Names what was waited for, and what came: the latest.
+    /// The entry that was waited for, and the latest entries that came.
     public var description: String {
         let came = instead.isEmpty ? "nothing\(taken.isEmpty ? "" : " else") came" : "came: \(Self.latest(of: instead))"
         let before = taken.isEmpty ? "" : "; got or passed over before: \(Self.latest(of: taken))"

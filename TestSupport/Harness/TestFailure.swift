@@ -1,10 +1,10 @@
-/// The things that were left over when a test ended: one error that tells everything.
+/// An error that reports everything left over at a test's end.
 public struct TestFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// The place where the harness was made.
     public let location: String
     /// The findings.
     public let findings: [Finding]
-    /// The events of the test until then.
+    /// The events of the test until its end.
     public let timeline: String
 
     /// A line for each finding, and the timeline.

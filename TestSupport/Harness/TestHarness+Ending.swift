@@ -2,33 +2,34 @@ import Foundation
 import PusherChannels
 
 extension TestHarness {
-    /// Checks that nothing is left over; what a test still holds is no leak. A socket that is still open has a moment of real time to be
-    /// let go of by another thread, such as one that is calling a delegate.
+    /// Checks that nothing is left over; objects that the test still holds aren't leaks. Another thread has a moment of real time
+    /// to release an open socket, such as a thread that is calling a delegate.
     ///
-    /// - Throws: ``TestFailure`` with everything that was found.
+    /// - Throws: ``TestFailure`` with all findings.
     public func verify() throws(TestFailure) {
         waitForLastOwners(alive: false)
         try verify(alive: false)
     }
 
-    /// Checks that nothing is left over, and tells what happened in a test that has failed, as XCTest's `testRun?.totalFailureCount` says.
+    /// Checks that nothing is left over, and reports the events of a test that has failed, according to XCTest's
+    /// `testRun?.totalFailureCount` for example.
     ///
-    /// - Throws: ``TestFailure``; of a test that has failed also where nothing was found.
+    /// - Throws: ``TestFailure`` if anything was found, or if the test has failed and its timeline isn't empty.
     public func verify(hasFailed: Bool) throws(TestFailure) {
         try verify()
         let story = story
         if hasFailed, !story.isEmpty { throw TestFailure(location: location, findings: [], timeline: story) }
     }
 
-    /// The test's own error comes first; what it doesn't tell stands on standard error.
+    /// Returns the test's own error, and prints to standard error what it doesn't report.
     func ended(with error: any Error) -> any Error {
         if let text = untold(by: error) { writeToStandardError(text) }
         try? verify(alive: false)
         return error
     }
 
-    /// Says where a test was that is cancelled, as by a time limit: one that waits for what can't be cancelled, such as the value of a task,
-    /// goes on waiting, and no error of it is ever seen.
+    /// Prints where a test was when it was cancelled, such as by a time limit. If the test is waiting for something that can't be
+    /// cancelled, such as the value of a task, it continues to wait and its error is never seen.
     func tellOfCancellation() { writeToStandardError(standing) }
 
     /// A report of a test that doesn't end.
@@ -40,9 +41,9 @@ extension TestHarness {
         """
     }
 
-    /// Returns what was found beside a test's own error, and what happened; nothing twice where the error tells of that itself.
+    /// Returns the findings besides a test's own error, and the events, without repeating anything that the error itself reports.
     func untold(by error: any Error) -> String? {
-        // A cancelled test's story was told as it was cancelled.
+        // A cancelled test's story was printed when it was cancelled.
         let tellsStory = (error as? NeverHappened)?.story.isEmpty == false || (error is CancellationError && Task.isCancelled)
         let story = tellsStory ? "" : story
         let findings = (failure(alive: false)?.findings ?? []).filter { $0.text != "\(error)" }
@@ -55,7 +56,8 @@ extension TestHarness {
 
     // MARK: Other threads
 
-    /// Waits a moment for other threads, and for tasks on the harness's executor, to let go: what they let go of is no leak.
+    /// Waits a moment for other threads, and for tasks on the harness's executor, to release objects: what they release isn't a
+    /// leak.
     func waitForLastOwners(alive: Bool) {
         let limit = lastOwnersLimit
         while lastOwnersMayLetGo(by: limit, alive) {
@@ -64,7 +66,7 @@ extension TestHarness {
         }
     }
 
-    /// Does so without holding up its thread.
+    /// Waits in the same way without blocking the thread.
     func waitForLastOwners(alive: Bool) async {
         let limit = lastOwnersLimit
         while lastOwnersMayLetGo(by: limit, alive) {

@@ -8,7 +8,8 @@ protocol Listening: Sendable {
 }
 
 extension Listening {
-    /// The finding that a socket in memory was opened to this: its client is one of the server in memory, wherever it is told to go.
+    /// Returns the finding that an in-memory socket was opened to this address. Its client always connects to the in-memory
+    /// server, whatever address it is given.
     func missed(by socket: SocketFindings.Socket) -> Finding? {
         let hosts = [host, "localhost"] + addresses
         guard let request = socket.requests.first(where: { $0.port == port && hosts.contains($0.host) }) else { return nil }
@@ -34,16 +35,17 @@ protocol StartedServer: Listening {
 extension LocalServer: StartedServer {}
 
 extension TestHarness {
-    /// Starts a real server, on the loopback interface unless another address is named, such as `0.0.0.0` for all;
-    /// ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` stops it.
+    /// Starts a real server. It listens on the loopback interface unless another address is given, such as `0.0.0.0` for all
+    /// interfaces. ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` stops it.
     ///
     /// - Parameters:
     ///   - host: The address to listen on.
     ///   - port: The port to listen on, such as that of a server that was stopped; 0 takes a free one.
-    ///   - apps: The apps that clients may connect to; `nil` for those that the harness was given, or else ``ServerApp/local``.
-    ///   - profile: Which server it imitates; `nil` for the one that ``TestHarness/server`` does.
-    ///   - settings: Its settings.
-    ///   - tls: Has the server speak TLS; `nil` for none. On Linux only.
+    ///   - apps: The apps that clients may connect to; `nil` for those of the harness, or ``ServerApp/local`` if it was given
+    ///     none.
+    ///   - profile: The server to imitate; `nil` for the one that ``TestHarness/server`` imitates.
+    ///   - settings: The server's settings.
+    ///   - tls: The server's TLS configuration; `nil` for no TLS. On Linux only.
     /// - Throws: ``LocalServer/CannotListen``.
     public func startServer(
         host: String = "127.0.0.1", port: Int = 0, apps: [ServerApp]? = nil, profile: ServerProfile? = nil,
@@ -54,7 +56,8 @@ extension TestHarness {
             timeline.note("server", "\(event)")
             onEvent(event)
         }
-        // A connection to a server that was started again has another id, so that a signature for an earlier one is none for it.
+        // Use another seed for each server: connections to a restarted server must have other ids, so a signature for an earlier
+        // one isn't valid.
         let server = try await LocalServer.start(
             host: host, port: port, apps: apps ?? self.apps, profile: profile ?? self.profile,
             seed: seed &+ UInt64(startedServers), settings: settings, tls: tls)
@@ -62,7 +65,7 @@ extension TestHarness {
         return server
     }
 
-    /// Starts a proxy in front of a server that breaks connections; it is stopped with the harness's servers.
+    /// Starts a proxy in front of a server to break its connections; the proxy is stopped with the harness's servers.
     ///
     /// - Throws: ``NetworkFaultProxy/CannotStart``.
     public func startProxy(

@@ -3,10 +3,10 @@ import PusherChannels
 import ServiceLifecycle
 
 extension TestHarness {
-    /// Runs services in a group beside a test; when the test ends, they are asked to shut down gracefully and waited for.
+    /// Runs services in a group during a test; when the test ends, shuts them down gracefully and waits for them.
     ///
-    /// With the trait `ServiceLifecycle`. Clients are services, and so is what reads their streams; the group asks them to end from the
-    /// last to the first.
+    /// With the trait `ServiceLifecycle`. Clients are services, and so are the readers of their streams; the group shuts them
+    /// down from the last to the first.
     ///
     /// ```swift
     /// try await harness.withServices(pusher, reader) {
@@ -16,10 +16,10 @@ extension TestHarness {
     /// ```
     ///
     /// - Parameters:
-    ///   - services: The services, in the order in which they begin.
+    ///   - services: The services, in the order in which they start.
     ///   - isolation: The actor that the test runs on, by default the caller's.
     ///   - body: The test.
-    /// - Throws: what `body` throws, otherwise what ended the group.
+    /// - Throws: Any error from `body`; otherwise the error that ended the group.
     @discardableResult
     public func withServices<Result>(
         _ services: any Service..., isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
@@ -39,7 +39,7 @@ extension TestHarness {
         return result
     }
 
-    /// Waits for the end of a group, and meanwhile runs what a client has to do for it on an executor that runs no body: nobody else does.
+    /// Waits for a group to end. If the executor runs no body, nothing else runs the clients' work for it, so this does.
     private func end(of running: Task<Void, any Error>) async -> Result<Void, any Error> {
         let others = Task {
             while !Task.isCancelled {

@@ -1,25 +1,25 @@
 import PusherChannels
 
 extension TestHarness {
-    /// Returns when a condition holds; moves time from timer to timer until it does.
+    /// Waits until a condition holds, moving time from timer to timer.
     ///
     /// ```swift
     /// try harness.eventually("the orders are subscribed", within: .seconds(10)) { orders.subscribed }
     /// ```
     ///
     /// - Parameters:
-    ///   - what: Names the condition in the error.
-    ///   - limit: The most virtual time that may pass.
+    ///   - what: The name of the condition in the error.
+    ///   - limit: The maximum virtual time that may pass.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    ///   - condition: Is looked at before each timer and after the last.
-    /// - Throws: ``NeverHappened`` when no timer within the limit is left, with what happened and what is scheduled; what the condition
-    ///   throws.
+    ///   - condition: The condition, evaluated before each timer and after the last.
+    /// - Throws: ``NeverHappened`` if no timer within the limit is left, with the events so far and the scheduled timers; any
+    ///   error from the condition.
     @available(
         *, noasync,
         message: "write `try await`, and begin a closure of one line that has a capture list `{ [list] () async in`"
     )
-    @_disfavoredOverload  // In asynchronous code the other one is meant.
+    @_disfavoredOverload  // Asynchronous code is meant to use the other overload.
     public func eventually(
         _ what: String = "the condition", within limit: Duration = .seconds(60), file: String = #fileID, line: Int = #line,
         _ condition: () throws -> Bool
@@ -35,23 +35,24 @@ extension TestHarness {
         }
     }
 
-    /// Returns when a condition holds; moves time from timer to timer until it does, and lets other threads go on before each.
+    /// Waits until a condition holds, moving time from timer to timer and letting other threads continue before each timer.
     ///
-    /// On a ``TestExecutor`` of the harness's it does what ``TestExecutor/eventually(_:within:_:)`` does. Elsewhere nobody knows whether
-    /// another thread or task still works for the condition: it gets a moment of real time before each timer, and `patience` after the
-    /// last. To wait for other threads alone, say `within: .zero`: no time passes in the harness, so that no state is over before it was
-    /// looked at. A condition that gives no answer for a second of real time is taken to wait for a timer, too: time moves meanwhile.
+    /// On a ``TestExecutor`` of the harness, this works like ``TestExecutor/eventually(_:within:_:)``. Elsewhere, the harness
+    /// can't know whether another thread or task is still working toward the condition, so it gives them a moment of real time
+    /// before each timer, and `patience` after the last. To wait for other threads alone, pass `within: .zero`: no time passes in
+    /// the harness, so no state ends before it was looked at. If the condition doesn't return for a second of real time, the
+    /// harness assumes that it waits for a timer, too, and moves time meanwhile.
     ///
     /// - Parameters:
-    ///   - what: Names the condition in the error.
-    ///   - limit: The most virtual time that may pass.
-    ///   - patience: The least time to wait for other threads, and for the condition's reply, when no timer is left, in real time.
+    ///   - what: The name of the condition in the error.
+    ///   - limit: The maximum virtual time that may pass.
+    ///   - patience: The minimum real time to wait for other threads, and for the condition's reply, when no timer is left.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     ///   - isolation: The actor that the test runs on, by default the caller's.
-    ///   - condition: Is looked at again and again, in a task of its own, which is cancelled when the wait is over.
-    /// - Throws: ``NeverHappened``, with what happened and what is scheduled; `CancellationError` when the task is cancelled; what the
-    ///   condition throws.
+    ///   - condition: The condition, evaluated again and again in a separate task, which is cancelled when the wait is over.
+    /// - Throws: ``NeverHappened``, with the events so far and the scheduled timers; `CancellationError` if the task is
+    ///   cancelled; any error from the condition.
     public func eventually(
         _ what: String = "the condition", within limit: Duration = .seconds(60), patience: Duration = .seconds(5),
         file: String = #fileID, line: Int = #line, isolation: isolated (any Actor)? = #isolation,
@@ -106,7 +107,7 @@ extension TestHarness {
     /// The outcome of other threads' work while no timer was left.
     private enum OthersWork { case theConditionHolds, aTimerRan, noReply, nothing }
 
-    /// Waits for other threads, which may make timers, too.
+    /// Waits for other threads, which may also make timers.
     private func others(_ wait: LookWait) async throws -> OthersWork {
         let watchdog = Watchdog(patience: wait.patience)
         defer { watchdog.callOff() }
@@ -121,9 +122,10 @@ extension TestHarness {
         }
     }
 
-    /// Looks at the condition. Where that takes a second it may wait for a timer: time moves then as it does between looks.
+    /// Evaluates the condition. If that takes a second, the condition may be waiting for a timer, so time moves as it does
+    /// between evaluations.
     ///
-    /// - Returns: `nil` when no timer is left and there is no answer for as long as the wait is patient.
+    /// - Returns: `nil` if no timer is left and there is no reply within the wait's patience.
     private func look(_ wait: LookWait) async throws -> Bool? {
         let look = Look(at: wait.condition)
         var (watchdog, isLate) = (Watchdog(patience: min(.seconds(1), wait.patience)), false)
@@ -162,8 +164,8 @@ extension TestHarness {
         "\(others)at \(sourceLocation(file, line)), in the harness made at \(location), this had happened:\n\(story)"
     }
 
-    /// Lets others go on for a moment of real time, at most until a look has its answer; on an executor, which may have nothing to do
-    /// meanwhile, too.
+    /// Lets others continue for a moment of real time, at most until a look has its reply. It works on an executor, too, which
+    /// may have nothing to do meanwhile.
     static func pause(_ duration: Duration, or look: Look? = nil) async {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *), let executor = TestExecutor.current {
             await executor.outside { await pauseHere(duration, look) }

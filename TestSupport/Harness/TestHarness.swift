@@ -15,81 +15,81 @@ import PusherChannels
 /// }
 /// ```
 ///
-/// Anything that is left over is an error at the test's end: ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` throws it, and so
-/// does ``verify()``, for frameworks that set up and tear down, all but leaks: what a test case still holds is none. Harnesses share
-/// nothing, so tests may run side by side. All members may be called from any thread.
+/// Anything that is left over is an error at the test's end: ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` throws
+/// it, and so does ``verify()``, for frameworks that set up and tear down. ``verify()`` reports no leaks, because the test case
+/// may still hold objects. Harnesses share nothing, so tests may run in parallel. All members may be called from any thread.
 public final class TestHarness: Sendable {
     private struct State {
-        /// The findings of each socket that is not of the server.
+        /// The findings of the sockets that the server didn't make.
         var sockets = SocketFindings()
         var servers: [any StartedServer] = []
         var proxies: [NetworkFaultProxy] = []
         var recorders: [TrafficRecorder] = []
         var tracked: [Tracked] = []
-        /// The number of clients, and of environments for them, that were made here.
+        /// The number of clients, and of environments for clients, that were made here.
         var lastClient = 0
         /// The number of the client that each socket belongs to.
         var owners: [ObjectIdentifier: Int] = [:]
-        /// The classes of delegates that were looked at.
+        /// The classes of delegates that were already checked.
         var delegates: Set<ObjectIdentifier> = []
         var recorded: [Finding] = []
-        /// Recorders that went before they heard anything, and how much had happened until then.
+        /// The recorders that were deallocated before they received anything, and the number of timeline entries until then.
         var unheldRecorders: [(finding: Finding, entries: Int)] = []
         /// Closures that describe the clients that were made here.
         var clients: [@Sendable () -> String?] = []
-        /// Waits on the executor that was made last, where a body runs on it.
+        /// Waits on the executor that was made last, if it runs a body.
         var waitOnExecutor: ExecutorWait?
-        /// Runs what is ready on that executor, where no body does.
+        /// Runs what is ready on that executor, if it runs no body.
         var runExecutor: @Sendable () -> Bool = { true }
         var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }
         var isVerified = false
     }
 
     typealias Condition = @Sendable () async throws -> Bool
-    /// `false` where nothing runs on the executor.
+    /// A wait on the executor, which returns `false` if nothing runs there.
     typealias ExecutorWait = @Sendable (_ what: String, _ limit: Duration, Condition) async throws -> Bool
 
     /// Something that must not outlive the test.
     struct Tracked {
         let name: String
-        /// Its number, if it is a client.
+        /// The client's number, if the object is a client.
         let client: Int?
         let isAlive: @Sendable () -> Bool
     }
 
     /// The seed that everything random is drawn from: socket ids, the jitter of reconnections.
     public let seed: UInt64
-    /// The surroundings of the code under test: calendar, locale, date, formatters, coders; the harness's clients take time, JSON
-    /// coders and random seeds from it, too, and ``server`` the date.
+    /// The environment of the code under test: calendar, locale, date, formatters, coders. The harness's clients also take the
+    /// time, JSON coders, and random seeds from it, and ``server`` takes the date.
     public let environment: TestEnvironment
-    /// The Channels server in memory that the harness's clients connect to and are authorized by.
+    /// The in-memory Channels server that the harness's clients connect to and that authorizes them.
     public let server: InMemoryServer
     /// The events of the test so far.
     public let timeline: Timeline
     /// The log of the clients that were made here.
     let log: TestLog
-    /// The apps of all servers but those that are given others; clients that a test makes without a key are the first one's.
+    /// The apps of all servers that aren't given others; a client that a test makes without a key uses the first one's.
     let apps: [ServerApp]
-    /// Which server all servers imitate but those that are told to imitate another.
+    /// The server that all servers imitate unless they are given another profile.
     let profile: ServerProfile
     /// The kinds of findings that are not reported.
     private let allowed: Set<Finding.Kind>
-    /// The harness whose ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` runs, for what looks at a test from outside; `nil`
-    /// elsewhere.
+    /// The harness whose ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` is running, for code that observes a test
+    /// from outside; `nil` elsewhere.
     @TaskLocal public static var current: TestHarness?
 
-    /// The place where it was made, `Tests.swift:12`.
+    /// The place where the harness was made, `Tests.swift:12`.
     let location: String
     private let state = Locked(State())
 
     /// Creates a harness for a test that calls ``verify()`` at its end.
     ///
     /// - Parameters:
-    ///   - apps: The apps of ``server``, which refuses other keys and checks all signatures; `nil` for ``ServerApp/local`` and whatever
-    ///     key comes, of which nothing is checked.
+    ///   - apps: The apps of ``server``, which refuses other keys and checks all signatures; `nil` for ``ServerApp/local`` and
+    ///     any other key, for which nothing is checked.
     ///   - seed: The seed of everything random.
-    ///   - profile: Which server ``server`` imitates.
-    ///   - allowed: The leftovers that are no findings at the end.
+    ///   - profile: The server that ``server`` imitates.
+    ///   - allowed: The kinds of findings that aren't reported at the end.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     public init(
@@ -99,7 +99,7 @@ public final class TestHarness: Sendable {
         let scheduler = TestScheduler()
         let timeline = Timeline { scheduler.now }
         log = TestLog(timeline: timeline)
-        // The date that a test sets holds for the server, too, or it would refuse what the test's backend signs.
+        // The server uses the date that a test sets, too; otherwise it would refuse what the test's backend signs.
         let now = Locked<MockValue<Date>?>(nil)
         let wallClock: @Sendable () -> Date = { now.withLock { $0 }?.current ?? Date(timeIntervalSinceReferenceDate: 0) }
         let machine = ServerMachine(
@@ -109,7 +109,7 @@ public final class TestHarness: Sendable {
         let session = MockSession(server: server, delivery: .immediate, scheduler: scheduler, timeline: timeline)
         let environment = TestEnvironment(seed: seed, scheduler: scheduler, session: session)
         now.withLock { $0 = environment.now }
-        // Clients that share a seed would all come back at the same moment.
+        // Clients that share a seed would all reconnect at the same moment.
         let seeds = Locked(SplitMix64(seed: seed))
         environment.randomSeed.make { seeds.withLock { $0.next() } }
         self.seed = seed
@@ -127,7 +127,7 @@ public final class TestHarness: Sendable {
         sayIfForgotten()
     }
 
-    /// Says what nobody asked for.
+    /// Reports the findings if nobody asked for them.
     func sayIfForgotten() {
         guard !state.withLock({ $0.isVerified }), let failure = failure(alive: false) else { return }
         state.withLock { $0.isVerified = true }
@@ -136,22 +136,22 @@ public final class TestHarness: Sendable {
 
     /// The clock of everything in memory.
     public var scheduler: TestScheduler { environment.scheduler }
-    /// The HTTP session of the harness's clients: stubs first, then ``server``'s own paths.
+    /// The HTTP session of the harness's clients, which tries stubs first, then ``server``'s own paths.
     public var session: MockSession { environment.session }
-    /// A clock for code that takes one, in virtual time.
+    /// A virtual-time clock for code that takes a clock.
     public var clock: TestClock { environment.clock }
 
     // MARK: Making
 
-    /// Makes a client of ``server`` that is not connected yet: calls back at once, in virtual time, authorized by the server.
+    /// Makes an unconnected client of ``server``, which calls back at once in virtual time and is authorized by the server.
     ///
     /// - Parameters:
-    ///   - key: The key of the app; `nil` for that of the first one.
-    ///   - socket: The socket that it connects with, by default a new one.
-    ///   - recorder: Records what it sends and receives.
+    ///   - key: The key of the app; `nil` for the first app's key.
+    ///   - socket: The socket that the client connects with; by default a new one.
+    ///   - recorder: The recorder of what the client sends and receives.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    ///   - configure: Changes its options.
+    ///   - configure: A closure that changes the client's options.
     public func makePusher(
         key: String? = nil, socket: MockWebSocket? = nil, recorder: TrafficRecorder? = nil,
         file: String = #fileID, line: Int = #line,
@@ -183,7 +183,7 @@ public final class TestHarness: Sendable {
 
     private func give(_ socket: MockWebSocket, to client: Int) { state.withLock { $0.owners[socket.identity] = client } }
 
-    /// Makes a socket: of ``server``, or with something else at its other end.
+    /// Makes a socket that connects to ``server``, or to something else.
     public func makeWebSocket(
         server other: MockWebSocket.Server? = nil, file: String = #fileID, line: Int = #line
     ) -> MockWebSocket {
@@ -194,18 +194,18 @@ public final class TestHarness: Sendable {
         return socket
     }
 
-    /// Has the socket asked for its findings at the end, once, whoever made it.
+    /// Registers a socket whose findings are collected at the end, once, no matter what made it.
     private func register(_ socket: MockWebSocket) {
         if !server.hasMade(socket) { state.withLock { $0.sockets.add(socket) } }
     }
 
-    /// The world as the SDK sees it, for clients that the code under test makes itself: with their own key, cluster and endpoints, they
-    /// reach ``server`` and ``session``.
+    /// Creates the SDK's environment for clients that the code under test makes itself. Whatever their key, cluster, and
+    /// endpoints, they reach ``server`` and ``session``.
     ///
     /// - Parameters:
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    ///   - makeWebSocket: Makes the sockets; those that are mocks are looked at at the end like the harness's own.
+    ///   - makeWebSocket: A closure that makes the sockets; mocks among them are checked at the end like the harness's own.
     public func pusherEnvironment(
         file: String = #fileID, line: Int = #line, makeWebSocket: (@Sendable () -> any WebSocket)? = nil
     ) -> PusherEnvironment {
@@ -232,7 +232,7 @@ public final class TestHarness: Sendable {
         return environment
     }
 
-    /// Makes an executor for asynchronous code, in the harness's time; asynchronous code of clients made from now on runs on it, too.
+    /// Makes an executor for asynchronous code in the harness's time. Clients made from now on run their asynchronous code on it.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public func makeExecutor(seed: UInt64? = nil) -> TestExecutor {
         let executor = TestExecutor(scheduler: scheduler, seed: seed)
@@ -253,13 +253,13 @@ public final class TestHarness: Sendable {
 
     var startedServers: Int { state.withLock(\.servers.count) }
 
-    /// Has ``stopServers()`` stop a server, too.
+    /// Registers a server for ``stopServers()`` to stop.
     func keep(_ server: any StartedServer) { state.withLock { $0.servers.append(server) } }
 
-    /// Has ``stopServers()`` stop a proxy, too.
+    /// Registers a proxy for ``stopServers()`` to stop.
     func keep(_ proxy: NetworkFaultProxy) { state.withLock { $0.proxies.append(proxy) } }
 
-    /// Asks a recorder for its findings at the end.
+    /// Registers a recorder whose findings are collected at the end.
     func keep(_ recorder: TrafficRecorder) {
         state.withLock { state in
             if !state.recorders.contains(where: { $0 === recorder }) { state.recorders.append(recorder) }
@@ -275,7 +275,7 @@ public final class TestHarness: Sendable {
 
     // MARK: Watching
 
-    /// Reports an object that still lives when the test has ended.
+    /// Reports an object that is still alive when the test has ended.
     public func track(_ object: some AnyObject & Sendable, _ name: String, file: String = #fileID, line: Int = #line) {
         track(object, name, client: nil, file, line)
     }
@@ -286,13 +286,13 @@ public final class TestHarness: Sendable {
         state.withLock { $0.tracked.append(tracked) }
     }
 
-    /// Finds a client that still lives at the end, and tells meanwhile where it stands.
+    /// Reports a client that is still alive at the end, and includes the client's state in ``story``.
     private func keep(_ client: some AnyObject & CustomStringConvertible & Sendable, _ number: Int, _ file: String, _ line: Int) {
         track(client, "client", client: number, file, line)
         state.withLock { $0.clients.append { [weak client] in client?.description } }
     }
 
-    /// Looks at the methods of a delegate that a client was given, and has a ``RecordingDelegate`` say when it goes too early.
+    /// Checks the methods of a client's delegate, and makes a ``RecordingDelegate`` report that it was deallocated too early.
     private func watch(_ delegate: AnyObject, _ isClientAlive: @escaping @Sendable () -> Bool) {
         let isNew = state.withLock { $0.delegates.insert(ObjectIdentifier(type(of: delegate))).inserted }
         if isNew { record(DelegateMethods.nearMisses(of: delegate)) }
@@ -308,17 +308,17 @@ public final class TestHarness: Sendable {
             state.recorded += findings
             return state.isVerified
         }
-        // Nobody asks again, most likely.
+        // Most likely, nobody asks for findings again.
         guard isVerified else { return }
         for finding in findings { writeToStandardError("after the end of the harness made at \(location): \(finding)") }
     }
 
-    /// Fails the test at its end, from whatever thread: an assertion there would be lost.
+    /// Fails the test at its end. It may be called from any thread, including those where an assertion would be lost.
     public func record(_ error: any Error) {
         record("\(error)")
     }
 
-    /// Fails the test at its end, from whatever thread: an assertion there would be lost.
+    /// Fails the test at its end. It may be called from any thread, including those where an assertion would be lost.
     public func record(_ message: String) {
         timeline.note("error", message)
         record([Finding(.error, message)])
@@ -331,19 +331,19 @@ public final class TestHarness: Sendable {
         if let failure = failure(alive: alive) { throw failure }
     }
 
-    /// The events so far, and where the clients stand that were made here.
+    /// The events so far, and the states of the clients that were made here.
     public var story: String {
         let clients = state.withLock { $0.clients }.compactMap { $0() }
         return ([timeline.description] + clients.map { "  client  \($0)" }).filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
-    /// Runs what is ready on an executor of the harness's that runs no body: nobody else does. Returns whether it came to rest.
+    /// Runs what is ready on the harness's executor if it runs no body: nothing else does. Returns whether it came to rest.
     @discardableResult
     func runExecutor() -> Bool {
         state.withLock(\.runExecutor)()
     }
 
-    /// Waits on an executor of the harness's that runs.
+    /// Waits on the harness's executor if it is running.
     func waitOnExecutor(_ what: String, _ limit: Duration, _ condition: @escaping Condition) async throws -> Bool {
         try await state.withLock { $0.waitOnExecutor }?(what, limit, condition) ?? false
     }
@@ -353,7 +353,7 @@ public final class TestHarness: Sendable {
         return findings.isEmpty ? nil : TestFailure(location: location, findings: findings, timeline: story)
     }
 
-    /// - Parameter alive: True to report clients and tasks that are alive, too.
+    /// - Parameter alive: True to report clients and tasks that are still alive, too.
     private func findings(alive: Bool) -> [Finding] {
         let state = state.withLock { $0 }
         return [
@@ -364,13 +364,13 @@ public final class TestHarness: Sendable {
         ].flatMap(\.self)
     }
 
-    /// Only those whose client was told something afterwards. Things that it was told before may still wait on a queue, and nobody hears
-    /// that at the end of a test's body.
+    /// The findings of recorders whose client received something afterward. Earlier events may still wait on a queue, and nobody
+    /// hears those at the end of a test's body.
     private var unheldRecorders: [Finding] {
         state.withLock { $0.unheldRecorders }.filter { timeline.has(["opened", "received"], after: $0.entries) }.map(\.finding)
     }
 
-    /// Clients that are made here never reach a real server, and their tests could pass all the same.
+    /// The findings for clients that were meant for a real server: they never reach it, and their tests could pass all the same.
     private var missedServers: [Finding] {
         let (servers, proxies) = state.withLock { ($0.servers, $0.proxies) }
         let listening = servers as [any Listening] + proxies
@@ -384,16 +384,16 @@ public final class TestHarness: Sendable {
     private func leftovers(alive: Bool) -> Leftovers {
         let (tracked, owners) = state.withLock { ($0.tracked, $0.owners) }
         return Leftovers(
-            // One that may leak tells nothing of its socket and its timers: they are found by themselves.
+            // A client that may leak doesn't report its socket and timers, so they are reported separately.
             leaks: alive && !allowed.contains(.leak) ? tracked.filter { $0.isAlive() } : [],
-            // The server's own timer goes with its connections, which are reported.
+            // The server's own timer belongs to its connections, which are reported.
             timers: scheduler.pendingTimersWithOrigins.filter { $0.timer.label != MachineTimer.label },
             sockets: sockets.compactMap { identity, socket in socket.open.map { ($0, owners[identity]) } })
     }
 
-    /// Indicates whether something is left over that goes when another thread lets go of it: also what the end of a client is about to put
-    /// away, which lives no more by then.
-    /// - Parameter alive: True to count clients and tasks that are alive, too.
+    /// Returns whether something is left over that may go away when another thread releases it. That includes what a client puts
+    /// away when it is deallocated: by then, the client is no longer alive.
+    /// - Parameter alive: True to count clients and tasks that are still alive, too.
     func mayLetGo(alive: Bool) -> Bool {
         leftovers(alive: alive).findingsOfObjects.contains { !allowed.contains($0.kind) }
     }

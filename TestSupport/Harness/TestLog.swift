@@ -1,7 +1,7 @@
 import Logging
 import PusherChannels
 
-/// The log of a harness: in its timeline, where a failed test tells it and a passed one is silent, and for a test to read.
+/// The log of a harness. It is part of the timeline, which only a failed test prints, and can be read by a test.
 final class TestLog: Sendable {
     private let timeline: Timeline
     private let story = Locked<[LogEvent]>([])
@@ -12,7 +12,7 @@ final class TestLog: Sendable {
 
     var events: [LogEvent] { story.withLock { $0 } }
 
-    /// - Parameter context: Fields that the logger adds to each of its lines; too much for the story.
+    /// - Parameter context: The fields that the logger adds to each of its lines; they would be too much for the timeline.
     fileprivate func add(_ event: LogEvent, in context: Logger.Metadata) {
         let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
         timeline.note("log", "\(event.level): \(event.message)\(fields)")
@@ -22,7 +22,7 @@ final class TestLog: Sendable {
     }
 }
 
-/// Writes into a ``TestLog``.
+/// A log handler that writes to a ``TestLog``.
 private struct TestLogHandler: LogHandler {
     let log: TestLog
     var metadata: Logger.Metadata = [:]
@@ -39,20 +39,20 @@ private struct TestLogHandler: LogHandler {
 }
 
 extension TestHarness {
-    /// Makes a logger for code under test, whose lines are in ``timeline`` and in ``logEvents(atLeast:)`` of this harness alone.
+    /// Makes a logger for code under test. Its lines appear only in this harness's ``timeline`` and ``logEvents(atLeast:)``.
     ///
-    /// The harness's clients have one already. It logs from level `debug` on unless its `logLevel` is changed.
+    /// The harness's clients already have one. It logs at level `debug` and above unless its `logLevel` is changed.
     public func makeLogger(_ label: String) -> Logger {
         Logger(label: label) { [log] _ in TestLogHandler(log: log) }
     }
 
-    /// Returns what was logged, in order.
+    /// Returns the logged events, in order.
     ///
     /// ```swift
     /// #expect(harness.logEvents(atLeast: .warning).isEmpty)
     /// ```
     ///
-    /// - Parameter level: The least that counts.
+    /// - Parameter level: The minimum level.
     public func logEvents(atLeast level: Logger.Level = .trace) -> [LogEvent] {
         log.events.filter { $0.level >= level }
     }

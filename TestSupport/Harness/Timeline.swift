@@ -1,12 +1,12 @@
 import PusherChannels
 
-/// The events of a test, with the virtual time: the story behind a failure. All members may be called from any thread.
+/// The events of a test with their virtual time, which explain a failure. All members may be called from any thread.
 public final class Timeline: Sendable, CustomStringConvertible {
-    /// Something that happened.
+    /// An event of a test.
     public struct Entry: Equatable, Sendable, CustomStringConvertible {
-        /// When, by the test's clock.
+        /// The time of the event, by the test's clock.
         public let time: Instant
-        /// The sort of the event, such as `request`, `sent` or `opened`.
+        /// The kind of the event, such as `request`, `sent` or `opened`.
         public let kind: String
         /// The description of the event.
         public let text: String
@@ -17,7 +17,7 @@ public final class Timeline: Sendable, CustomStringConvertible {
         public var description: String { "\(time)  \(kind)  \(text)" }
     }
 
-    /// The number of entries that are kept of a long story: its end.
+    /// The number of entries to keep of a long timeline: the latest ones.
     private static let limit = 10_000
 
     private let story = Locked<(forgotten: Int, entries: [Entry])>((0, []))
@@ -27,11 +27,10 @@ public final class Timeline: Sendable, CustomStringConvertible {
         self.now = now
     }
 
-    /// The events so far, in order; of a very long story, the last ten thousand entries or more.
-    /// Secrets are left out.
+    /// The events so far, in order; of a very long timeline, the last ten thousand entries or more. Secrets are left out.
     public var entries: [Entry] { story.withLock { $0.entries }.map(\.redacted) }
 
-    /// Writes something down.
+    /// Records an event.
     public func note(_ kind: String, _ text: String) {
         let entry = Entry(time: now(), kind: kind, text: text)
         story.withLock { story in
@@ -42,17 +41,17 @@ public final class Timeline: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The number of entries so far, with those that are no longer kept.
+    /// The number of entries so far, including those that are no longer kept.
     var count: Int { story.withLock { $0.forgotten + $0.entries.count } }
 
-    /// Returns whether something of these sorts was written down after so many entries.
+    /// Returns whether an event of one of these kinds was recorded after the first `count` entries.
     func has(_ kinds: Set<String>, after count: Int) -> Bool {
         story.withLock { story in
             story.entries.dropFirst(max(0, count - story.forgotten)).contains { kinds.contains($0.kind) }
         }
     }
 
-    /// One line an entry; of a long story, the end.
+    /// One line for each entry; of a long timeline, only the end.
     public var description: String {
         let (forgotten, entries) = story.withLock { $0 }
         let shown = entries.suffix(40).map { "  \($0.redacted)" }

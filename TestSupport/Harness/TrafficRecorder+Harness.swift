@@ -1,7 +1,7 @@
 import PusherChannels
 
 extension TrafficRecorder {
-    /// Keeps a finding for the test's end, whether the harness knows of this recorder or not.
+    /// Keeps a finding for the test's end, even if the harness doesn't know this recorder.
     func find(_ finding: Finding) {
         refusals.withLock { $0.append(finding) }
         TestHarness.current?.keep(self)
@@ -9,6 +9,6 @@ extension TrafficRecorder {
 }
 
 extension WebSocket {
-    /// The mock that it is, or that it records.
+    /// This socket as a mock, or the mock that it records.
     var mock: MockWebSocket? { self as? MockWebSocket ?? (self as? RecordingWebSocket)?.base.mock }
 }

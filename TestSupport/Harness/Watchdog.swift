@@ -1,9 +1,9 @@
 import Foundation
 import PusherChannels
 
-/// Ends what waits in vain, after so many beats. A beat is a second and then a turn of the pool of tasks, so that it counts time in which
-/// whoever waits could have gone on: beats take longer where a thousand tests wait for that pool, and count less where the machine has
-/// more to do than it has cores.
+/// A timer that ends a futile wait after a number of beats. A beat is a second and then a turn of the task pool, so it measures
+/// time in which the waiting code could have continued: beats take longer when a thousand tests wait for that pool, and count
+/// less when the machine has more to do than it has cores.
 package final class Watchdog: Sendable {
     private struct State {
         var left: Double
@@ -16,8 +16,8 @@ package final class Watchdog: Sendable {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - patience: The least time that it waits.
-    ///   - bark: Called after that, on no thread in particular, if it wasn't called off.
+    ///   - patience: The minimum time to wait.
+    ///   - bark: A closure that is called after that, on no thread in particular, unless the watchdog was called off.
     package init(patience: Duration, bark: @escaping @Sendable () -> Void = {}) {
         beat = min(.seconds(1), max(.zero, patience))
         state = Locked(State(left: beat == .zero ? 1 : (patience / beat).rounded(.up)))
@@ -28,7 +28,7 @@ package final class Watchdog: Sendable {
     /// Indicates whether it has barked, or was called off.
     package var isOver: Bool { state.withLock(\.isOver) }
 
-    /// Nobody waits any more.
+    /// Stops the watchdog, because nobody waits anymore.
     package func callOff() {
         state.withLock { state in
             state.isOver = true
@@ -60,7 +60,7 @@ package final class Watchdog: Sendable {
         }
     }
 
-    /// The number of threads that want to run for each core; no more than four, as a lost test has to end on a busy machine, too.
+    /// The number of runnable threads per core. It is limited to four, because a hung test has to end on a busy machine, too.
     private static var load: Double {
         var average = 0.0
         guard getloadavg(&average, 1) == 1 else { return 1 }
@@ -68,8 +68,8 @@ package final class Watchdog: Sendable {
     }
 }
 
-/// The time for which tests wait for what must come: long, as nothing that passes waits for it.
+/// The time that tests wait for something that must happen. It is long, because no passing test waits that long.
 package enum Patience {
-    /// For ``Watchdog``, and for calls of the system, which know nothing but seconds.
+    /// The time in seconds, for ``Watchdog`` and for system calls that only take seconds.
     package static let seconds = 180
 }

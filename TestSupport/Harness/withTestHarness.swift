@@ -3,15 +3,15 @@
 /// Works in Swift Testing and in XCTest, which both fail the test that throws.
 ///
 /// - Parameters:
-///   - apps: The apps of the harness's server, which refuses other keys and checks all signatures; `nil` for ``ServerApp/local`` and
-///     whatever key comes, of which nothing is checked.
+///   - apps: The apps of the harness's server, which refuses other keys and checks all signatures; `nil` for ``ServerApp/local``
+///     and any other key, for which nothing is checked.
 ///   - seed: The seed of everything random.
-///   - profile: Which server the harness's server imitates.
-///   - allowed: The leftovers that are no findings at the end.
+///   - profile: The server that the harness's server imitates.
+///   - allowed: The kinds of findings that aren't reported at the end.
 ///   - file: The file of the call, for what is reported; the compiler fills it in.
 ///   - line: The line of the call, likewise.
 ///   - body: The test.
-/// - Throws: what `body` throws, otherwise ``TestFailure``.
+/// - Throws: Any error from `body`; otherwise ``TestFailure``.
 @discardableResult
 public func withTestHarness<Result>(
     apps: [ServerApp]? = nil, seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [],
@@ -33,19 +33,19 @@ public func withTestHarness<Result>(
 
 /// Runs an asynchronous test with a fresh ``TestHarness``, and throws one readable error if anything is left over at its end.
 ///
-/// The harness's servers are stopped first, whatever `body` did.
+/// The harness's servers are stopped first, even if `body` throws.
 ///
 /// - Parameters:
-///   - apps: The apps of the harness's server, which refuses other keys and checks all signatures; `nil` for ``ServerApp/local`` and
-///     whatever key comes, of which nothing is checked.
+///   - apps: The apps of the harness's server, which refuses other keys and checks all signatures; `nil` for ``ServerApp/local``
+///     and any other key, for which nothing is checked.
 ///   - seed: The seed of everything random.
-///   - profile: Which server the harness's server imitates.
-///   - allowed: The leftovers that are no findings at the end.
+///   - profile: The server that the harness's server imitates.
+///   - allowed: The kinds of findings that aren't reported at the end.
 ///   - file: The file of the call, for what is reported; the compiler fills it in.
 ///   - line: The line of the call, likewise.
 ///   - isolation: The actor that the test runs on, by default the caller's.
 ///   - body: The test.
-/// - Throws: what `body` throws, otherwise ``TestFailure``.
+/// - Throws: Any error from `body`; otherwise ``TestFailure``.
 @discardableResult
 public func withTestHarness<Result>(
     apps: [ServerApp]? = nil, seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [],

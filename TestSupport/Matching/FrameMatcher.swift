@@ -1,11 +1,11 @@
 import PusherChannels
 
-/// Which messages of a client are meant. A string is the name of an event, `pusher:subscribe`, with the channel after it if it is
-/// about one, `pusher:subscribe news`.
+/// A matcher for a client's messages. A string literal is the name of an event, `pusher:subscribe`, optionally followed by a
+/// channel, `pusher:subscribe news`.
 public typealias FrameMatcher = Matcher<SentFrame>
 
 extension SentFrame: Matchable {
-    /// Reads `pusher:ping` and `pusher:subscribe news`.
+    /// Returns the matcher for a text such as `pusher:ping` or `pusher:subscribe news`.
     public static func matcher(_ text: String) -> FrameMatcher {
         let words = text.split(separator: " ", maxSplits: 1).map(String.init)
         let event = FrameMatcher.event(words.first ?? "")
@@ -15,17 +15,17 @@ extension SentFrame: Matchable {
 }
 
 extension Matcher where Subject == SentFrame {
-    /// Messages of an event.
+    /// Matches messages of an event.
     public static func event(_ name: String) -> FrameMatcher {
         equal("event", name) { $0.event }
     }
 
-    /// Messages about a channel.
+    /// Matches messages about a channel.
     public static func channel(_ name: String) -> FrameMatcher {
         equal("channel", name) { $0.channel }
     }
 
-    /// Messages that are JSON with these members among others, at any depth, whatever the order of the keys.
+    /// Matches JSON messages that have at least these members, at any depth and in any order of keys.
     ///
     /// - Parameter text: A JSON document.
     public static func json(_ text: String) -> FrameMatcher {

@@ -1,7 +1,7 @@
 import PusherChannels
 
 extension Matcher {
-    /// Subjects whose document has the members of another among others.
+    /// Matches subjects whose document has at least the members of another.
     static func json(
         _ text: String, of part: String, _ document: @escaping @Sendable (Subject) -> JSONValue?
     ) -> Matcher {
@@ -15,15 +15,15 @@ extension Matcher {
     }
 }
 
-/// Returns where a JSON text differs from what is expected, such as an event's data: nothing where all of that is there. The order of keys,
-/// spaces and members that weren't expected don't count.
+/// Returns the differences between a JSON text, such as an event's data, and the expected JSON; empty if everything expected is
+/// there. The order of keys, whitespace, and additional members don't count.
 ///
 /// ```swift
 /// #expect(differencesInJSON(event.data, from: #"{"id": 7}"#) == [])
 /// ```
 ///
 /// - Parameters:
-///   - text: The text that came; `nil` differs from everything.
+///   - text: The text that was received; `nil` differs from everything.
 ///   - expected: A JSON document.
 public func differencesInJSON(_ text: String?, from expected: String) -> [String] {
     guard let wanted = try? JSONValue(parsing: expected) else { return ["what is expected can't be read as JSON: \(expected)"] }
@@ -32,7 +32,7 @@ public func differencesInJSON(_ text: String?, from expected: String) -> [String
 }
 
 extension JSONValue {
-    /// Returns whether two texts are the same, or the same JSON.
+    /// Returns whether two texts are equal or are the same JSON.
     static func isSame(_ first: String?, _ second: String?) -> Bool {
         if first == second { return true }
         guard let first, let second, let one = try? JSONValue(parsing: first), let other = try? JSONValue(parsing: second) else {
@@ -41,7 +41,7 @@ extension JSONValue {
         return one.reasonsAgainst(other, at: "").isEmpty && other.reasonsAgainst(one, at: "").isEmpty
     }
 
-    /// Returns the differences of another document; members that only the other has don't count.
+    /// Returns the differences in another document; members that only the other document has don't count.
     func reasonsAgainst(_ actual: JSONValue, at path: String) -> [String] {
         switch (self, actual) {
         case (.object(let expected), .object(let members)):
@@ -58,7 +58,7 @@ extension JSONValue {
             }
         default:
             guard !isSame(as: actual) else { return [] }
-            // Whatever lies inside of something secret is.
+            // Everything inside a secret value is secret.
             let names = path.split { ".[]".contains($0) }.map(String.init)
             let name = names.first(where: Redaction.standard.isSecret) ?? path
             let (found, wanted) = (
@@ -68,7 +68,7 @@ extension JSONValue {
         }
     }
 
-    /// Numbers are the same whether they have a fraction of nothing or none.
+    /// Returns whether two values are equal; a number without a fraction equals one with a fraction of zero.
     private func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.integer(let integer), .double(let double)), (.double(let double), .integer(let integer)): Double(integer) == double

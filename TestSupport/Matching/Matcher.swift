@@ -1,10 +1,10 @@
-/// Something that test doubles match: a request, a frame.
+/// A type that test doubles match, such as a request or a frame.
 public protocol Matchable: Sendable {
     /// Returns the matcher that a text stands for.
     static func matcher(_ text: String) -> Matcher<Self>
 }
 
-/// Tells which requests or frames are meant, and of others why they are not.
+/// A condition on requests or frames that also explains why one doesn't match.
 ///
 /// ```swift
 /// session.stub("POST /pusher/auth" && .form(["channel_name": "private-room"]), .json(["auth": "key:signature"]))
@@ -13,14 +13,14 @@ public protocol Matchable: Sendable {
 public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The outcome of a comparison.
     struct Outcome {
-        /// The reasons why it doesn't match; empty where it does.
+        /// The reasons why the subject doesn't match; empty if it does.
         var reasons: [String] = []
         var pathParameters: [String: String] = [:]
 
         var isMatch: Bool { reasons.isEmpty }
     }
 
-    /// The description of what is looked for, for reports.
+    /// The description of the matcher, for reports.
     public let description: String
     private let compare: @Sendable (Subject) -> Outcome
 
@@ -29,16 +29,16 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
         self.compare = compare
     }
 
-    /// Creates a matcher of your own.
+    /// Creates a custom matcher.
     ///
     /// - Parameters:
-    ///   - description: Its name in reports.
-    ///   - reason: Why a subject is not meant; `nil` where it is.
+    ///   - description: The matcher's name in reports.
+    ///   - reason: A closure that returns why a subject doesn't match; `nil` if it does.
     public init(_ description: String, reason: @escaping @Sendable (Subject) -> String?) {
         self.init(description) { subject in Outcome(reasons: reason(subject).map { [$0] } ?? []) }
     }
 
-    /// Creates a matcher of those that pass a test.
+    /// Creates a matcher for subjects that pass a test.
     public init(_ description: String = "those that pass a test", where test: @escaping @Sendable (Subject) -> Bool) {
         self.init(description) { subject in test(subject) ? nil : "it is not \(description)" }
     }
@@ -48,10 +48,10 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
         self = Subject.matcher(text)
     }
 
-    /// Everything.
+    /// A matcher for everything.
     public static var any: Matcher { Matcher("anything") { _ in Outcome() } }
 
-    /// Returns the reasons why a subject doesn't match; empty where it does.
+    /// Returns the reasons why a subject doesn't match; empty if it does.
     public func reasonsAgainst(_ subject: Subject) -> [String] {
         compare(subject).reasons
     }
@@ -65,9 +65,9 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
         compare(subject)
     }
 
-    // MARK: Together
+    // MARK: Combining matchers
 
-    /// Matches what both match.
+    /// Returns a matcher for subjects that match both matchers.
     public static func && (left: Matcher, right: Matcher) -> Matcher {
         Matcher("\(left) && \(right)") { subject in
             let (first, second) = (left.outcome(of: subject), right.outcome(of: subject))
@@ -77,7 +77,7 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
         }
     }
 
-    /// Matches what one of them matches.
+    /// Returns a matcher for subjects that match either matcher.
     public static func || (left: Matcher, right: Matcher) -> Matcher {
         Matcher("(\(left) || \(right))") { subject in
             let first = left.outcome(of: subject)
@@ -88,7 +88,7 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
         }
     }
 
-    /// Matches what it doesn't match.
+    /// Returns a matcher for subjects that don't match the given matcher.
     public static prefix func ! (matcher: Matcher) -> Matcher {
         Matcher("!(\(matcher))") { subject in
             matcher.matches(subject) ? "it is \(matcher)" : nil

@@ -2,16 +2,16 @@ import Foundation
 import PusherChannels
 
 extension Matcher where Subject == RecordedRequest {
-    /// Requests whose path, as sent and without the query, a regular expression describes as a whole.
+    /// Matches requests whose whole path, as sent and without the query, matches a regular expression.
     ///
-    /// The text that its groups matched is in ``RecordedRequest/pathParameters``, decoded: by number, `"1"`, and by name, `(?<id>[0-9]+)`.
+    /// The decoded texts of its groups are in ``RecordedRequest/pathParameters``, by number, `"1"`, and by name, `(?<id>[0-9]+)`.
     ///
     /// ```swift
     /// server.router.on("GET" && .path(matching: "/users/(?<id>[0-9]+)")) { .json(["id": $0.pathParameters["id"]]) }
     /// ```
     ///
-    /// - Parameter pattern: The expression, as `NSRegularExpression` reads it. One that is none matches nothing, and says so where near
-    ///   misses are told.
+    /// - Parameter pattern: The expression, in the syntax of `NSRegularExpression`. An invalid one matches nothing and is
+    ///   reported with the near misses.
     public static func path(matching pattern: String) -> RequestMatcher {
         let expression = PathPattern(pattern)
         return RequestMatcher("path matching \(pattern)") { request in
@@ -24,13 +24,13 @@ extension Matcher where Subject == RecordedRequest {
     }
 }
 
-/// A regular expression that describes whole paths.
+/// A regular expression that matches whole paths.
 private struct PathPattern: Sendable {
     private let expression: NSRegularExpression
     private let names: [String]
 
     init?(_ pattern: String) {
-        // Alone first: `a)(b` is a pattern only inside the parentheses that make it match the whole.
+        // Check the pattern alone first: `a)(b` is only valid inside the parentheses that make it match the whole path.
         guard (try? NSRegularExpression(pattern: pattern)) != nil,
             let expression = try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z"),
             let group = try? NSRegularExpression(pattern: #"(?<!\\)\(\?<([A-Za-z][A-Za-z0-9]*)>"#)
@@ -41,7 +41,7 @@ private struct PathPattern: Sendable {
         }
     }
 
-    /// Returns the texts of the groups; `nil` where the path doesn't fit.
+    /// Returns the texts of the groups; `nil` if the path doesn't match.
     func parameters(of path: String) -> [String: String]? {
         guard let match = expression.firstMatch(in: path, range: NSRange(path.startIndex..., in: path)) else { return nil }
         func text(_ range: NSRange) -> String? {

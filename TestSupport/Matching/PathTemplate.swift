@@ -1,11 +1,11 @@
 import Foundation
 
-/// A path with names for parts of it, `/users/{id}`, which fits whole paths only; `/files/{path...}` names all that follows.
+/// A path with named parts, `/users/{id}`, which matches whole paths only; `/files/{path...}` names everything that follows.
 struct PathTemplate: Sendable {
     private enum Segment {
         case literal(String)
         case parameter(String)
-        /// One segment or more, to the end.
+        /// One or more segments, up to the end.
         case rest(String)
     }
 
@@ -19,7 +19,7 @@ struct PathTemplate: Sendable {
         }
     }
 
-    /// Returns the texts that stand for the names, decoded; `nil` where the path doesn't fit.
+    /// Returns the decoded texts of the named parts; `nil` if the path doesn't match.
     func parameters(of path: String) -> [String: String]? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == segments.count || parts.count > segments.count && endsInRest else { return nil }

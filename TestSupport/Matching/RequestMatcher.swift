@@ -1,12 +1,12 @@
 import Foundation
 import PusherChannels
 
-/// Which requests are meant. A string is a method (or none, for any) and an address (or none, after a method): a path, which may have names for parts of it
-/// such as `/users/{id}` and says nothing about the query, or a whole address, compared as it is.
+/// A matcher for requests. A string literal is a method, an address, or a method and an address. The address is either a path,
+/// which may have named parts such as `/users/{id}` and ignores the query, or a full URL, which is compared as is.
 public typealias RequestMatcher = Matcher<RecordedRequest>
 
 extension RecordedRequest: Matchable {
-    /// Reads `GET /users/{id}`, `/users/{id}`, `POST https://example.com/users` or `GET`.
+    /// Returns the matcher for a text such as `GET /users/{id}`, `/users/{id}`, `POST https://example.com/users` or `GET`.
     public static func matcher(_ text: String) -> RequestMatcher {
         let words = text.split(separator: " ", maxSplits: 1).map(String.init)
         let address = words.last ?? ""
@@ -18,12 +18,12 @@ extension RecordedRequest: Matchable {
 }
 
 extension Matcher where Subject == RecordedRequest {
-    /// Requests with a method; capitals don't matter.
+    /// Matches requests with a method, ignoring case.
     public static func method(_ method: String) -> RequestMatcher {
         equal("method", method.uppercased()) { $0.method }
     }
 
-    /// Requests for a whole address, compared as it is.
+    /// Matches requests for a full URL, compared as is.
     public static func url(_ url: String) -> RequestMatcher {
         RequestMatcher("address \(Redaction.standard.redact(url: url))") { request in
             guard request.url != url else { return nil }
@@ -32,13 +32,13 @@ extension Matcher where Subject == RecordedRequest {
         }
     }
 
-    /// Requests to a host, on any port; capitals don't matter.
+    /// Matches requests to a host on any port, ignoring case.
     public static func host(_ host: String) -> RequestMatcher {
         equal("host", host.lowercased()) { $0.host.lowercased() }
     }
 
-    /// Requests for a path, as a whole and without the query; `/users/{id}` names parts of it, which
-    /// ``RecordedRequest/pathParameters`` then holds.
+    /// Matches requests for a whole path, without the query. The parts named in it, as in `/users/{id}`, are in
+    /// ``RecordedRequest/pathParameters``.
     public static func path(_ path: String) -> RequestMatcher {
         let template = PathTemplate(path)
         return RequestMatcher("path \(path)") { request in
@@ -49,28 +49,28 @@ extension Matcher where Subject == RecordedRequest {
         }
     }
 
-    /// Requests whose path begins so.
+    /// Matches requests whose path begins with a prefix.
     public static func path(startsWith prefix: String) -> RequestMatcher {
         RequestMatcher("path \(prefix)…") { request in
             request.path.hasPrefix(prefix) ? nil : "path is \(request.path), which doesn't begin with \(prefix)"
         }
     }
 
-    /// Requests whose query has these parameters among others.
+    /// Matches requests whose query has at least these parameters.
     public static func query(_ parameters: [String: String]) -> RequestMatcher {
         contains("query", parameters) { $0.parameters }
     }
 
-    /// Requests whose body is an HTML form with these fields among others.
+    /// Matches requests whose body is an HTML form with at least these fields.
     public static func form(_ fields: [String: String]) -> RequestMatcher {
         contains("form", fields) { $0.form }
     }
 
-    /// Requests with a header field; capitals in its name don't matter.
+    /// Matches requests with a header field, ignoring the case of its name.
     ///
     /// - Parameters:
     ///   - name: The field's name.
-    ///   - value: `nil` for any.
+    ///   - value: The field's value; `nil` for any.
     public static func header(_ name: String, _ value: String? = nil) -> RequestMatcher {
         RequestMatcher("header \(name)\(value.map { ": \($0)" } ?? "")") { request in
             guard let actual = request.header(name) else { return "header \(name) is missing" }
@@ -80,14 +80,14 @@ extension Matcher where Subject == RecordedRequest {
         }
     }
 
-    /// Requests with a body of this text.
+    /// Matches requests whose body is this text.
     public static func body(_ text: String) -> RequestMatcher {
         RequestMatcher("body \(text)") { request in
             request.text == text ? nil : "body is of \(request.body.count) bytes and another"
         }
     }
 
-    /// Requests whose body is JSON with these members among others, at any depth, whatever the order of the keys.
+    /// Matches requests whose body is JSON with at least these members, at any depth and in any order of keys.
     ///
     /// - Parameter text: A JSON document.
     public static func json(_ text: String) -> RequestMatcher {

@@ -1,16 +1,16 @@
 import Dispatch
 import PusherChannels
 
-/// When and where a mock calls back.
+/// The time and place of a mock's callbacks.
 public enum MockDelivery: Sendable {
-    /// Soon, on one of the system's queues, as `URLSession` does.
+    /// Soon, on one of the system's queues, like `URLSession`.
     case global
-    /// Within the call that asks.
+    /// Within the call that causes it.
     case immediate
-    /// When a scheduler's clock has moved on by `after`.
+    /// After a scheduler's clock has moved by `after`.
     case scheduled(any Scheduler, after: Duration)
 
-    /// Runs `action` when its time has come; returns what cancels it, if anything can.
+    /// Runs `action` at its time. Returns the scheduled action if it can be cancelled.
     func deliver(_ label: String, _ action: @escaping @Sendable () -> Void) -> (any ScheduledAction)? {
         switch self {
         case .global:

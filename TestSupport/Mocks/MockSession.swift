@@ -5,12 +5,12 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// An HTTP session that answers from stubs and reaches no network.
+/// An HTTP session that responds from stubs and doesn't access the network.
 ///
-/// An answer is looked for among the stubs, the last added first (see ``RequestStubbing``), then at the server if there is one
-/// and the path is one of a Channels server's, or the request asks to authorize one of its connections, then in ``mockResponse``. A request
-/// that finds none fails with ``UnmatchedRequest``. Every session is on its own, so tests may run side by side. All members may be called
-/// from any thread.
+/// The session looks for a response among the stubs, the last added first (see ``RequestStubbing``); then from the server, if
+/// there is one and the path belongs to a Channels server or the request is to authorize one of its connections; then in
+/// ``mockResponse`` and ``nextRequestHandler``. A request without a response fails with ``UnmatchedRequest``. Sessions share
+/// nothing, so tests may run in parallel. All members may be called from any thread.
 public final class MockSession: HTTPSession, RequestStubbing {
     /// The values that a request completes with.
     public typealias Response = (data: Data?, urlResponse: URLResponse?, error: NSError?)
@@ -37,9 +37,10 @@ public final class MockSession: HTTPSession, RequestStubbing {
     /// Creates a session without stubs.
     ///
     /// - Parameters:
-    ///   - server: The server that gets requests which no stub matches, for any host. Its webhooks go through the latest session.
-    ///   - delivery: When and where answers come.
-    ///   - scheduler: The clock of delayed answers, and of requests that time out.
+    ///   - server: The server for requests to any host that no stub matches. Its webhooks go through the session that was made
+    ///     last.
+    ///   - delivery: The time and place of responses.
+    ///   - scheduler: The clock of delayed responses and of requests that time out.
     public convenience init(
         server: InMemoryServer? = nil, delivery: MockDelivery = .global, scheduler: any Scheduler = LiveScheduler()
     ) {
@@ -55,27 +56,28 @@ public final class MockSession: HTTPSession, RequestStubbing {
         server?.sendWebhooks(through: self)
     }
 
-    /// The answer to every request that nothing else answers; `nil` means that there is none.
+    /// The response to every request that nothing else responds to; `nil` for none.
     ///
-    /// It hides requests that a test did not mean to be made: a stub says which ones it is for.
+    /// It hides requests that a test didn't intend; a stub names the requests it is for.
     public var mockResponse: Response? {
         get { state.withLock { $0.mockResponse } }
         set { state.set(\.mockResponse, to: newValue) }
     }
 
-    /// Answers every request that nothing else answers; `nil` means that nobody does. As wide as ``mockResponse``, and after it.
+    /// A closure that responds to every request that nothing else responds to; `nil` for none. It covers as much as
+    /// ``mockResponse``, and comes after it.
     public var nextRequestHandler: (@Sendable (RecordedRequest) -> StubResponse)? {
         get { state.withLock { $0.requestHandler } }
         set { state.set(\.requestHandler, to: newValue) }
     }
 
-    /// When and where answers to requests made from now on come.
+    /// The time and place of responses to requests made from now on.
     public var delivery: MockDelivery {
         get { state.withLock { $0.delivery } }
         set { state.set(\.delivery, to: newValue) }
     }
 
-    /// Answers requests with this method and URL; a later call for the same ones replaces the answer.
+    /// Responds to requests with this method and URL; a later call for the same ones replaces the response.
     @discardableResult
     public func addMockResponse(
         for url: URL, httpMethod: String, data: Data?, urlResponse: URLResponse?, error: NSError?, file: String = #fileID,
@@ -89,15 +91,14 @@ public final class MockSession: HTTPSession, RequestStubbing {
         return stub
     }
 
-    /// Answers the POST of an authorization request, wherever it goes, with the signature that an app's backend would make of
-    /// its form: right for the channel and the socket, or for the user where no channel is named; with 400 and 403 where a
-    /// backend would refuse.
+    /// Responds to POST requests for authorization, at any URL, as an app's backend would: with a valid signature for the form's
+    /// channel and socket, or for the user if the form names no channel; with 400 and 403 if a backend would refuse.
     ///
     /// - Parameters:
     ///   - secret: The app's secret.
     ///   - key: The app's key.
     ///   - encryptionMasterKey: The key from which those of encrypted channels are made, 32 bytes in base64.
-    ///   - userID: The user where the form names none; by default the socket id.
+    ///   - userID: The user if the form names none; by default the socket id.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     @discardableResult
@@ -112,7 +113,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
         }
     }
 
-    /// Prepares a request; it is recorded and answered when the task is resumed.
+    /// Prepares a request, which is recorded and answered when the task is resumed.
     public func dataTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> MockTask {
@@ -131,7 +132,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
         }
     }
 
-    // MARK: Answering
+    // MARK: Responding
 
     private func reply(_ request: RecordedRequest, of original: URLRequest, isOfClient: Bool) -> MockTask.Reply {
         let noted = recorder.note(request)
@@ -143,7 +144,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
     private func reply(
         _ noted: RequestRecorder.Noted, _ request: RecordedRequest, of original: URLRequest, _ isOfClient: Bool
     ) -> MockTask.Reply {
-        // A timeline leaves secrets out when it is read; that takes too long for every request.
+        // A timeline removes secrets only when it is read, because removing them from every request takes too long.
         let name = "\(request.method) \(request.url)"
         timeline?.note("request", name)
         var response: StubResponse
@@ -171,18 +172,19 @@ public final class MockSession: HTTPSession, RequestStubbing {
         return reply
     }
 
-    /// Lets go of what answers requests, which may hold clients that hold this session: the counts stay, and late requests are refused.
+    /// Releases the stubs' closures and the handler, which may hold clients that hold this session. The counts stay, and late
+    /// requests are refused.
     func letGo() {
         for stub in stubList.all { stub.letGo() }
         if nextRequestHandler != nil { nextRequestHandler = { _ in .http(403) } }
     }
 
-    /// The findings for a test's end: requests that nothing answered, stubs that were not asked, faults that a session
-    /// can't do. A ``TestHarness`` asks for it.
+    /// The findings for a test's end: requests that nothing responded to, unused stubs, and faults that a session doesn't
+    /// support. A ``TestHarness`` asks for them.
     public var findings: [Finding] { stubList.findings + state.withLock { $0.findings } }
 }
 
-/// A session as clients have it: what they post, and nothing else of the application's, is for authorization.
+/// The session for clients: unlike the application's other requests, everything that clients post is for authorization.
 struct ClientSession: HTTPSession {
     let session: MockSession
 
@@ -194,7 +196,7 @@ struct ClientSession: HTTPSession {
 }
 
 extension Matcher where Subject == RecordedRequest {
-    /// A request that clients post to an app's backend to have a channel or a user signed.
+    /// Matches requests that clients post to an app's backend to authorize a channel or a user.
     static var authorization: RequestMatcher {
         .method("POST")
             && RequestMatcher("an authorization form") { request in

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// A call that a socket's delegate will get.
+/// A call that a socket's delegate is going to receive.
 enum MockSocketReport {
     case opened(ConnectionAttempt)
     case message([UInt8], ConnectionAttempt)
@@ -12,7 +12,7 @@ enum MockSocketReport {
         if case .opened = self { false } else { true }
     }
 
-    /// Indicates whether this is what a client that closes would leave unread.
+    /// Indicates whether a client that closes would leave this unread.
     var isUnread: Bool {
         switch self {
         case .message, .controlFrame: true
@@ -20,7 +20,7 @@ enum MockSocketReport {
         }
     }
 
-    /// The sort of the report, for a timeline.
+    /// The kind of the report, for a timeline.
     var kind: String {
         switch self {
         case .opened: "opened"
@@ -39,7 +39,7 @@ enum MockSocketReport {
         }
     }
 
-    /// The number of bytes of the frame that a server sends for it: two, four or ten, and the payload.
+    /// The number of bytes in the server's frame: two, four or ten, and the payload.
     var byteCount: Int {
         switch self {
         case .message(let text, _): text.count + (text.count < 126 ? 2 : text.count < 65_536 ? 4 : 10)

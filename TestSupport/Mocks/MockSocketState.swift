@@ -1,6 +1,7 @@
 import PusherChannels
 
-/// The state that a ``MockWebSocket`` guards with its lock: the attempt, what the server must hear, and the reports that wait.
+/// The state that a ``MockWebSocket`` guards with its lock: the attempt, the pending inputs for the server, and the pending
+/// reports.
 struct MockSocketState: Sendable {
     enum Phase {
         case idle
@@ -15,42 +16,42 @@ struct MockSocketState: Sendable {
         case script
     }
 
-    /// A report, and when it may be given.
+    /// A report and the time from which it may be delivered.
     private struct DueReport {
         let report: MockSocketReport
         let time: Instant
     }
 
     weak var delegate: (any WebSocketDelegate)?
-    /// The time of the call under way.
+    /// The time of the current call.
     var now = Instant.origin
     var isReading = true
     var isReporting = false
-    /// True while the client is being told that the connection has gone.
+    /// True while the client is being told that the connection has ended.
     private var isTellingTheEnd = false
     private(set) var phase = Phase.idle
     private(set) var attempt: ConnectionAttempt?
     private(set) var requests: [WebSocketRequest] = []
     private(set) var sent: [SentFrame] = []
     private(set) var unsent: [SentFrame] = []
-    /// The socket keeps it; this is kept by the server, for what is to be said at a test's end.
+    /// Weak, because the socket keeps the server alive, and the server keeps this state alive for its findings at a test's end.
     private weak var server: InMemoryServer?
-    /// The server's number of the attempt, once that was accepted.
+    /// The server's number for the attempt, once it has been accepted.
     private(set) var connection: ServerMachine.ConnectionID?
     private var inputs = Deque<ServerMachine.Input>()
     private var reports: ArraySlice<DueReport> = []
-    /// The other end whose upgrade a stall leaves without a response.
+    /// The other end whose response to the upgrade is held up by a stall.
     private var stalledUpgrade: Host?
     /// The reports that a stall holds up.
     private var stalled: [MockSocketReport] = []
     private var scripts: SocketScripts
-    /// The socket as reports name it.
+    /// The socket's name in reports.
     let name: String
     private var faults = SocketFaults()
-    /// The timer for what is late, and its time.
+    /// The timer for the next delayed report or script step, and its time.
     private var alarm: (time: Instant, timer: (any ScheduledAction)?)?
 
-    /// A step to take once the lock is let go.
+    /// A step to take once the lock is released.
     enum Step {
         case tell(InMemoryServer, ServerMachine.Input)
         case report(MockSocketReport, (any WebSocketDelegate)?)
@@ -64,11 +65,11 @@ struct MockSocketState: Sendable {
         scripts = SocketScripts(socket: name)
     }
 
-    /// Takes the next step; none means that this round ends.
+    /// Takes the next step; `nil` means that this round ends.
     mutating func nextStep() -> Step? {
         isTellingTheEnd = false
         while true {
-            // First the timers: a listener of what comes may move the clock at once.
+            // Set timers first, because a listener may move the clock immediately.
             if canPlay, scripts.isAboutToWait(at: now), let step = scripts.next(at: now) { play(step) }
             if let time = nextTime, alarm?.time != time {
                 alarm?.timer?.cancel()
@@ -92,14 +93,14 @@ struct MockSocketState: Sendable {
         }
     }
 
-    /// When something that is late goes on by itself.
+    /// The time at which something delayed continues by itself.
     private var nextTime: Instant? {
         let late = firstLate.flatMap { isReading || !$0.report.isInbound ? $0.time : nil }
         let pause = canPlay ? scripts.nextTime.flatMap { $0 > now ? $0 : nil } : nil
         return [late, pause].compactMap(\.self).min()
     }
 
-    /// The first report whose time is yet to come; found by halves, as none is before one that was made earlier.
+    /// The first report whose time is yet to come, found by binary search: no report is due before one that was made earlier.
     private var firstLate: DueReport? {
         var (low, high) = (reports.startIndex, reports.endIndex)
         while low < high {
@@ -109,7 +110,8 @@ struct MockSocketState: Sendable {
         return low < reports.endIndex ? reports[low] : nil
     }
 
-    /// Indicates whether there is a connection for a script to go on with; what it has left without one, it is said to have left.
+    /// Indicates whether there is a connection for a script to continue with. Without one, the script's remaining steps are
+    /// reported as left over.
     private var canPlay: Bool { phase != .idle && stalledUpgrade == nil }
 
     mutating func setAlarm(_ timer: any ScheduledAction) {
@@ -122,7 +124,7 @@ struct MockSocketState: Sendable {
     }
 
     private mutating func append(_ report: MockSocketReport) {
-        // Nothing overtakes what is late.
+        // Nothing overtakes a delayed report.
         let time = max(now + faults.latency, reports.last?.time ?? now) + faults.time(for: report.byteCount)
         reports.append(DueReport(report: report, time: time))
     }
@@ -146,7 +148,7 @@ struct MockSocketState: Sendable {
     mutating func send(_ text: String) {
         let frame = SentFrame(text: text, attempt: attempt ?? ConnectionAttempt(0))
         guard phase == .open else {
-            // A client that wasn't told yet that the connection has gone can't know better.
+            // A client that hasn't been told yet that the connection has ended can't know better.
             if reports.isEmpty, !isTellingTheEnd {
                 let time =
                     phase == .idle && !requests.isEmpty ? "after the connection was closed" : "before the connection was made"
@@ -168,7 +170,8 @@ struct MockSocketState: Sendable {
         }
     }
 
-    /// Drops what was held back: it is lost when the client has done with the attempt; the report of its end is not.
+    /// Drops the frames that were held back. They are lost when the client is done with the attempt; the report of its end is
+    /// not.
     private mutating func leaveUnread() {
         guard !isReading else { return }
         reports.removeAll { $0.report.isUnread }
@@ -200,13 +203,13 @@ struct MockSocketState: Sendable {
         return end(.failed(failure))
     }
 
-    /// - Parameter id: The connection that it came on, if a server sent it: an earlier one's messages are lost.
+    /// - Parameter id: The connection that it came on, if a server sent it; messages of an earlier connection are lost.
     mutating func receive(_ text: String, on id: ServerMachine.ConnectionID? = nil) -> Bool {
         guard phase == .open, let attempt, id == nil || id == connection else { return false }
         return frame(.message(Array(text.utf8), attempt))
     }
 
-    /// Takes a message that the test has the server send.
+    /// Receives a message that the test sends as the server.
     mutating func receiveFromTest(_ text: String, location: String) -> Bool {
         let isOpen = receive(text)
         if !isOpen {
@@ -221,7 +224,7 @@ struct MockSocketState: Sendable {
         return frame(.controlFrame(attempt))
     }
 
-    /// A frame comes to the client, unless a fault keeps it.
+    /// Delivers a frame to the client, unless a fault holds it back.
     private mutating func frame(_ report: MockSocketReport) -> Bool {
         guard !faults.isStalled else {
             stalled.append(report)
@@ -233,7 +236,7 @@ struct MockSocketState: Sendable {
         return true
     }
 
-    /// A close frame comes to the client, unless a fault keeps it.
+    /// Delivers a close frame to the client, unless a fault holds it back.
     ///
     /// - Parameter id: The connection that it came on, if a server sent it.
     /// - Returns: True if there was one to close.
@@ -252,7 +255,7 @@ struct MockSocketState: Sendable {
         connection = nil
     }
 
-    /// Ends the attempt: the one place from which its close is reported.
+    /// Ends the attempt. This is the only place that reports its close.
     @discardableResult
     mutating func end(_ closure: WebSocketClosure) -> Bool {
         guard phase != .idle, let attempt else { return false }
@@ -264,7 +267,7 @@ struct MockSocketState: Sendable {
         return true
     }
 
-    /// Nobody has the socket any more: the attempt ends without a report. Gives back the server's number of it.
+    /// Ends the attempt without a report, because nobody has the socket anymore. Returns the server's number for the attempt.
     mutating func abandon() -> ServerMachine.ConnectionID? {
         clearAlarm()
         phase = .idle
@@ -330,7 +333,7 @@ struct MockSocketState: Sendable {
         }
     }
 
-    /// The findings for a test's end, but for the connection.
+    /// The findings for a test's end, except for an open connection.
     var findings: [Finding] { scripts.findings + faults.findings(socket: name) }
 
     /// The finding that the connection is still open.

@@ -5,26 +5,26 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// A request under way in a ``MockSession``: completes once, whoever resumes and cancels it, how often, from where.
+/// A request under way in a ``MockSession``. It completes once, however often and from wherever it is resumed and cancelled.
 public final class MockTask: HTTPTask {
-    /// The values that the completion handler is given.
+    /// The values for the completion handler.
     struct Outcome: Sendable {
         var data: Data?
         var urlResponse: URLResponse?
         var error: (any Error)?
     }
 
-    /// An outcome, and when it comes.
+    /// An outcome and its timing.
     struct Reply: Sendable {
         var outcome: Outcome
         var delay: Duration = .zero
         var gate: Gate?
-        /// The time the caller waits for it.
+        /// The time that the caller waits for the reply.
         var timeout: Duration?
-        /// Called when the answer was given, or waits for its gate or by the clock.
+        /// A closure that is called when the reply was delivered, or waits for its gate or the clock.
         var onWaiting: @Sendable () -> Void = {}
 
-        /// The event that it waits for, as the end of a timeline's line.
+        /// The event that the reply waits for, as the end of a line in a timeline.
         var wait: String {
             if let timeout, delay >= timeout { return ", had its caller waited longer than \(timeout)" }
             return (gate == nil ? "" : ", once its gate is open") + (delay > .zero ? ", in \(delay)" : "")
@@ -33,8 +33,8 @@ public final class MockTask: HTTPTask {
 
     typealias Completion = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
-    /// The things that a task needs until it is resumed, and not longer: a timer that is never run keeps the task, which must not keep
-    /// what has the timer.
+    /// The things that a task needs only until it is resumed. A timer that never runs keeps the task alive, so the task must not
+    /// keep the timer's owner alive.
     private struct Start {
         let scheduler: any Scheduler
         let reply: @Sendable () -> Reply
@@ -83,12 +83,12 @@ public final class MockTask: HTTPTask {
                     keep(deliver(Outcome(error: URLError(.timedOut))))
                 })
         }
-        // One that stays shut would keep what waits for it, and that it.
+        // Take the gate out: a gate that stays closed and the reply that waits for it would keep each other alive.
         guard let gate = reply.gate.take() else { return wait(for: reply, on: scheduler) }
         gate.pass { [self, reply] in wait(for: reply, on: scheduler) }
     }
 
-    /// Gives the request up: it completes with `URLError.cancelled` unless it has completed.
+    /// Cancels the request, which completes with `URLError.cancelled` unless it has completed.
     public func cancel() {
         guard let completion = takeCompletion() else { return }
         _ = delivery.prompt.deliver("cancellation of \(label)") { completion(nil, nil, URLError(.cancelled)) }
@@ -104,7 +104,7 @@ public final class MockTask: HTTPTask {
         delivery.deliver(label) { [self] in takeCompletion()?(outcome.data, outcome.urlResponse, outcome.error) }
     }
 
-    /// Remembers what has to be cancelled with the task.
+    /// Keeps an action to cancel with the task.
     private func keep(_ pending: (any ScheduledAction)?) {
         let isOver = state.withLock { state in
             guard state.completion != nil else { return true }

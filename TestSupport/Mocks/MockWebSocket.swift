@@ -1,30 +1,30 @@
 import PusherChannels
 
-/// A socket in memory, with a Channels server behind it or driven by hand.
+/// An in-memory socket, with a Channels server behind it or driven by hand.
 ///
-/// With a server, everything happens at once: the upgrade, the handshake and every answer are reported before the call that
-/// caused them returns. Called from within a report (a delegate that subscribes as soon as it is connected), it returns first
-/// and reports afterwards, so that nothing overtakes anything. All members may be called from any thread; reports come on the
-/// thread of the call that caused them, or of one that was reporting already. No lock is held meanwhile.
+/// With a server, everything happens immediately: the upgrade, the handshake, and every reply are reported before the call that
+/// caused them returns. A call from within a report, such as that of a delegate that subscribes as soon as it is connected,
+/// returns first and reports afterward, to preserve the order. All members may be called from any thread; reports come on the
+/// thread of the call that caused them, or of a call that was already reporting. No lock is held meanwhile.
 public final class MockWebSocket: WebSocket {
     /// The server at the other end.
     public enum Server: Sendable {
-        /// A server that knows every key and lets everybody in, whatever the signature. The first connection's socket id is
-        /// `46123.486095`; later ones get others, as on a real server.
+        /// A server that accepts every key and every signature. The first connection's socket id is `46123.486095`; later ones
+        /// get others, as on a real server.
         case trusting
-        /// A server that takes only signatures that were made with this secret.
+        /// A server that only accepts signatures made with this secret.
         case checking(secret: String)
-        /// A server of the test's own making, for this socket alone.
+        /// A server that the test makes, for this socket alone.
         case machine(ServerMachine)
-        /// A server that other sockets are connected to as well.
+        /// A server that other sockets are connected to, too.
         case inMemory(InMemoryServer)
-        /// No server: the test says what comes.
+        /// No server: the test determines what the socket receives.
         case manual
     }
 
     private let state: Locked<MockSocketState>
     private let server: InMemoryServer?
-    /// The server, if it is this socket's alone.
+    /// The server, if no other socket uses it.
     private let ownServer: InMemoryServer?
     private let scheduler: any Scheduler
     private let timeline: Timeline?
@@ -35,8 +35,8 @@ public final class MockWebSocket: WebSocket {
     ///
     /// - Parameters:
     ///   - server: The server behind it.
-    ///   - scheduler: The clock of scripts that wait, of latency, and, where its time is virtual, of a server made here; in real time such
-    ///     a server lets none pass.
+    ///   - scheduler: The clock of scripts that wait, of latency, and, if its time is virtual, of a server that is made here. In
+    ///     real time, no time passes for such a server.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     public convenience init(
@@ -81,7 +81,7 @@ public final class MockWebSocket: WebSocket {
         set { state.withLock { $0.delegate = newValue } }
     }
 
-    /// Opens the socket; with ``Server/manual`` it connects until ``accept()`` or ``refuse(_:_:)``.
+    /// Opens the socket. With ``Server/manual``, it stays connecting until ``accept()`` or ``refuse(_:_:)``.
     public func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
         perform { $0.open(request, attempt: attempt) }
     }
@@ -92,12 +92,12 @@ public final class MockWebSocket: WebSocket {
         perform { $0.send(text) }
     }
 
-    /// Closes the socket; the other end agrees at once.
+    /// Closes the socket; the other end agrees immediately.
     public func close(code: UInt16, reason: String) {
         perform { $0.close(code: code, reason: reason) }
     }
 
-    /// Holds back (`false`) or lets come (`true`) what the server sends.
+    /// Holds back (`false`) or delivers (`true`) what the server sends.
     public func setReading(_ reading: Bool) {
         perform { $0.isReading = reading }
     }
@@ -107,7 +107,7 @@ public final class MockWebSocket: WebSocket {
     /// The messages that were sent, as text.
     public var sentFrames: [String] { frames.map(\.text) }
 
-    /// The messages that were sent, to look into.
+    /// The messages that were sent, as frames.
     public var frames: [SentFrame] { state.withLock { $0.sent } }
 
     /// The messages sent while the socket wasn't open, which nobody received.
@@ -122,7 +122,7 @@ public final class MockWebSocket: WebSocket {
     /// Indicates whether the latest attempt is open.
     public var isOpen: Bool { state.withLock { $0.phase == .open } }
 
-    /// Indicates whether what the server sends is let through.
+    /// Indicates whether what the server sends is delivered.
     public var isReading: Bool { state.withLock { $0.isReading } }
 
     /// The notices of the server behind the socket; empty with ``Server/manual``.
@@ -130,8 +130,8 @@ public final class MockWebSocket: WebSocket {
 
     // MARK: Faults and scripts
 
-    /// Plays a script on the next connection that has none; the server behind the socket, if there is one, takes over on the first
-    /// connection after all scripts.
+    /// Plays a script on the next connection that has none; the server behind the socket, if there is one, takes over on the
+    /// first connection after all scripts.
     ///
     /// ```swift
     /// socket.play(.refuse(.connectionRefused))
@@ -146,26 +146,26 @@ public final class MockWebSocket: WebSocket {
         state.withLock { $0.addScript(steps, location: sourceLocation(file, line)) }
     }
 
-    /// Lets something go wrong, on the connection under way and on later ones until ``heal()``.
+    /// Injects a fault into the connection under way and later ones, until ``heal()``.
     ///
     /// - Parameters:
     ///   - fault: The fault.
-    ///   - connection: The one connection to do it on, the socket's first being 1; `nil` for all.
+    ///   - connection: The number of the only connection with the fault, starting at 1; `nil` for all.
     /// - Throws: ``UnsupportedFault``.
     public func inject(_ fault: Fault, onConnection connection: Int? = nil) throws(UnsupportedFault) {
         try fault.check(at: .mockWebSocket)
         perform { $0.inject(fault, onConnection: connection) }
     }
 
-    /// Takes all faults back; what a stall held up comes now.
+    /// Removes all faults; whatever a stall held up comes now.
     public func heal() {
         perform { $0.heal() }
     }
 
     // MARK: The server's side
 
-    /// Publishes an event as an app's backend would: it comes if the client is subscribed. With ``Server/manual`` it comes
-    /// in any case.
+    /// Publishes an event as an app's backend would: the client receives it if it is subscribed. With ``Server/manual``, the
+    /// client always receives it.
     public func publish(channel: String, event: String, data: String, file: String = #fileID, line: Int = #line) {
         guard let server else {
             serverSendsEvent(event, channel: channel, data: data, file: file, line: line)
@@ -194,7 +194,7 @@ public final class MockWebSocket: WebSocket {
     ///
     /// - Parameters:
     ///   - socketID: The id that the client gets.
-    ///   - activityTimeout: In seconds; `nil` leaves it out.
+    ///   - activityTimeout: The activity time-out in seconds; `nil` leaves it out.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     /// - Returns: True if the socket was open.
@@ -216,7 +216,7 @@ public final class MockWebSocket: WebSocket {
         serverSends(ServerFrame.event(event, channel: channel, data: data, userID: userID), file: file, line: line)
     }
 
-    /// Sends a text message of any content; on a connection that was closed, nobody hears it, which is among the ``findings``.
+    /// Sends a text message of any content. If the connection was closed, nobody receives it, which is one of the ``findings``.
     ///
     /// - Returns: True if the socket was open.
     @discardableResult
@@ -258,7 +258,7 @@ public final class MockWebSocket: WebSocket {
 
     // MARK: Reporting
 
-    /// Changes the state, then tells the server and the delegate what came of it unless a call further out is at it already.
+    /// Changes the state, then reports the consequences to the server and the delegate unless another call is already doing so.
     @discardableResult
     private func perform<Result>(_ change: (inout MockSocketState) -> Result) -> Result {
         let (result, isOutermost) = state.withLock { state in
@@ -285,7 +285,7 @@ public final class MockWebSocket: WebSocket {
             let reasons = matcher.reasonsAgainst(frame)
             state.withLock { $0.compared(matcher, frame, reasons: reasons) }
         case .wake(let time):
-            // The socket belongs to its client, not to a timer.
+            // A timer must not keep the socket alive; its client does.
             let timer = scheduler.schedule(at: time, label: "mock socket", from: location) { [weak self] in
                 self?.perform { $0.clearAlarm() }
             }
@@ -293,15 +293,16 @@ public final class MockWebSocket: WebSocket {
         }
     }
 
-    /// The findings for a test's end: steps of scripts that were not reached or came out of order, faults that a socket
-    /// can't do, or whose one connection never came, what was sent after a close, a connection that is still open. A
-    /// ``TestHarness`` asks for it.
+    /// The findings for a test's end: script steps that weren't reached or came out of order, faults that a socket doesn't
+    /// support or whose only connection never came, messages sent after a close, and a connection that is still open. A
+    /// ``TestHarness`` asks for them.
     public var findings: [Finding] { lasting().all }
 
-    /// Its state's, which stays as long as somebody has ``lasting``.
+    /// The identity of the socket's state, which lives as long as anyone holds ``lasting``.
     var identity: ObjectIdentifier { ObjectIdentifier(state) }
 
-    /// Returns the findings, also when the socket has gone: with those of a server that it has for itself, which nobody else asks.
+    /// A closure that returns the findings, even after the socket is deallocated. They include those of the socket's own server,
+    /// which nobody else asks for.
     var lasting: @Sendable () -> SocketFindings.Socket {
         { [state, ownServer] in
             let socket = state.withLock { $0 }

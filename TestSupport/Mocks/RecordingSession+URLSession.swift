@@ -5,15 +5,15 @@ import FoundationNetworking
 #endif
 
 extension RecordingSession {
-    /// A configuration for code that makes its requests with a `URLSession` of its own: they go on through the session behind this, and
-    /// are written down for as long as the recorder lives.
+    /// Returns a configuration for code that makes its requests with its own `URLSession`. They are forwarded to the session
+    /// behind this one, and recorded for as long as the recorder lives.
     ///
     /// ```swift
     /// let urlSession = URLSession(configuration: recorder.recording(URLSession.shared).urlSessionConfiguration())
     /// ```
     ///
-    /// It reaches as far as ``MockSession/urlSessionConfiguration()``: no `URLSession.shared`, no WebSocket and download tasks, no body of
-    /// an upload task. Redirects are followed by the session behind.
+    /// The limits are those of ``MockSession/urlSessionConfiguration()``: no `URLSession.shared`, no WebSocket and download
+    /// tasks, no body of an upload task. The session behind this one follows redirects.
     public func urlSessionConfiguration() -> URLSessionConfiguration {
         StubURLProtocols.configuration(recorder.keep(base))
     }

@@ -7,22 +7,22 @@ public struct SentFrame: Equatable, Sendable, CustomStringConvertible {
     /// The attempt it was sent in.
     public let attempt: ConnectionAttempt
 
-    /// The `event` member; `nil` where the text is no JSON object or has none.
+    /// The `event` member; `nil` if the text isn't a JSON object or has none.
     public var event: String? { json?["event"]?.stringValue }
 
-    /// The channel the message is about: the `channel` member, or that of `data` in a subscribe or unsubscribe.
+    /// The channel the message is about: the `channel` member, or the one in `data` in a subscribe or unsubscribe message.
     public var channel: String? { json?["channel"]?.stringValue ?? json?["data"]?["channel"]?.stringValue }
 
     /// The text of the `data` member as it stands in the message.
     public var data: String? { rawJSONMember("data", of: text) }
 
-    /// A string inside `data`, such as `auth` or `channel_data`.
+    /// Returns a string inside `data`, such as `auth` or `channel_data`.
     public func dataString(_ name: String) -> String? { json?["data"]?[name]?.stringValue }
 
-    /// The message as a JSON value; `nil` where it is no JSON.
+    /// The message as a JSON value; `nil` if it isn't JSON.
     package var json: JSONValue? { try? JSONValue(parsing: text) }
 
-    /// The event and the channel; the text of what has no event.
+    /// The event and the channel, or the text if there is no event.
     var summary: String { event.map { [$0, channel].compactMap(\.self).joined(separator: " ") } ?? text }
 
     /// The text.

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// A test's backend for authorization handlers: signs channels and users as an app's own backend would.
+/// A test's backend for authorization handlers, which signs channels and users as an app's own backend would.
 ///
 /// ```swift
 /// let signer = Signer(userID: "ann")
@@ -10,8 +10,8 @@ import PusherChannels
 /// }
 /// ```
 ///
-/// Its signatures are good wherever the app is served, so also at `harness.server`. It refuses what the app denies, and fails as a test
-/// says. All members may be called from any thread.
+/// Its signatures are valid wherever the app is served, including `harness.server`. It refuses what the app denies, and fails
+/// when a test says so. All members may be called from any thread.
 public final class Signer: Authorizer, Sendable {
     private struct Failure {
         let error: any Error
@@ -33,9 +33,9 @@ public final class Signer: Authorizer, Sendable {
     /// Creates a signer.
     ///
     /// - Parameters:
-    ///   - app: The app whose key, secret and master key it signs with, and whose denials it keeps to.
-    ///   - userID: The id of the user who joins presence channels and signs in; nil for the socket id.
-    ///   - userInfo: The user's description for the members of presence channels; nil for none.
+    ///   - app: The app whose key, secret, and master key it signs with, and whose denials it applies.
+    ///   - userID: The id of the user who joins presence channels and signs in; `nil` for the socket id.
+    ///   - userInfo: The user's description for the members of presence channels; `nil` for none.
     public init(app: ServerApp = .local, userID: String? = nil, userInfo: (any Encodable & Sendable)? = nil) {
         self.app = app
         self.userID = userID
@@ -46,8 +46,8 @@ public final class Signer: Authorizer, Sendable {
 
     /// Signs for a channel.
     ///
-    /// - Throws: The error that a test asked for; a `PusherError` with code 403 if the app denies it; `CancellationError` if it is
-    ///   cancelled while it is held; what a `PusherAuthenticator` throws.
+    /// - Throws: The error that a test asked for; a `PusherError` with code 403 if the app denies the request;
+    ///   `CancellationError` if the task is cancelled while the request is held; any error from a `PusherAuthenticator`.
     public func authorize(socketID: String, channelName: String) async throws -> PusherAuth {
         let request = PusherAuthRequest(socketID: socketID, channelName: channelName)
         let failure = try await take(request)
@@ -65,7 +65,7 @@ public final class Signer: Authorizer, Sendable {
         return try authenticator().authenticateUser(request, userID: userID)
     }
 
-    /// Signs for a channel where the code under test takes an `Authorizer`, which hears of no error.
+    /// Signs for a channel, for code under test that takes an `Authorizer`, which can't report errors.
     public func fetchAuthValue(
         socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void
     ) {
@@ -78,18 +78,18 @@ public final class Signer: Authorizer, Sendable {
 
     // MARK: Failures
 
-    /// Refuses the next requests with an HTTP status, after those failures that were asked for before. An `Authorizer` can't tell it: there
-    /// each failure is one without a status, which is final.
+    /// Refuses the next requests with an HTTP status, after any failures that were asked for before. An `Authorizer` can't report
+    /// the status: each of its failures has none and is final.
     ///
     /// - Parameters:
     ///   - status: The status.
-    ///   - retryAfter: The time after which to ask again, as a `Retry-After` tells it.
+    ///   - retryAfter: The time after which to retry, as in a `Retry-After` header.
     ///   - times: The number of requests.
     public func refuse(_ status: Int, retryAfter: Duration? = nil, times: Int = 1) {
         fail(Self.refusal(status, retryAfter: retryAfter, of: "the request"), times: times)
     }
 
-    /// Fails the next requests, as where a connection is lost, after those failures that were asked for before.
+    /// Fails the next requests, as if a connection were lost, after any failures that were asked for before.
     public func fail(_ error: any Error, times: Int = 1) {
         guard times > 0 else { return }
         state.withLock { $0.failures.append(Failure(error: error, times: times)) }
@@ -104,12 +104,12 @@ public final class Signer: Authorizer, Sendable {
 
     // MARK: Requests so far
 
-    /// The requests so far, in order, with those that it refused.
+    /// The requests so far, in order, including those that it refused.
     public var requests: [PusherAuthRequest] { recorder.all }
 
-    /// The next request that nobody got here, once it has come.
+    /// Returns the next request that this method hasn't returned yet, waiting for it if necessary.
     ///
-    /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
+    /// - Throws: ``NothingCame`` if none arrives in time; `CancellationError` if the task is cancelled.
     @discardableResult
     public func nextRequest(
         within patience: Duration = .seconds(30), file: String = #fileID, line: Int = #line
@@ -118,9 +118,9 @@ public final class Signer: Authorizer, Sendable {
         return try await recorder.next(wait) { _ in true }
     }
 
-    // MARK: Inside
+    // MARK: Implementation
 
-    /// Takes a request in; those who wait for it are told of it, by `tell`, when it is held.
+    /// Receives a request. When the request is held, `tell` must be called to notify those who wait for it.
     private func arrive(
         _ request: PusherAuthRequest
     ) -> (failure: (any Error)?, gate: Gate?, tell: @Sendable () -> Void) {

@@ -1,13 +1,13 @@
 import PusherChannels
 
-/// The faults in a ``MockWebSocket``, and what they do to its present connection: a value without a socket.
+/// The faults of a ``MockWebSocket`` and their effect on its current connection: a value without a socket.
 struct SocketFaults: Sendable {
     private var everywhere: [Fault] = []
     private var byConnection: [Int: [Fault]] = [:]
-    /// Those that came when their connection was over, or open where they are of opening it.
+    /// The faults that came when their connection was over, or already open if they affect its opening.
     private var late: [(fault: Fault, connection: Int)] = []
     private var connection = 0
-    /// The number of frames that the client got on the present connection.
+    /// The number of frames that the client received on the current connection.
     private var frames = 0
 
     mutating func add(_ fault: Fault, onConnection number: Int?, whenItIs phase: MockSocketState.Phase) {
@@ -36,7 +36,7 @@ struct SocketFaults: Sendable {
         frames += 1
     }
 
-    /// The faults whose one connection never came, or had come.
+    /// Returns the findings for faults whose only connection never came, or came before the fault.
     func findings(socket: String) -> [Finding] {
         late.map { Finding(.unplayedStep, "\($0.fault) came too late for connection \($0.connection) of \(socket)") }
             + byConnection.filter { $0.key < 1 || $0.key > connection }.sorted { $0.key < $1.key }.flatMap { number, faults in
@@ -46,7 +46,7 @@ struct SocketFaults: Sendable {
 
     private var active: [Fault] { everywhere + byConnection[connection, default: []] }
 
-    /// Indicates whether nothing comes to the client any more.
+    /// Indicates whether the client no longer receives anything.
     var isStalled: Bool {
         active.contains { if case .stall(let position) = $0 { isReached(position) } else { false } }
     }
@@ -54,18 +54,18 @@ struct SocketFaults: Sendable {
     /// Indicates whether the upgrade is never answered.
     var isStalledFromStart: Bool { active.contains(.stall) }
 
-    /// The delay of everything that comes; of several, the last counts.
+    /// The delay of everything that the client receives; of several, the last counts.
     var latency: Duration {
         active.reduce(.zero) { if case .latency(let delay) = $1 { delay } else { $0 } }
     }
 
-    /// Returns the time that so many bytes are on their way; of several bandwidths, the last counts.
+    /// Returns the time that a number of bytes takes to arrive; of several bandwidths, the last counts.
     func time(for bytes: Int) -> Duration {
         let bandwidth = active.reduce(nil as Int?) { if case .bandwidth(let bytes) = $1 { bytes } else { $0 } }
         return bandwidth.map { Shaper.time(for: bytes, at: Shaper.possible($0)) } ?? .zero
     }
 
-    /// Returns the failure of the connection before it is open.
+    /// The failure of the connection before it is open.
     var failureToOpen: WebSocketFailure? {
         active.lazy.compactMap { fault in
             switch fault {
@@ -79,7 +79,7 @@ struct SocketFaults: Sendable {
         }.first
     }
 
-    /// Returns the failure of the open connection.
+    /// The failure of the open connection.
     var failure: WebSocketFailure? {
         active.lazy.compactMap { fault in
             switch fault {
@@ -92,7 +92,7 @@ struct SocketFaults: Sendable {
         }.first
     }
 
-    /// Bad frames come after the server's first word, as on a socket.
+    /// Indicates whether the server has sent its first frame: bad frames only come after it, as on a socket.
     private var isGreeted: Bool { frames > 0 }
 
     private func isReached(_ position: Fault.Position) -> Bool {
@@ -104,7 +104,7 @@ struct SocketFaults: Sendable {
 }
 
 extension Fault {
-    /// Indicates whether it is what becomes of the attempt to open a connection, and nothing once that is open.
+    /// Indicates whether the fault affects only the attempt to open a connection.
     fileprivate var isOfOpening: Bool {
         switch self {
         case .refused, .upgradeRefused, .wrongAcceptKey: true

@@ -1,13 +1,13 @@
 import PusherChannels
 
-/// The findings of sockets at a test's end, each once, also when they have gone.
+/// The findings of sockets at a test's end: once for each socket, even after it is deallocated.
 struct SocketFindings: Sendable {
     /// The findings of one socket.
     struct Socket {
         let findings: [Finding]
         /// The finding that its connection is still open.
         let open: Finding?
-        /// The socket as reports name it.
+        /// The socket's name in reports.
         let name: String
         /// The requests with which it was opened.
         let requests: [WebSocketRequest]

@@ -1,12 +1,12 @@
-/// The state of the script of one connection: a value without a socket.
+/// The state of one connection's script: a value without a socket.
 struct SocketScript: Sendable {
     private let steps: [SocketStep]
     private let name: String
     private var index = 0
-    /// The frames that the client sent and no step has looked at.
+    /// The frames that the client sent and that no step has looked at.
     private var unread = Deque<SentFrame>()
     private var found: [Finding] = []
-    /// Indicates whether it was said that the connection is made.
+    /// Indicates whether the step that makes the connection was taken.
     private var hasAccepted = false
 
     init(_ steps: [SocketStep], name: String) {
@@ -14,9 +14,9 @@ struct SocketScript: Sendable {
         self.name = name
     }
 
-    /// Takes the next step, unless that is one that waits for the client or nothing is left.
+    /// Takes the next step, unless that step waits for the client or none is left.
     ///
-    /// That the connection is made goes without saying: before the first step that needs one, or at the end.
+    /// The connection is made implicitly, before the first step that needs one or at the end.
     mutating func next() -> SocketStep? {
         let step = index < steps.count ? steps[index] : nil
         if !hasAccepted, step?.needsConnection ?? true {
@@ -38,18 +38,19 @@ struct SocketScript: Sendable {
         return true
     }
 
-    /// Hears what the client sent; a step that expects something looks at it when the script reaches it.
+    /// Receives a frame from the client; a step that expects something looks at it when the script reaches it.
     mutating func received(_ frame: SentFrame) {
         unread.append(frame)
     }
 
-    /// The frame that is expected, and the one that came; they are compared by a user's code, so by whoever holds no lock.
+    /// Returns the expected frame and the frame that came. User code compares them, so the caller must not hold a lock while
+    /// doing so.
     mutating func nextComparison() -> (matcher: FrameMatcher, frame: SentFrame)? {
         guard hasAccepted, index < steps.count, case .expect(let matcher) = steps[index] else { return nil }
         return unread.popFirst().map { (matcher, $0) }
     }
 
-    /// Hears how the comparison came out.
+    /// Receives the result of the comparison.
     mutating func compared(_ matcher: FrameMatcher, _ frame: SentFrame, reasons: [String]) {
         if reasons.isEmpty { index += 1 } else { found.append(outOfStep(matcher, frame, reasons)) }
     }

@@ -1,14 +1,15 @@
 import PusherChannels
 
-/// The scripts of a ``MockWebSocket``, one a connection: a value without a socket.
+/// The scripts of a ``MockWebSocket``, one for each connection: a value without a socket.
 struct SocketScripts: Sendable {
-    /// None is taken out: what a script holds may use the socket at its end, whose lock is held here.
+    /// Scripts are never removed: the socket's lock is held here, and objects that a script holds may use the socket when they
+    /// are deallocated.
     private var scripts: [SocketScript] = []
     private var begun = 0
     private var present: Int?
     private var pausedUntil: Instant?
     private var found: [Finding] = []
-    /// The socket as reports name it.
+    /// The socket's name in reports.
     private let socket: String
 
     init(socket: String) {
@@ -19,7 +20,7 @@ struct SocketScripts: Sendable {
         scripts.append(SocketScript(steps, name: "script \(scripts.count + 1) (\(location)) of \(socket)"))
     }
 
-    /// Begins the next script with a connection; `false` where none is left.
+    /// Begins the next script with a connection. Returns `false` if none is left.
     mutating func begin() -> Bool {
         pausedUntil = nil
         present = begun < scripts.count ? begun : nil
@@ -27,7 +28,7 @@ struct SocketScripts: Sendable {
         return present != nil
     }
 
-    /// When a script that waits goes on.
+    /// The time at which a script that waits continues.
     var nextTime: Instant? { pausedUntil }
 
     /// Returns whether the next step to take now is to wait.
@@ -35,7 +36,7 @@ struct SocketScripts: Sendable {
         (pausedUntil ?? now) <= now && present.map { scripts[$0].isAboutToWait } ?? false
     }
 
-    /// The next step to take now.
+    /// Returns the next step to take now.
     mutating func next(at now: Instant) -> SocketStep? {
         if let pausedUntil {
             guard pausedUntil <= now else { return nil }

@@ -1,14 +1,14 @@
 import PusherChannels
 
-/// A step of a ``MockWebSocket`` on one connection, in order: the server's side of a conversation.
+/// A step of a ``MockWebSocket``'s script for one connection: the server's side of a conversation.
 public enum SocketStep: Sendable, CustomStringConvertible {
-    /// Lets the connection be made; it goes without saying before a step that needs a connection.
+    /// Lets the connection be made; implied before a step that needs a connection.
     case accept
-    /// Lets the connection be made with the server behind the socket, which plays its part from then on.
+    /// Lets the connection be made with the server behind the socket, which takes over from then on.
     case serve
-    /// Does not let the connection be made.
+    /// Refuses the connection.
     case refuse(WebSocketFailure.Kind)
-    /// Waits for the client to send a message that is meant; another one is reported, and the script waits on.
+    /// Waits for the client to send a matching message; any other message is reported, and the script continues to wait.
     case expect(FrameMatcher)
     /// Sends a text message of any content.
     case send(String)
@@ -24,10 +24,10 @@ public enum SocketStep: Sendable, CustomStringConvertible {
     case close(code: UInt16, reason: String = "")
     /// Cuts the connection without a close frame.
     case drop
-    /// Lets something go wrong.
+    /// Injects a fault.
     case fault(Fault)
 
-    /// The step as reports name it.
+    /// The step's name in reports.
     public var description: String {
         switch self {
         case .accept: "accept"
@@ -45,7 +45,7 @@ public enum SocketStep: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Indicates whether it can't be taken before the connection is made.
+    /// Indicates whether the step needs a connection.
     var needsConnection: Bool {
         switch self {
         case .accept, .serve, .refuse, .wait, .drop, .fault: false
@@ -53,7 +53,7 @@ public enum SocketStep: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The frame that a client receives by it.
+    /// The frame that the client receives from this step.
     var message: String? {
         switch self {
         case .send(let text): text

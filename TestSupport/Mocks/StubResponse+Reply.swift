@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension StubResponse {
-    /// The response as a session in memory completes a request with it.
+    /// Returns the reply with which an in-memory session completes a request.
     func reply(to request: URLRequest) -> MockTask.Reply {
         var reply = MockTask.Reply(outcome: outcome ?? response(to: request), delay: delay, gate: gate)
         reply.timeout = request.timeLimit
@@ -22,7 +22,7 @@ extension StubResponse {
 }
 
 extension Fault {
-    /// Changes a reply in memory as this fault does: to what `URLSession` makes of it on a network.
+    /// Changes an in-memory reply to the outcome that `URLSession` reports for this fault on a network.
     fileprivate func change(_ reply: inout MockTask.Reply) {
         switch self {
         case .error(let code): reply.outcome = .init(error: URLError(code))

@@ -6,32 +6,32 @@ import FoundationNetworking
 #endif
 
 extension MockSession {
-    /// A configuration for code that makes its requests with a real `URLSession`: this session answers them, no other one does.
+    /// Returns a configuration for code that makes its requests with a real `URLSession`. Only this session responds to them.
     ///
     /// ```swift
     /// let urlSession = URLSession(configuration: session.urlSessionConfiguration())
     /// ```
     ///
-    /// Linux allows data tasks, with a completion handler, a delegate or `await`. Not there: `URLSession.shared`, web
-    /// socket tasks, and download tasks, which end the process. A redirect is a response like any other. The body of an upload
-    /// task and the configuration's `httpAdditionalHeaders` can't be seen; those of the request can.
+    /// On Linux, data tasks work, with a completion handler, a delegate, or `await`. These don't: `URLSession.shared`, WebSocket
+    /// tasks, and download tasks, which end the process. A redirect is a response like any other. The body of an upload task and
+    /// the configuration's `httpAdditionalHeaders` can't be seen; the request's headers can.
     public func urlSessionConfiguration() -> URLSessionConfiguration {
         StubURLProtocols.configuration { [weak self] in self }
     }
 }
 
-/// Which session stands behind which protocol class.
+/// The sessions behind the protocol classes.
 ///
-/// `URLSession` takes a class, not an object, and tells it nothing about the session it works for; so every mock session gets a
-/// class of its own, a specialization for a number. No class is used twice: a `URLSession` that outlives its mock must not reach
-/// somebody else's. This is the one thing that tests share, and none can see another's.
+/// `URLSession` takes a class, not an object, and doesn't tell it which session it works for. Every mock session therefore gets
+/// its own class, a specialization for a number. No class is used twice: a `URLSession` that outlives its mock must not reach
+/// another mock. This is the only thing that tests share, and no test can see another's.
 enum StubURLProtocols {
-    /// The way to a session; `nil` where it is gone.
+    /// A closure that returns a session; `nil` if it is gone.
     typealias Source = @Sendable () -> (any HTTPSession)?
 
     private static let entries = Locked<[Source]>([])
 
-    /// A configuration whose requests a session answers, which must not be kept by `source`.
+    /// Returns a configuration whose requests a session responds to. `source` must not keep the session alive.
     static func configuration(_ source: @escaping Source) -> URLSessionConfiguration {
         let number = entries.withLock { entries in
             entries.append(source)
@@ -46,7 +46,7 @@ enum StubURLProtocols {
         entries.withLock { $0[number] }()
     }
 
-    /// The class whose parameter spells the number in binary digits, last digit outermost.
+    /// Returns the class whose parameter spells the number in binary digits, the most significant digit outermost.
     private static func specialize<Number: BinaryNumber>(_: Number.Type, number: Int, left: Int) -> URLProtocol.Type {
         guard left > 0 else { return StubURLProtocol<Number>.self }
         return left.isMultiple(of: 2)
@@ -77,7 +77,7 @@ private enum Binary {
     }
 }
 
-/// Answers a `URLSession`'s requests from a session of ours.
+/// A URL protocol that forwards a `URLSession`'s requests to one of our sessions.
 private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
     private struct Loading {
         let reply: any HTTPTask
@@ -96,7 +96,7 @@ private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
         }
         let reply: any HTTPTask = session.dataTask(with: request) { [loading] data, response, error in
             caller.finish(data, response, error)
-            // Foundation doesn't stop what has finished: the two would keep each other.
+            // Foundation doesn't stop a finished request, so the two would keep each other alive.
             loading.withLock { $0 = nil }
         }
         loading.withLock { $0 = Loading(reply: reply, caller: caller) }
@@ -110,9 +110,9 @@ private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
     }
 }
 
-/// Tells Foundation the outcome of a request.
+/// The caller that reports a request's outcome to Foundation.
 ///
-/// `@unchecked Sendable`: Foundation takes these calls from any thread; they come once, from whoever completes the request.
+/// `@unchecked Sendable`: Foundation takes these calls from any thread; they come once, from the code that completes the request.
 private struct URLProtocolCaller: @unchecked Sendable {
     let urlProtocol: URLProtocol
     /// Indicates whether the request has ended, one way or the other.
@@ -122,7 +122,7 @@ private struct URLProtocolCaller: @unchecked Sendable {
         self.urlProtocol = urlProtocol
     }
 
-    /// Nothing may be told from now on: Foundation has given the request up.
+    /// Prevents all later calls, because Foundation has given the request up.
     func stop() {
         isOver.withLock { $0 = true }
     }
@@ -139,7 +139,7 @@ private struct URLProtocolCaller: @unchecked Sendable {
             return
         }
         if let response { client?.urlProtocol(urlProtocol, didReceive: response, cacheStoragePolicy: .notAllowed) }
-        // In one piece: of several, Foundation on Linux gives a completion handler the last one only.
+        // Deliver the data in one piece: of several pieces, Foundation on Linux gives a completion handler only the last one.
         if let data { client?.urlProtocol(urlProtocol, didLoad: data) }
         client?.urlProtocolDidFinishLoading(urlProtocol)
     }

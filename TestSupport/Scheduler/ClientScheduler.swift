@@ -1,9 +1,9 @@
 import PusherChannels
 
-/// A harness's time as one of its clients has it: what is left over is known to be that client's.
+/// A harness's scheduler for one of its clients, which attributes leftover timers to that client.
 struct ClientScheduler: Scheduler {
     let scheduler: TestScheduler
-    /// The harness's number of the client.
+    /// The client's number in the harness.
     let client: Int
 
     var now: Instant { scheduler.now }
@@ -16,10 +16,10 @@ struct ClientScheduler: Scheduler {
 }
 
 extension Scheduler {
-    /// The virtual time behind it, if it is one.
+    /// The underlying scheduler of virtual time, if there is one.
     var virtualTime: TestScheduler? { self as? TestScheduler ?? (self as? ClientScheduler)?.scheduler }
 
-    /// Schedules an action that is known in virtual time to come from a place.
+    /// Schedules an action; in virtual time, its place is recorded.
     func schedule(
         at deadline: Instant, label: String, from place: String, _ action: @escaping @Sendable () -> Void
     ) -> any ScheduledAction {

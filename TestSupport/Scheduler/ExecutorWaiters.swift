@@ -3,31 +3,32 @@ import PusherChannels
 /// The queue of waits on a ``TestExecutor``.
 struct ExecutorWaiters: Sendable {
     enum Event: Sendable {
-        /// All that is ready has run, and so have the timers up to this time.
+        /// Everything that is ready has run, and so have the timers up to this time.
         case rest(at: Instant)
-        /// The executor is at rest and something has happened since; given up when nothing more happens by the limit.
+        /// The executor is at rest and something has happened since a given point; given up if nothing more happens by the limit.
         case change(since: Int, limit: Instant)
     }
 
-    /// Continues whoever waited; `false` gives the event up.
+    /// A closure that resumes the waiter; `false` gives the event up.
     typealias Resume = @Sendable (Bool) -> Void
 
     private var sequence = 0
     private var rests: [(time: Instant, sequence: Int, resume: Resume)] = []
     private var changes: [(since: Int, limit: Instant, resume: Resume)] = []
 
-    /// Indicates whether a body runs, whose caller makes the steps.
+    /// Indicates whether a body runs; if so, its caller makes the steps.
     var isRunning = false
-    /// The number of those who wait for something outside the executor.
+    /// The number of waits for something outside the executor.
     var outside = 0
-    /// Counts what happened, so that a condition is looked at again when it may have changed, and only then.
+    /// A counter of what has happened, so a condition is evaluated again only when it may have changed.
     private(set) var progress = 0
-    /// Indicates whether a condition is being looked at: its own jobs aren't progress, or two conditions would wake each other for ever.
+    /// The state of the evaluation of a condition. Its own jobs aren't progress; otherwise, two conditions would wake each other
+    /// forever.
     private var look = Look.none
 
     private enum Look {
         case none, begun
-        /// The job that looked still has to put itself to rest, in the job that runs.
+        /// The evaluation has ended, but the job that made it is still running and has yet to suspend.
         case ended
     }
 
@@ -56,9 +57,9 @@ struct ExecutorWaiters: Sendable {
         if look == .begun { look = isOver ? .none : .ended }
     }
 
-    /// Takes a condition that may have changed; called when the executor is at rest.
+    /// Takes the wait for a condition that may have changed; called when the executor is at rest.
     mutating func takeChanged() -> Resume? {
-        // Still at it, at rest: the look itself waits for something.
+        // The executor is at rest during an evaluation, so the condition itself waits for something.
         if look == .begun { progress += 1 }
         look = .none
         guard let index = changes.firstIndex(where: { $0.since < progress }) else { return nil }
@@ -66,13 +67,13 @@ struct ExecutorWaiters: Sendable {
         return changes.remove(at: index).resume
     }
 
-    /// The time up to which someone moves the clock; `nil` when nobody does.
+    /// The time up to which a waiter moves the clock; `nil` if none does.
     var horizon: (time: Instant, isRest: Bool)? {
         if let time = rests.map(\.time).min() { return (time, true) }
         return outside > 0 ? nil : changes.map(\.limit).min().map { ($0, false) }
     }
 
-    /// Takes the one whose time the executor has reached: the earliest, then the first to come.
+    /// Takes the wait whose time the executor has reached: the earliest, then the first to come.
     mutating func takeRested() -> Resume? {
         guard let index = rests.indices.min(by: { (rests[$0].time, rests[$0].sequence) < (rests[$1].time, rests[$1].sequence) })
         else { return nil }
@@ -80,7 +81,7 @@ struct ExecutorWaiters: Sendable {
         return rests.remove(at: index).resume
     }
 
-    /// Takes a condition that nothing can make true in time.
+    /// Takes the wait for a condition that nothing can make true in time.
     mutating func takeLost() -> Resume? {
         guard let index = changes.indices.min(by: { changes[$0].limit < changes[$1].limit }) else { return nil }
         progress += 1

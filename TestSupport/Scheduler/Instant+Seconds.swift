@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// For tests, where every clock begins at its origin: the points so long after it.
+/// Points in time at a distance from the origin, for tests, where every clock starts at its origin.
 extension Instant {
     package static func seconds(_ seconds: Int) -> Instant { Instant(.seconds(seconds)) }
     package static func seconds(_ seconds: Double) -> Instant { Instant(.seconds(seconds)) }

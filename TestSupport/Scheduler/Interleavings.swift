@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// The order of jobs in which a test failed, named by its seed.
+/// An error that names, by its seed, the order of jobs in which a test failed.
 public struct FailedInterleaving: Error, CustomStringConvertible {
     /// The seed that the order was drawn from: `TestExecutor(seed:)` replays it.
     public let seed: UInt64
@@ -11,7 +11,7 @@ public struct FailedInterleaving: Error, CustomStringConvertible {
     public var description: String { "with seed \(seed) (replay: TestExecutor(seed: \(seed))): \(error)" }
 }
 
-/// Runs a body once for each seed, each time on a new ``TestExecutor`` with another order of jobs, until one fails:
+/// Runs a body once for each seed, each time on a new ``TestExecutor`` with a different order of jobs, until one fails:
 /// `try await exploreInterleavings(seeds: 0..<200) { executor in … }`.
 ///
 /// - Parameters:
@@ -19,7 +19,8 @@ public struct FailedInterleaving: Error, CustomStringConvertible {
 ///   - time: The way in which the clock moves.
 ///   - file: The file of the call, for what is thrown; the compiler fills it in.
 ///   - line: The line of the call, likewise.
-///   - body: Throws where the order matters and should not; an expectation that only records doesn't name the seed.
+///   - body: The test, which throws if the order matters but shouldn't; an expectation that only records an issue doesn't name
+///     the seed.
 /// - Throws: ``FailedInterleaving`` with the first seed that failed.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public func exploreInterleavings(

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// A timer of a ``TestScheduler`` that sets itself again each time.
+/// A timer of a ``TestScheduler`` that schedules itself again each time.
 final class RepeatingTimer: ScheduledAction {
     private enum State {
         case waiting((any ScheduledAction)?)
@@ -10,7 +10,7 @@ final class RepeatingTimer: ScheduledAction {
     private let interval: Duration
     private let label: String
     private let origin: TestScheduler.Origin
-    /// Not kept: what waits in a scheduler keeps none.
+    /// Weak, because a pending timer must not keep its scheduler alive.
     private weak let scheduler: TestScheduler?
     private let action: @Sendable () -> Void
     private let state = Locked(State.waiting(nil))
@@ -19,7 +19,7 @@ final class RepeatingTimer: ScheduledAction {
         every interval: Duration, label: String, origin: TestScheduler.Origin, scheduler: TestScheduler,
         _ action: @escaping @Sendable () -> Void
     ) {
-        // No time at all would never end.
+        // An interval of zero would never end.
         self.interval = max(interval, .nanoseconds(1))
         self.label = label
         self.origin = origin
@@ -27,11 +27,11 @@ final class RepeatingTimer: ScheduledAction {
         self.action = action
     }
 
-    /// Waits for the next time.
+    /// Schedules the next run.
     func start() {
         guard let scheduler else { return }
         let timer = scheduler.schedule(at: scheduler.now + interval, label: label, from: origin) { [self] in
-            // First the next one: the action may cancel it, or move the clock.
+            // Schedule the next run first, because the action may cancel it or move the clock.
             start()
             action()
         }

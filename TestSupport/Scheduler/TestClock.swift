@@ -1,11 +1,11 @@
 import PusherChannels
 
-/// A Swift `Clock` on virtual time: who sleeps on it wakes when a ``TestScheduler`` moves its clock, and only then.
+/// A Swift `Clock` on virtual time. Sleepers wake only when a ``TestScheduler`` moves its clock.
 ///
 /// A sleep is a timer of the scheduler, so it appears in ``TestScheduler/pendingTimers``. All members may be called from any
 /// thread.
 public struct TestClock: Clock {
-    /// A point in virtual time, as the scheduler tells it.
+    /// A point in the scheduler's virtual time.
     public typealias Instant = PusherChannels.Instant
 
     private let scheduler: TestScheduler
@@ -14,8 +14,8 @@ public struct TestClock: Clock {
     /// Creates a clock.
     ///
     /// - Parameters:
-    ///   - scheduler: The source of its time.
-    ///   - label: The name of its sleeps in reports; a clock of its own for each part under test tells them apart.
+    ///   - scheduler: The scheduler of the clock's time.
+    ///   - label: The name of the clock's sleeps in reports; to tell the parts under test apart, give each a separate clock.
     public init(_ scheduler: TestScheduler, label: String = "sleep") {
         self.scheduler = scheduler
         self.label = label
@@ -24,16 +24,17 @@ public struct TestClock: Clock {
     /// The virtual time.
     public var now: Instant { scheduler.now }
 
-    /// None: virtual time has no ticks.
+    /// Zero, because virtual time has no ticks.
     public var minimumResolution: Duration { .zero }
 
-    /// Returns when the scheduler's clock has reached `deadline`, at once when it is there already.
+    /// Sleeps until the scheduler's clock has reached `deadline`; returns immediately if it already has.
     ///
-    /// The sleeper goes on on its own executor after the advance has resumed it; on a ``TestExecutor``, before time moves on.
+    /// After the advance has resumed it, the sleeper continues on its own executor; on a ``TestExecutor``, it does so before time
+    /// moves on.
     ///
     /// - Parameters:
-    ///   - deadline: When to return.
-    ///   - tolerance: Without effect; a virtual clock is never late.
+    ///   - deadline: The time at which to return.
+    ///   - tolerance: Ignored, because a virtual clock is never late.
     /// - Throws: `CancellationError` as soon as the task is cancelled; no timer is left behind.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try Task.checkCancellation()
@@ -51,7 +52,7 @@ public struct TestClock: Clock {
     }
 }
 
-/// One sleep: ends once, by its timer or by cancellation, even by one that comes before it has begun.
+/// A sleep that ends once, by its timer or by cancellation, even if it is cancelled before it has begun.
 private final class Sleeper: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Void, any Error>?

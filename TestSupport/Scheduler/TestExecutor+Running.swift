@@ -2,19 +2,19 @@ import PusherChannels
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension TestExecutor {
-    /// Runs a body on the executor, on the caller's thread, and returns what it returns.
+    /// Runs a body on the executor, on the caller's thread, and returns its result.
     ///
-    /// When it ends, what is ready on the executor still runs. A body that is given up is cancelled and may unwind; one that
-    /// ignores that is left behind.
+    /// When it ends, jobs that are ready on the executor still run. A body that is given up is cancelled and may unwind; one that
+    /// ignores cancellation is left behind.
     ///
     /// - Parameters:
     ///   - time: The way in which the clock moves.
     ///   - limit: The number of jobs and timers that may run before the body is given up.
     ///   - file: The file of the call, for what is thrown; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    ///   - body: Runs nonisolated, with the caller's task-local values; cancelled when the caller is.
-    /// - Throws: ``Deadlock`` as soon as the body can't go on, ``Livelock`` beyond the limit, ``ExecutorIsRunning``, and what the
-    ///   body throws.
+    ///   - body: The body, which runs nonisolated with the caller's task-local values and is cancelled when the caller is.
+    /// - Throws: ``Deadlock`` as soon as the body can't continue, ``Livelock`` beyond the limit, ``ExecutorIsRunning``, or any
+    ///   error from the body.
     @discardableResult
     public func run<Value: Sendable>(
         time: Time = .manual, limit: Int = 1_000_000, file: String = #fileID, line: Int = #line,
@@ -72,8 +72,8 @@ extension TestExecutor {
         }
     }
 
-    /// Lets what other threads were about to bring come in before the body is cancelled: Foundation on Linux ends the process where a
-    /// request of a `URLSession` is cancelled as it is answered.
+    /// Lets what other threads were about to deliver come in before the body is cancelled: Foundation on Linux ends the process
+    /// if a `URLSession` request is cancelled while its response arrives.
     private func takeStragglers(until isOver: () -> Bool) async {
         let watchdog = Watchdog(patience: .milliseconds(50))
         defer { watchdog.callOff() }
@@ -82,7 +82,7 @@ extension TestExecutor {
         }
     }
 
-    /// Lets what is ready end, within bounds: it may be what goes on for ever.
+    /// Lets what is ready end, up to a limit, because it may run forever.
     private func unwind() {
         var steps = 0
         while steps < 10_000, step() { steps += 1 }
@@ -106,7 +106,7 @@ extension TestExecutor {
         return true
     }
 
-    /// Ends the wait that is next though what is ready never comes to rest.
+    /// Ends the next wait, because what is ready never comes to rest.
     func giveUpWait() {
         if let horizon = waiters.withLock({ $0.horizon }) { endWait(horizon) }
     }

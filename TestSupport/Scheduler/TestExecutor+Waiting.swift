@@ -2,27 +2,27 @@ import PusherChannels
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension TestExecutor {
-    /// Returns when all that is ready has run, including timers that are due; time stays where it is.
+    /// Waits until everything that is ready has run, including timers that are due, without moving time.
     ///
-    /// While no body runs, a hundred thousand jobs and timers in which the clock doesn't move, and two seconds of real time, are taken for
-    /// a livelock, which a harness reports at the test's end.
+    /// While no body runs, a hundred thousand jobs and timers without the clock moving, and two seconds of real time, are
+    /// considered a livelock, which a harness reports at the test's end.
     public func settle() async {
         _ = await wait(until: .rest(at: scheduler.now))
     }
 
-    /// Moves time forward, timer by timer; what is ready runs before and after each of them, and before this returns.
+    /// Moves time forward, timer by timer. Jobs that are ready run before and after each timer, and before this method returns.
     public func advance(by duration: Duration) async {
         _ = await wait(until: .rest(at: scheduler.now + duration))
     }
 
-    /// Returns when the condition holds; looks again whenever the executor has come to rest, and moves time from timer to timer.
+    /// Waits until a condition holds, evaluating it whenever the executor has come to rest and moving time from timer to timer.
     ///
     /// - Parameters:
-    ///   - what: Names the condition in the error.
-    ///   - limit: The most virtual time that may pass.
-    ///   - condition: Is looked at again and again.
-    /// - Throws: ``NeverHappened`` at once when no timer within the limit is left; `CancellationError` when the task is
-    ///   cancelled; what the condition throws.
+    ///   - what: The name of the condition in the error.
+    ///   - limit: The maximum virtual time that may pass.
+    ///   - condition: The condition, evaluated again and again.
+    /// - Throws: ``NeverHappened`` as soon as no timer within the limit is left; `CancellationError` if the task is cancelled;
+    ///   any error from the condition.
     public func eventually(
         _ what: String = "the condition", within limit: Duration = .seconds(60),
         _ condition: @Sendable () async throws -> Bool
@@ -41,7 +41,7 @@ extension TestExecutor {
             waiters.withLock { $0.endLook(isOver: isTrue) }
             if isTrue { return }
             guard await wait(until: .change(since: progress, limit: deadline)) else {
-                // Whoever was outside, off the executor, may have made it true as it came back.
+                // Code that was outside the executor may have made it true as it came back.
                 if try await condition() { return }
                 throw NeverHappened(what: what, limit: limit, now: scheduler.now, pending: scheduler.pendingTimers)
             }
@@ -49,13 +49,13 @@ extension TestExecutor {
         }
     }
 
-    /// Says that a wait is for something that doesn't happen on the executor, so that it is no deadlock:
+    /// Marks a wait for something that doesn't happen on the executor, so it isn't taken for a deadlock:
     /// `let message = await executor.outside { await socket.next() }`.
     ///
-    /// The executor then waits for it in real time, and neither ``Time/automatic`` nor ``eventually(_:within:_:)`` moves the clock
-    /// meanwhile; ``advance(by:)`` does. Nothing bounds that wait.
+    /// The executor then waits in real time, without a limit, and neither ``Time/automatic`` nor ``eventually(_:within:_:)``
+    /// moves the clock meanwhile; ``advance(by:)`` does.
     ///
-    /// - Throws: what the body throws.
+    /// - Throws: Any error from the body.
     public func outside<Result: Sendable>(_ body: @Sendable () async throws -> Result) async rethrows -> Result {
         waiters.withLock { $0.outside += 1 }
         defer {
@@ -63,27 +63,27 @@ extension TestExecutor {
                 waiters.outside -= 1
                 return waiters.isRunning
             }
-            // A body's caller waits for the job that this leads to.
+            // If a body runs, the job that this leads to wakes its caller.
             if !isRunning { wake() }
         }
         return try await body()
     }
 
-    /// Returns whether the event came to be.
+    /// Waits for an event. Returns whether it happened.
     private func wait(until event: ExecutorWaiters.Event) async -> Bool {
         let outcome: Bool? = await withCheckedContinuation { continuation in
             let isRunning = waiters.withLock { waiters in
                 if waiters.isRunning { waiters.add(event) { continuation.resume(returning: $0) } }
                 return waiters.isRunning
             }
-            // The one who makes the steps may be asleep.
+            // The code that makes the steps may be asleep.
             if isRunning { wake() } else { continuation.resume(returning: nil) }
         }
         if let outcome { return outcome }
         return await makeSteps(until: event)
     }
 
-    /// Makes the steps that the caller of a body would make: none runs.
+    /// Makes the steps that a body's caller would make, because no body runs.
     private func makeSteps(until event: ExecutorWaiters.Event) async -> Bool {
         let result = Locked<Bool?>(nil)
         waiters.withLock { waiters in
@@ -96,13 +96,13 @@ extension TestExecutor {
             let calls = calls
             makeStepsToRest()
             if let isTrue = result.withLock(\.self) { return isTrue }
-            // Somebody is outside.
+            // Some code is outside the executor.
             await waitForCall(since: calls)
         }
     }
 
-    /// Makes steps until there is none to make, or gives up the wait that is next: something may always make another. Not before two
-    /// seconds of real time have passed as well: it may poll for what another thread brings.
+    /// Makes steps until there are none left, or gives up the next wait, because a step may always make another. It doesn't give
+    /// up before two seconds of real time have passed, too: the steps may poll for something from another thread.
     private func makeStepsToRest() {
         var (time, steps) = (scheduler.now, 0)
         var watchdog: Watchdog?

@@ -1,6 +1,7 @@
 import PusherChannels
 
-/// Runs async code under test step by step, in virtual time: no waiting, no timeouts, the same order every time.
+/// An executor that runs async code under test step by step, in virtual time: no waiting, no time-outs, the same order every
+/// time.
 ///
 /// ```swift
 /// try await TestExecutor().run { executor in
@@ -10,18 +11,19 @@ import PusherChannels
 /// }
 /// ```
 ///
-/// The body, what it calls, its child tasks and what ``spawn(_:)->Task<Void,Never>`` starts run on the executor, one job at a time. Where the body
-/// can't go on, `run` fails at once with a ``Deadlock``. A seed draws the order of the jobs; see ``exploreInterleavings(seeds:time:file:line:_:)``.
+/// The body, the code it calls, its child tasks, and tasks started by ``spawn(_:)->Task<Void,Never>`` run on the executor, one
+/// job at a time. If the body can't continue, `run` fails immediately with a ``Deadlock``. A seed determines the order of the
+/// jobs; see ``exploreInterleavings(seeds:time:file:line:_:)``.
 ///
-/// Not on the executor: GCD, sockets, the main actor, detached tasks, actors with an executor of their own, `Task {}` without the
-/// executor preferred. Wrap a wait for one of them in ``outside(_:)``.
+/// The executor doesn't run GCD, sockets, the main actor, detached tasks, actors with their own executor, or a `Task {}` that
+/// doesn't prefer the executor. Wrap a wait for one of them in ``outside(_:)``.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public final class TestExecutor: TaskExecutor {
     /// The ways in which the clock moves.
     public enum Time: Sendable {
-        /// The body.
+        /// The body moves the clock.
         case manual
-        /// The executor, to the next timer whenever nothing is ready: a test that sleeps ends at once.
+        /// The executor moves the clock to the next timer whenever nothing is ready: a test that sleeps ends immediately.
         case automatic
     }
 
@@ -30,7 +32,7 @@ public final class TestExecutor: TaskExecutor {
         var jobs = Deque<UnownedJob>()
         var generator: SplitMix64?
         var sleepers: [CheckedContinuation<Void, Never>] = []
-        /// Counts what they are woken for, so that none falls asleep over what came just before.
+        /// A counter of wake-ups, so no sleeper misses one that came just before it fell asleep.
         var calls = 0
 
         mutating func takeSleepers() -> [CheckedContinuation<Void, Never>] {
@@ -40,7 +42,7 @@ public final class TestExecutor: TaskExecutor {
         }
     }
 
-    /// The executor whose body the present task belongs to.
+    /// The executor whose body the current task belongs to.
     @TaskLocal static var current: TestExecutor?
 
     /// The virtual time and its timers.
@@ -53,8 +55,9 @@ public final class TestExecutor: TaskExecutor {
     /// Creates an executor.
     ///
     /// - Parameters:
-    ///   - scheduler: The virtual time; one that others use, too, keeps them in step.
-    ///   - seed: Draws the next job from those that are ready, the same ones for the same seed; without it the oldest is next.
+    ///   - scheduler: The virtual time; sharing it with others keeps them in step.
+    ///   - seed: The seed for drawing the next job from those that are ready, with the same results for the same seed; without a
+    ///     seed, the oldest is next.
     public init(scheduler: TestScheduler = TestScheduler(), seed: UInt64? = nil) {
         self.scheduler = scheduler
         self.seed = seed
@@ -64,7 +67,7 @@ public final class TestExecutor: TaskExecutor {
     /// A clock on the executor's virtual time.
     public var clock: TestClock { TestClock(scheduler) }
 
-    /// Starts a task on the executor, as ``PusherEnvironment/spawn`` wants it.
+    /// Starts a task on the executor, in the form that ``PusherEnvironment/spawn`` takes.
     @discardableResult
     @Sendable public func spawn(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         Task(executorPreference: self, operation: body)
@@ -78,10 +81,11 @@ public final class TestExecutor: TaskExecutor {
 
     // MARK: Jobs
 
-    /// Keeps a job until it is asked for. Called by the Swift runtime, on any thread.
+    /// Keeps a job until it is run. The Swift runtime calls this on any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // In one step: a thread that finds the job may run it to its task's end, and with the task may go all that keeps this executor.
+        // Do both under one lock: a thread that finds the job may run it to its task's end, and the task may be the last to keep
+        // this executor alive.
         let sleepers = state.withLock { state in
             state.jobs.append(job)
             return state.takeSleepers()
@@ -108,19 +112,19 @@ public final class TestExecutor: TaskExecutor {
         return true
     }
 
-    /// The number of jobs that run before their effect is looked at: one may always make another.
+    /// The number of jobs to run before checking their effect, because a job may always make another.
     static let mostJobsAtOnce = 100_000
 
-    /// Runs what is ready, within bounds. Returns whether nothing is left.
+    /// Runs what is ready, up to a limit. Returns whether nothing is left.
     func runJobs() -> Bool {
         for _ in 0..<Self.mostJobsAtOnce where !runNextJob() { return true }
         return readyCount == 0
     }
 
-    /// The number of calls so far, to be asked for before looking for something to do.
+    /// The number of calls so far. Read it before looking for something to do.
     var calls: Int { state.withLock { $0.calls } }
 
-    /// Returns when a job came or someone called ``wake()`` since: for a thread that has nothing else to do.
+    /// Waits until a job has come or ``wake()`` has been called since, for a thread that has nothing else to do.
     func waitForCall(since calls: Int) async {
         await withCheckedContinuation { continuation in
             let isAwake = state.withLock { state in

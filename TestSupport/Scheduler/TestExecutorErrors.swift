@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// A ``TestExecutor``'s body waits, and nothing on the executor is left that could end the wait.
+/// An error thrown when a ``TestExecutor``'s body waits and nothing left on the executor can end the wait.
 public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
     /// The virtual time.
     public let now: Instant
@@ -9,7 +9,7 @@ public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
     /// The call that ran the body, `Tests.swift:12`.
     public internal(set) var place = ""
 
-    /// Names the timers, and what may be missing.
+    /// The pending timers, and advice on what may be missing.
     public var description: String {
         let advice =
             pending.isEmpty
@@ -24,16 +24,17 @@ public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Something went on and on: on a ``TestExecutor`` while its body waited, or in a ``TestScheduler`` that was to come to rest.
+/// An error thrown when work never comes to rest: on a ``TestExecutor`` while its body waits, or in a ``TestScheduler`` that runs
+/// until it is idle.
 public struct Livelock: Error, Equatable, Sendable, CustomStringConvertible {
     /// The number of jobs and timers that ran.
     public let steps: Int
     /// The virtual time.
     public let now: Instant
-    /// The timers that wait, the next one first.
+    /// The pending timers, the next one first.
     public let pending: [TestScheduler.PendingTimer]
 
-    /// Says how long it went on, and names the timers.
+    /// The number of jobs and timers that ran, and the pending timers.
     public var description: String {
         """
         livelock at \(now): no rest after \(steps) jobs and timers; something polls, or a timer always makes another. \
@@ -42,20 +43,21 @@ public struct Livelock: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The condition that ``TestExecutor/eventually(_:within:_:)`` or a harness waited for can't come true any more, or not in time.
+/// An error thrown when the condition that ``TestExecutor/eventually(_:within:_:)`` or a harness waits for can't come true
+/// anymore, or not in time.
 public struct NeverHappened: Error, Equatable, Sendable, CustomStringConvertible {
     /// The name of the condition, in the caller's words.
     public let what: String
-    /// The virtual time that it was given.
+    /// The maximum virtual time of the wait.
     public let limit: Duration
     /// The virtual time.
     public let now: Instant
-    /// The timers that wait, all beyond the limit; the next one first.
+    /// The pending timers, all beyond the limit; the next one first.
     public let pending: [TestScheduler.PendingTimer]
     /// The timeline of the harness that waited, with places; empty for an executor's.
     public var story = ""
 
-    /// Says what didn't happen, and why it was given up.
+    /// The condition that didn't come true, and why the wait was given up.
     public var description: String {
         let text =
             pending.isEmpty
@@ -65,5 +67,6 @@ public struct NeverHappened: Error, Equatable, Sendable, CustomStringConvertible
     }
 }
 
-/// ``TestExecutor/run(time:limit:file:line:_:)`` was called while it ran: two bodies at once belong into one, or on two executors.
+/// An error thrown when ``TestExecutor/run(time:limit:file:line:_:)`` is called while the executor is running. Combine the two
+/// bodies, or use two executors.
 public struct ExecutorIsRunning: Error, Equatable, Sendable {}

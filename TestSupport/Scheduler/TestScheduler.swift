@@ -3,20 +3,20 @@ import PusherChannels
 
 /// Virtual time: a ``Scheduler`` whose clock moves only when the test says so.
 ///
-/// Timers run on the thread that advances the clock, in the order of their deadlines and, where those are equal, in the
-/// order they were made; an action finds ``now`` at its own deadline. No lock is held while an action runs, so it may
-/// schedule, cancel and advance. All members may be called from any thread; with one advancing thread everything is
-/// deterministic. Code that has to be called on a queue of its own gets a scheduler of that queue: its timers run there while
-/// whoever advances the clock waits.
+/// Timers run on the thread that advances the clock, in the order of their deadlines and, if those are equal, in the order in
+/// which they were made; for an action, ``now`` is its own deadline. No lock is held while an action runs, so it may schedule,
+/// cancel, and advance. All members may be called from any thread; with one advancing thread, everything is deterministic. For
+/// code that has to be called on its own queue, create the scheduler with that queue: its timers run there while the advancing
+/// thread waits.
 public final class TestScheduler: Scheduler {
     /// A timer that has not run yet.
     public struct PendingTimer: Equatable, Sendable, CustomStringConvertible {
         /// The purpose of the timer, as its maker named it.
         public let label: String
-        /// When it comes due.
+        /// The time at which it comes due.
         public let deadline: Instant
 
-        /// Creates a description of a timer, to compare with.
+        /// Creates a description of a timer, for comparisons.
         public init(label: String, deadline: Instant) {
             self.label = label
             self.deadline = deadline
@@ -44,11 +44,11 @@ public final class TestScheduler: Scheduler {
     private struct State {
         var now: Instant
         var timers = Agenda<Timer>()
-        /// The continuations that are told of a new timer with a label.
+        /// The continuations to finish when a timer with a label is made.
         var waiters: [(label: String, told: AsyncStream<Void>.Continuation)] = []
         /// The number of timers that have run since the clock moved.
         var ranSinceMove = 0
-        /// The first time when there were too many of them to wait for their end.
+        /// The first livelock: too many timers to wait for their end.
         var livelock: Livelock?
 
         mutating func popTimer(dueBy limit: Instant?, atMost most: Int) -> Timer? {
@@ -77,7 +77,7 @@ public final class TestScheduler: Scheduler {
     }
 
     private struct Cancellation: ScheduledAction {
-        /// Not kept: an action that is never run may have what cancels it, and the two would keep each other.
+        /// Weak, because an action that never runs may hold its own cancellation, and the two would keep each other alive.
         weak let state: Locked<State>?
         let number: Agenda<Timer>.Number
 
@@ -92,9 +92,9 @@ public final class TestScheduler: Scheduler {
     /// Creates a scheduler.
     ///
     /// - Parameters:
-    ///   - start: The time that its clock shows first.
-    ///   - queue: The queue of timers, one after the other; `nil` for the thread that advances the clock. Code that advances it on that
-    ///     very queue runs them there and then.
+    ///   - start: The initial time of the clock.
+    ///   - queue: The queue on which timers run, one after the other; `nil` for the thread that advances the clock. If the clock
+    ///     is advanced on that queue itself, they run directly.
     public init(startingAt start: Instant = .origin, on queue: DispatchQueue? = nil) {
         state = Locked(State(now: start))
         self.queue = queue.map(TimerQueue.init)
@@ -105,38 +105,38 @@ public final class TestScheduler: Scheduler {
         state.withLock { $0.now }
     }
 
-    /// Keeps `action` until the clock reaches `deadline`; one in the past runs with the next advance.
-    @_disfavoredOverload  // A test's own call has a place.
+    /// Schedules `action` to run when the clock reaches `deadline`; if that is in the past, it runs with the next advance.
+    @_disfavoredOverload  // Calls in tests use the overload that records their place.
     public func schedule(
         at deadline: Instant, label: String, _ action: @escaping @Sendable () -> Void
     ) -> any ScheduledAction {
         schedule(at: deadline, label: label, from: nil, action)
     }
 
-    /// Keeps `action` until the clock reaches `deadline`, and knows the place that is named where it is left over.
+    /// Schedules `action` to run when the clock reaches `deadline`, and records the place to report if the timer is left over.
     ///
     /// - Parameters:
-    ///   - deadline: When it runs; in the past, with the next advance.
+    ///   - deadline: The time at which the action runs; if it is in the past, it runs with the next advance.
     ///   - label: The purpose of the timer, for reports.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    ///   - action: Runs once.
+    ///   - action: A closure that runs once.
     public func schedule(
         at deadline: Instant, label: String, file: String = #fileID, line: Int = #line, _ action: @escaping @Sendable () -> Void
     ) -> any ScheduledAction {
         schedule(at: deadline, label: label, from: .place(sourceLocation(file, line)), action)
     }
 
-    /// Runs `action` again and again, the first time when one interval has passed.
+    /// Runs `action` repeatedly, the first time after one interval.
     ///
-    /// An action whose interval has passed several times within one advance runs that often, each time at its own deadline.
+    /// If its interval passes several times within one advance, the action runs that often, each time at its own deadline.
     ///
     /// - Parameters:
-    ///   - interval: The time from one run to the next; longer than nothing.
+    ///   - interval: The time from one run to the next; greater than zero.
     ///   - label: The purpose of the timer, for reports.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    ///   - action: Runs until it is cancelled, which it may do itself.
+    ///   - action: A closure that runs until it is cancelled, which it may do itself.
     public func schedule(
         every interval: Duration, label: String, file: String = #fileID, line: Int = #line,
         _ action: @escaping @Sendable () -> Void
@@ -158,17 +158,17 @@ public final class TestScheduler: Scheduler {
         return Cancellation(state: state, number: number)
     }
 
-    /// The timers that wait, the next one first.
+    /// The pending timers, the next one first.
     public var pendingTimers: [PendingTimer] {
         state.withLock { $0.pending.map(\.timer) }
     }
 
-    /// The timers that wait, and where they come from.
+    /// The pending timers and their origins.
     var pendingTimersWithOrigins: [(timer: PendingTimer, origin: Origin?)] {
         state.withLock { $0.pending }
     }
 
-    /// Returns when a timer with a label waits, or the task is cancelled: for timers that another thread makes.
+    /// Waits until a timer with a label is pending or the task is cancelled, for timers that another thread makes.
     package func waitForTimer(labeled label: String) async {
         let (made, told) = AsyncStream<Void>.makeStream()
         state.withLock { state in
@@ -181,27 +181,28 @@ public final class TestScheduler: Scheduler {
         for await _ in made {}
     }
 
-    /// The number of timers that may run while the clock stands still before a move to a limit goes on: one that always makes another for
-    /// the same time would hold up the test for ever.
+    /// The maximum number of timers that may run while the clock stands still, before a move to a limit continues: a timer that
+    /// always makes another for the same time would block the test forever.
     static let mostTimersAtOnce = 100_000
 
-    /// The error where that was so.
+    /// The livelock error, if that maximum was reached.
     var livelock: Livelock? { state.withLock { $0.livelock } }
 
-    /// Keeps a livelock for the test's end, the first one.
+    /// Keeps the first livelock for the test's end.
     func record(_ livelock: Livelock) {
         state.withLock { $0.livelock = $0.livelock ?? livelock }
     }
 
-    /// Moves the clock forward, running what comes due on the way, including what those timers schedule.
+    /// Moves the clock forward, running the timers that come due on the way, including those that they schedule.
     ///
-    /// A hundred thousand timers without the clock moving are taken for a livelock, which a harness reports at the test's end; the clock
-    /// moves on.
+    /// If a hundred thousand timers run without the clock moving, that is considered a livelock, which a harness reports at the
+    /// test's end; the clock moves on.
     public func advance(by duration: Duration) {
         advance(to: now + duration)
     }
 
-    /// Moves the clock forward to a time, running what comes due on the way; a time in the past runs what is overdue.
+    /// Moves the clock forward to a time, running the timers that come due on the way; for a time in the past, runs the overdue
+    /// timers.
     public func advance(to time: Instant) {
         let target = max(time, now)
         while runNextTimer(dueBy: target, atMost: Self.mostTimersAtOnce) {}
@@ -211,22 +212,22 @@ public final class TestScheduler: Scheduler {
     /// Runs the next timer, moving the clock to its deadline.
     ///
     /// - Parameter limit: The latest deadline that counts; `nil` for any.
-    /// - Returns: `false` when no such timer waits; the clock stays where it is.
+    /// - Returns: `false` if no such timer is pending; the clock doesn't move then.
     @discardableResult
     public func runNextTimer(dueBy limit: Instant? = nil) -> Bool { runNextTimer(dueBy: limit, atMost: .max) }
 
-    /// Does so unless as many have run already while the clock stood still.
+    /// Runs the next timer unless `most` timers have already run while the clock stood still.
     func runNextTimer(dueBy limit: Instant?, atMost most: Int) -> Bool {
         guard let timer = state.withLock({ $0.popTimer(dueBy: limit, atMost: most) }) else { return false }
         if let queue { queue.run(timer.action) } else { timer.action() }
         return true
     }
 
-    /// Runs all timers, jumping from deadline to deadline, until none waits.
+    /// Runs all timers, jumping from deadline to deadline, until none is pending.
     ///
-    /// - Parameter limit: The number of timers that may run: one that always schedules another never comes to rest.
+    /// - Parameter limit: The maximum number of timers that may run: one that always schedules another never comes to rest.
     /// - Returns: The number of timers that ran.
-    /// - Throws: ``Livelock`` when timers still wait after `limit`.
+    /// - Throws: ``Livelock`` if timers are still pending after `limit`.
     @discardableResult
     public func runUntilIdle(limit: Int = 10_000) throws(Livelock) -> Int {
         var steps = 0
@@ -238,7 +239,7 @@ public final class TestScheduler: Scheduler {
 }
 
 extension [TestScheduler.PendingTimer] {
-    /// The first few, as a report has them.
+    /// The first few timers, for reports.
     var names: String {
         guard !isEmpty else { return "none" }
         let names = prefix(10).map(\.description).joined(separator: ", ")

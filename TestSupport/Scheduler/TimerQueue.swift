@@ -1,6 +1,6 @@
 import Dispatch
 
-/// The queue on which a ``TestScheduler`` runs its timers, while whoever advances the clock waits.
+/// The queue on which a ``TestScheduler`` runs its timers, while the thread that advances the clock waits.
 struct TimerQueue: Sendable {
     private let queue: DispatchQueue
     private let key = DispatchSpecificKey<Bool>()
@@ -10,7 +10,7 @@ struct TimerQueue: Sendable {
         queue.setSpecific(key: key, value: true)
     }
 
-    /// Runs an action on the queue; at once where that is where the caller is, who would wait for itself.
+    /// Runs an action on the queue; directly if the caller is already on it, because it would wait for itself.
     func run(_ action: @Sendable () -> Void) {
         if DispatchQueue.getSpecific(key: key) == true { action() } else { queue.sync(execute: action) }
     }

@@ -1,9 +1,9 @@
 import PusherChannels
 
-/// An app's backend at its authorization endpoints: reads the form, or the JSON in its place, and signs, correctly.
+/// An app's backend at its authorization endpoints. It reads the form, or the JSON in its place, and signs correctly.
 struct Authorization {
     let app: ServerApp
-    /// The user where the form names none; the socket id stands in for a missing one.
+    /// The user id if the form names none. Without either, the socket id is used.
     var defaultUserID: String?
 
     /// Signs for a channel, as `POST /pusher/auth` does.
@@ -41,9 +41,9 @@ struct Authorization {
         return .object(["auth": .string(auth), "user_data": .string(data)])
     }
 
-    /// The backend's answer to a posted form, whichever it is for.
+    /// Returns the backend's response to a posted form, for a channel or a user.
     ///
-    /// - Parameter note: Is told why it is a refusal: clients don't look into its text.
+    /// - Parameter note: A closure that is called with the reason of a refusal, because clients don't read its text.
     func response(to request: RecordedRequest, note: (String) -> Void = { _ in }) -> StubResponse {
         do throws(HTTPRefusal) {
             let form = request.authorizationFields
@@ -75,7 +75,7 @@ struct Authorization {
         }
     }
 
-    /// Digits, a dot, digits, as the HTTP libraries check it.
+    /// Returns the form's socket id: digits, a dot and digits, as the HTTP libraries check it.
     private func socketID(_ form: [String: String]) throws(HTTPRefusal) -> String {
         let text = form["socket_id"] ?? ""
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -90,14 +90,15 @@ struct Authorization {
 }
 
 extension ServerMachine {
-    /// `POST /pusher/auth` and `POST /pusher/user-auth`: the endpoints of every app's backend at once; `nil` for another path.
+    /// Responds to `POST /pusher/auth` and `POST /pusher/user-auth`, the endpoints of all apps' backends. Returns `nil` for other
+    /// paths.
     func authorize(_ request: RecordedRequest) throws(HTTPRefusal) -> JSONValue? {
         guard ["/pusher/auth", "/pusher/user-auth"].contains(request.path) else { return nil }
         guard request.method == "POST" else {
             throw HTTPRefusal(status: 405, reason: "The authorization endpoint takes POST")
         }
         let form = request.authorizationFields
-        // The socket id tells which app it is for.
+        // The socket id tells which app the request is for.
         let connection = connections.values.first { $0.socketID == form["socket_id"] }
         guard let app = connection?.app ?? apps.first else {
             throw HTTPRefusal(status: 404, reason: "There is no app")

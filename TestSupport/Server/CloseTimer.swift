@@ -10,33 +10,33 @@ import Glibc
 import Musl
 #endif
 
-/// The time that a client has for the last that is sent on its WebSocket: to read it, and to answer the close frame.
+/// A timer that limits how long a client has to read the last messages on its WebSocket and to reply to the close frame.
 ///
-/// Cuts a client that doesn't read though there is more to send: FlyingFox waits for room, and can't be called off. A client that reads
-/// gets all of it, however late the server comes to send it.
+/// It cuts a client that doesn't read while there is more to send, because FlyingFox waits for buffer space and can't be
+/// cancelled. A client that reads gets everything, however late the server sends it.
 final class CloseTimer: Sendable {
-    /// Of the close frame.
+    /// The progress of the close frame.
     private enum Progress {
         case none
-        /// It waits to be sent: nothing may follow it.
+        /// The frame waits to be sent; nothing may follow it.
         case waiting
         case taken
-        /// All that is missing is the answer.
+        /// Only the client's reply is missing.
         case sent
     }
 
     private struct State {
-        /// The connection's, for its reader to wait on, and to cut the connection.
+        /// A copy of the connection's descriptor, for its reader to wait on and for cutting the connection.
         var copy: Int32?
         var readerWaits = false
         var action: (any ScheduledAction)?
         var progress = Progress.none
-        /// Indicates whether a frame was sent since the last look.
+        /// Indicates whether a frame was sent since the last check.
         var isReading = false
         /// Set once nothing more is sent.
         var isOver = false
 
-        /// Lets go of the descriptor when nobody needs it.
+        /// Closes the copy of the descriptor when nothing needs it any more.
         mutating func tidy() {
             guard isOver, !readerWaits, let copy else { return }
             close(copy)
@@ -49,8 +49,9 @@ final class CloseTimer: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - time: The time for which nothing may be sent, and that the client has to reply.
-    ///   - scheduler: For tests of its own: in real time whatever the server's scheduler is.
+    ///   - time: The longest time in which nothing is sent, and the time that the client has to reply.
+    ///   - scheduler: The scheduler, which only the timer's tests set. Otherwise the timer runs in real time, whatever the
+    ///     server's scheduler.
     init(_ time: Duration, scheduler: any Scheduler = LiveScheduler()) {
         self.time = time
         self.scheduler = scheduler
@@ -60,22 +61,22 @@ final class CloseTimer: Sendable {
         finish()
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     /// Indicates whether a close frame was given to be sent.
     var isClosing: Bool { state.withLock { $0.progress != .none } }
 
-    /// The close frame waits to be sent.
-    /// - Parameter end: Calls off the connection's reader.
+    /// Starts the timer, because the close frame waits to be sent.
+    /// - Parameter end: A closure that cancels the connection's reader.
     func start(_ end: @escaping @Sendable () -> Void) {
         state.withLock { state in
-            // It may have been taken already.
+            // The frame may already have been taken.
             if state.progress == .none { state.progress = .waiting }
             restart(&state, end)
         }
     }
 
-    /// Nobody reads any more what the client sends. Messages that still wait to be sent have their time.
+    /// Restarts the timer when nothing reads the client's messages any more, for the messages that still wait to be sent.
     func readerEnded() {
         state.withLock { if !$0.isOver { restart(&$0) {} } }
     }
@@ -83,7 +84,7 @@ final class CloseTimer: Sendable {
     private func restart(_ state: inout State, _ end: @escaping @Sendable () -> Void) {
         state.action?.cancel()
         state.isReading = false
-        // Who reads, but slowly, isn't waited for without an end.
+        // A client that reads slowly isn't waited for indefinitely.
         let now = scheduler.now
         schedule(now + time, latest: now + max(time * 10, .seconds(10)), end, &state)
     }
@@ -111,7 +112,8 @@ final class CloseTimer: Sendable {
         if isTime { end() }
     }
 
-    /// Indicates whether nothing waits for the client to read: what the server has for it is only on its way there.
+    /// Returns whether the socket has room, so that nothing waits for the client to read: the server's frames are still on their
+    /// way to it.
     private static func hasRoom(_ descriptor: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, 0) == 1
@@ -119,7 +121,7 @@ final class CloseTimer: Sendable {
 
     // MARK: Sending
 
-    /// Returns the frame that is sent next: who asks for it has sent the one before. Nil where there is none.
+    /// Returns the next frame to send, or `nil` if there are no more. Asking for it means that the previous frame has been sent.
     func next(of frames: AsyncStream<WSFrame>) async -> WSFrame? {
         state.withLock { state in
             state.isReading = true
@@ -144,7 +146,7 @@ final class CloseTimer: Sendable {
 
     // MARK: Reading
 
-    /// Returns the copy of a descriptor on which the reader waits now; negative where there can be none.
+    /// Returns the copy of the descriptor for the reader to wait on, or a negative number if it can't be copied.
     func beginWaiting(on descriptor: Int32) -> Int32 {
         state.withLock { state in
             let copy = state.copy ?? Sockets.copy(of: descriptor)

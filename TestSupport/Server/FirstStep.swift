@@ -1,9 +1,10 @@
 import Dispatch
 import PusherChannels
 
-/// Runs asynchronous code and says when it has gone as far as it can go by itself: when it has ended, or waits for something.
+/// Runs asynchronous code, and reports when it has gone as far as it can without waiting: when it has ended, or waits for
+/// something.
 enum FirstStep {
-    /// Runs a body, and `told` once, after the first step that it makes.
+    /// Runs `body`, and calls `told` once, after the body's first step.
     static func run<Result: Sendable>(
         then told: @escaping @Sendable () -> Void, _ body: @Sendable () async -> Result
     ) async -> Result {

@@ -1,11 +1,11 @@
 import Foundation
 import PusherChannels
 
-/// A Channels server in memory: any number of clients, no sockets, and time only where a scheduler is given.
+/// A Channels server in memory, for any number of clients and without sockets. Time passes only if a scheduler is given.
 ///
-/// Clients reach it by ``makeWebSocket(file:line:)`` and ask its authorization endpoints and its HTTP API by
-/// ``MockSession/init(server:delivery:scheduler:)``. Everything happens within the call that causes it. All members may be called from
-/// any thread.
+/// Clients connect by ``makeWebSocket(file:line:)``, and reach its authorization endpoints and its HTTP API by
+/// ``MockSession/init(server:delivery:scheduler:)``. Everything happens within the call that causes it. All members may be called
+/// from any thread.
 public final class InMemoryServer: Sendable {
     typealias ID = ServerMachine.ConnectionID
 
@@ -17,7 +17,7 @@ public final class InMemoryServer: Sendable {
         var notices: [ServerMachine.Notice] = []
         var effects = Deque<ServerMachine.Effect>()
         var isRunningEffects = false
-        /// The findings of each socket that was made here.
+        /// The findings of each socket made by this server.
         var socketFindings = SocketFindings()
         var findings: [Finding] = []
     }
@@ -36,9 +36,9 @@ public final class InMemoryServer: Sendable {
     /// Creates a server without connections.
     ///
     /// - Parameters:
-    ///   - machine: The server's logic: its apps, who may connect, which server it imitates.
+    ///   - machine: The server's logic: its apps, the clients that may connect, and the server that it imitates.
     ///   - scheduler: The clock behind its time-outs; without one, no time passes.
-    ///   - wallClock: The clock by which the HTTP API's signatures are checked.
+    ///   - wallClock: The clock that the HTTP API's signatures are checked against.
     public convenience init(
         _ machine: ServerMachine = ServerMachine(), scheduler: (any Scheduler)? = nil,
         wallClock: @escaping @Sendable () -> Date = { Date() }
@@ -55,13 +55,13 @@ public final class InMemoryServer: Sendable {
         self.wallClock = wallClock
         self.timeline = timeline
         webhookSender.onOutcome { [weak self] webhook, outcome in
-            // Others are retried, and seen by the session.
+            // Other outcomes are retried, and the session sees them.
             guard case .unsendable(let reason) = outcome else { return }
             self?.state.withLock { $0.findings.append(Finding(.error, "webhook with \(webhook): \(reason)")) }
         }
     }
 
-    /// Makes a socket whose other end is this server, in its time.
+    /// Makes a socket whose other end is this server, with the server's scheduler.
     public func makeWebSocket(file: String = #fileID, line: Int = #line) -> MockWebSocket {
         makeWebSocket(location: sourceLocation(file, line))
     }
@@ -73,17 +73,17 @@ public final class InMemoryServer: Sendable {
         return socket
     }
 
-    /// The findings for a test's end: those of the sockets that were made here, webhooks that could not be sent, and events that no
-    /// backend could have published, or that reached nobody.
+    /// The findings for a test's end: those of the sockets made by this server, webhooks that could not be sent, and published
+    /// events that no backend could have published or that reached nobody.
     public var findings: [Finding] { sockets.all.flatMap(\.socket.all) + ownFindings }
 
-    /// The findings of the sockets that were made here.
+    /// The findings of the sockets made by this server.
     var sockets: SocketFindings { state.withLock { $0.socketFindings } }
 
-    /// The findings that are no socket's.
+    /// The findings that don't belong to a socket.
     var ownFindings: [Finding] { state.withLock { $0.findings } }
 
-    /// Returns whether ``findings`` has that of a socket.
+    /// Returns whether ``findings`` includes those of a socket.
     func hasMade(_ socket: MockWebSocket) -> Bool { state.withLock { $0.socketFindings.contains(socket) } }
 
     // MARK: Observations
@@ -103,18 +103,18 @@ public final class InMemoryServer: Sendable {
 
     /// Publishes an event as an app's backend does, in every app unless a key is given.
     ///
-    /// An event that a backend could not publish isn't sent, and is among the ``findings``: a large one, a bad name, and one for an
-    /// encrypted channel of an app without a master key.
+    /// An event that a backend could not publish isn't sent and becomes one of the ``findings``: one that is too large, has an
+    /// invalid name, or is for an encrypted channel of an app without a master key.
     ///
     /// - Parameters:
     ///   - channel: The channel's name.
     ///   - event: The event's name.
     ///   - data: The event's data, usually JSON text; subscribers receive it as a JSON string.
-    ///   - appKey: The key of the app to publish in; `nil` for every one.
-    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - appKey: The key of the app to publish in; `nil` for all apps.
+    ///   - file: The file of the call, for reports; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    /// - Returns: The number of connections it is sent to. An event that is sent to nobody is among the ``findings``, but for those that a
-    ///   cache channel keeps.
+    /// - Returns: The number of connections that the event is sent to. An event that is sent to nobody becomes one of the
+    ///   ``findings``, unless a cache channel keeps it.
     @discardableResult
     public func publish(
         channel: String, event: String, data: String, appKey: String? = nil, file: String = #fileID, line: Int = #line
@@ -127,8 +127,8 @@ public final class InMemoryServer: Sendable {
         return receivers
     }
 
-    /// Indicates whether a request is for this server: not those for an application's own paths below `/apps`, which are neither signed nor
-    /// for an app that is here.
+    /// Returns whether a request is for this server. A request below `/apps` that is neither signed nor for one of this server's
+    /// apps isn't: such paths are the application's own.
     func serves(_ request: RecordedRequest) -> Bool {
         guard request.isForChannelsServer else { return false }
         let segments = request.apiPath.split(separator: "/")
@@ -136,11 +136,11 @@ public final class InMemoryServer: Sendable {
         return state.withLock { state in state.machine.apps.contains { segments.dropFirst().first.map(String.init) == $0.id } }
     }
 
-    /// Answers a request to the HTTP API or to an authorization endpoint.
+    /// Responds to a request to the HTTP API or to an authorization endpoint.
     public func respond(to request: RecordedRequest) -> StubResponse {
         let unixTime = Int(wallClock().timeIntervalSince1970)
         let response = change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
-        // Clients don't look into a refusal's text.
+        // Clients don't read a refusal's text.
         if response.status >= 400, request.isForAuthorization {
             timeline?.note(
                 "server",
@@ -149,9 +149,11 @@ public final class InMemoryServer: Sendable {
         return response
     }
 
-    /// Answers what is posted to a backend of its app's, wherever that is, by a client or by the app in its place: a form, or JSON, with
-    /// the socket id of a connection that is open here, or of any that a client posts, as one of a script is open elsewhere; `nil` for
-    /// other requests, and for calls of the HTTP API, which may name a connection as well.
+    /// Responds to an authorization request to an app's own backend, wherever that is, posted by a client or by the app in its
+    /// place. The request is a form, or JSON, with the socket id of a connection that is open here. A client may post any socket
+    /// id, because the connection of a scripted socket is open elsewhere.
+    ///
+    /// Returns `nil` for other requests, and for calls of the HTTP API, which may name a connection as well.
     func authorize(_ request: RecordedRequest, isOfClient: Bool) -> StubResponse? {
         guard request.method == "POST", !request.isSigned, isOfClient || request.isForAuthorization,
             let socketID = request.authorizationFields["socket_id"]
@@ -163,21 +165,23 @@ public final class InMemoryServer: Sendable {
         return app.map { Authorization(app: $0).response(to: request) { timeline?.note("server", $0) } }
     }
 
-    /// Has the apps' backends told of what happens from now on: by webhooks, in the scheduler's time; without a scheduler none is sent.
+    /// Starts sending webhooks to the apps' backends, in the scheduler's time. Without a scheduler only full batches are
+    /// sent.
     ///
-    /// They go through the ``MockSession`` that was made with this server, where a stub or a closure of the test takes them.
+    /// Webhooks go through the ``MockSession`` that was made with this server, where a stub or a closure of the test receives
+    /// them.
     ///
     /// - Parameters:
-    ///   - url: The address that is told.
-    ///   - kinds: The events that it is told of.
-    ///   - appKey: The key of the app; `nil` for every one.
+    ///   - url: The address that receives the webhooks.
+    ///   - kinds: The kinds of events that are sent.
+    ///   - appKey: The key of the app; `nil` for all apps.
     public func sendWebhooks(
         to url: String, kinds: Set<WebhookKind> = Set(WebhookKind.allCases), appKey: String? = nil
     ) {
         state.withLock { $0.machine.addWebhook(ServerApp.WebhookEndpoint(url, kinds: kinds), appKey: appKey) }
     }
 
-    /// Has webhooks go through a session, which holds the server and therefore isn't held by it.
+    /// Sends webhooks through a session, which is held weakly because it holds the server.
     func sendWebhooks(through session: MockSession) {
         webhookSender.use { [weak session] in session }
     }
@@ -187,7 +191,7 @@ public final class InMemoryServer: Sendable {
         change { machine, _, effects in machine.close(connection, code: code, reason: reason, into: &effects) }
     }
 
-    /// Closes all connections as the server does when it is stopped; it goes on taking new ones.
+    /// Closes all connections as the server does when it is stopped. It still accepts new ones.
     public func shutdown() {
         change { machine, _, effects in machine.shutdown(into: &effects) }
     }
@@ -210,7 +214,8 @@ public final class InMemoryServer: Sendable {
         change { machine, now, effects in machine.handle(input, at: now, into: &effects) }
     }
 
-    /// Changes the machine; then what it wants is done, in order and without the lock, unless a call further out is at it.
+    /// Changes the machine, and then runs its effects in order and without the lock. In a nested call, the outermost call runs
+    /// them.
     @discardableResult
     private func change<Result>(
         _ body: (inout ServerMachine, Instant, inout [ServerMachine.Effect]) -> Result

@@ -10,11 +10,11 @@ import Glibc
 import Musl
 #endif
 
-/// Settings of the task that waits for a socket.
+/// Settings of a task that waits for a socket.
 enum SocketPoolSettings {
-    /// Indicates whether nothing more is sent: the peer is sent a FIN before anything is waited for.
+    /// Indicates whether nothing more is sent. If so, the peer is sent a FIN before the task waits.
     @TaskLocal static var endsWriting = false
-    /// Ends the connection if its client doesn't read, and has the copy of its descriptor.
+    /// The timer that ends the connection if its client doesn't read. It has the copy of the connection's descriptor.
     @TaskLocal static var closeTimer: CloseTimer?
 }
 
@@ -25,13 +25,13 @@ extension AsyncSocketPool where Self == SocketPool<kQueue> {
 #else
 /// Waits on copies of file descriptors.
 ///
-/// FlyingFox 0.27.1 closes a connection when writing to it fails, be somebody still waiting to read from it. Its epoll
-/// queue then can't deregister the descriptor, remembers it as registered, and never watches the next connection that
-/// gets the same number: a client that resets its connection while it is sent something makes a later client hang. A
-/// copy is closed by nobody while it is waited on.
+/// FlyingFox 0.27.1 closes a connection when writing to it fails, even if a task still waits to read from it. Its epoll queue
+/// then can't deregister the descriptor, remembers it as registered, and never watches the next connection that gets the same
+/// number: a client that resets its connection while something is sent to it makes a later client hang. A copy is never closed
+/// while a task waits on it.
 ///
-/// Here it also gets to see the sockets, whose answers it has sent at once: FlyingFox writes head and body apart, so that otherwise the
-/// second waits for the client's acknowledgment of the first, 40 ms for each request on a connection that is kept.
+/// The pool also makes its sockets send responses at once. FlyingFox writes head and body separately, so the body would otherwise
+/// wait for the client's acknowledgment of the head: 40 ms for each request on a connection that is kept open.
 struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
     let base: SocketPool<Queue>
     let listener: ListenerCopy
@@ -47,9 +47,9 @@ struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
     func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
         try Task.checkCancellation()
         listener.keep(socket.file.rawValue)
-        // Where it fails the answer is slow, or the connection gone, which shows elsewhere.
+        // If this fails, the response is slow, or the connection is gone, which shows elsewhere.
         try? socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
-        // Or a child would hold the port, or a connection whose client waits for its end.
+        // Otherwise a child process would hold the port, or a connection whose client waits for its end.
         _ = fcntl(socket.file.rawValue, F_SETFD, FD_CLOEXEC)
         if SocketPoolSettings.endsWriting { shutdown(socket.file.rawValue, Int32(SHUT_WR)) }
         let closeTimer = SocketPoolSettings.closeTimer
@@ -71,8 +71,8 @@ struct LastingSocketPool<Queue: EventQueue>: AsyncSocketPool {
 }
 
 extension SocketPool {
-    /// Returns when the pool has done with what it was doing: it resumes a waiting task before it deregisters the
-    /// descriptor, in one job of the actor.
+    /// Returns when the pool has finished its current job: it resumes a waiting task before it deregisters the descriptor, in one
+    /// job of the actor.
     fileprivate func settle() {}
 }
 

@@ -9,10 +9,10 @@ import Glibc
 import Musl
 #endif
 
-/// A copy of the descriptor that a server listens on, by which its port is freed in whatever the server is doing when it is stopped.
+/// A copy of the descriptor that a server listens on. It frees the port when the server is stopped, whatever the server is doing.
 ///
-/// A child that is just being spawned has a copy, too, until it runs its program: closing one's own leaves the port taken, shutting it down
-/// doesn't.
+/// A child process that is being spawned also has a copy until it runs its program. Closing our own copy would leave the port
+/// taken; shutting it down doesn't.
 final class ListenerCopy: Sendable {
     private enum State {
         case none
@@ -23,7 +23,7 @@ final class ListenerCopy: Sendable {
     private let state = Locked(State.none)
     private let isKept = AsyncStream<Void>.makeStream()
 
-    /// Copies the descriptor, the first time that there is one.
+    /// Copies the descriptor the first time that it is given a listening one.
     func keep(_ descriptor: Int32) {
         state.withLock { state in
             guard case .none = state, Sockets.isListening(descriptor) else { return }
@@ -33,7 +33,7 @@ final class ListenerCopy: Sendable {
         }
     }
 
-    /// Returns once there is a copy, or there can be none; or when the task is cancelled.
+    /// Returns once there is a copy, or once there can be none, or when the task is cancelled.
     func whenKept() async {
         for await _ in isKept.stream {}
     }

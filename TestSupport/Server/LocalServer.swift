@@ -4,22 +4,23 @@ import FlyingSocks
 import Foundation
 import PusherChannels
 
-/// A Channels server on this machine, for development and tests: real sockets, and no network unless it is asked to listen there.
+/// A Channels server on this machine, for development and tests. It uses real sockets, but no network unless it is asked to
+/// listen there.
 ///
-/// It is one process that knows no other and keeps nothing when it ends; apps are served by the hosted service, or by a server of your own.
-/// It serves the WebSocket protocol at `/app/{key}`, the HTTP API at `/apps/…`, an authorization endpoint at `/pusher/auth`,
-/// and whatever paths a test adds to ``router``. All members may be called from any thread.
+/// It is a single process that knows no other servers and keeps no data when it ends. To serve apps, use the hosted service or a
+/// server of your own. It serves the WebSocket protocol at `/app/{key}`, the HTTP API at `/apps/…`, an authorization endpoint at
+/// `/pusher/auth`, and any paths that a test adds to ``router``. All members may be called from any thread.
 public final class LocalServer: RequestStubbing {
     /// Something that happened at a server.
     public enum Event: Equatable, Sendable, CustomStringConvertible {
-        /// The notices of the protocol's side.
+        /// A notice of the server's protocol logic.
         case notice(ServerMachine.Notice)
-        /// A plain HTTP request was answered; of an error the reason is the first line of what was answered, without secrets.
+        /// A plain HTTP request got a response. For an error, `reason` is the first line of the response, without secrets.
         case request(RecordedRequest, status: Int, reason: String? = nil)
-        /// A webhook was answered with a status, or not at all, and then what failed; without a 2xx status it is sent again.
+        /// A webhook got a response with a status, or none because of a failure. Without a 2xx status it is sent again.
         case webhook(ServerMachine.Webhook, status: Int?, failure: String?)
 
-        /// One line for a log, without secrets, in which nothing that strangers send begins another or moves a terminal.
+        /// One line for a log, without secrets. Text from strangers can't start a new line or control a terminal.
         public var description: String {
             switch self {
             case .notice(let notice): notice.description
@@ -32,21 +33,21 @@ public final class LocalServer: RequestStubbing {
         }
     }
 
-    /// The state of a server.
+    /// The settings of a server.
     public struct Settings: Sendable {
-        /// The clock behind ``ServerProfile/idleTimeout`` and webhooks.
+        /// The clock for ``ServerProfile/idleTimeout`` and webhooks.
         public var scheduler: any Scheduler
-        /// The wall clock, which the HTTP API's signatures are checked by.
+        /// The wall clock that the HTTP API's signatures are checked against.
         public var wallClock: @Sendable () -> Date
-        /// The time a client has to answer a close frame before the connection is cut. One that reads, but slowly, has longer for what
-        /// still waits to be sent: ten times as long, and ten seconds at least.
+        /// The time that a client has to reply to a close frame before the connection is cut. A client that reads slowly has
+        /// longer for messages that still wait to be sent: ten times as long, and at least ten seconds.
         public var closeTimeout: Duration
-        /// The session that webhooks are sent by.
+        /// The session that sends webhooks.
         public var httpSession: any HTTPSession
-        /// Indicates whether it remembers nothing of requests, and takes none that is larger than what the HTTP API is sent: for a server
-        /// that runs for long, and whom nobody asks afterwards.
+        /// Indicates whether the server doesn't record requests, and refuses any that is larger than those of the HTTP API. This
+        /// is for a server that runs for a long time and isn't inspected afterwards.
         package var isForgetful = false
-        /// Hears of everything that happens, one event after the other, on any thread.
+        /// A closure that is called for everything that happens, one event after the other, on any thread.
         public var onEvent: @Sendable (Event) -> Void
 
         /// Creates settings.
@@ -63,11 +64,11 @@ public final class LocalServer: RequestStubbing {
         }
     }
 
-    /// A server could not listen.
+    /// An error that is thrown when a server can't listen.
     public struct CannotListen: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The address that was asked for.
+        /// The address to listen on.
         public let host: String
-        /// The port that was asked for.
+        /// The port to listen on.
         public let port: Int
         /// The system's reason.
         public let reason: String
@@ -76,9 +77,9 @@ public final class LocalServer: RequestStubbing {
         public var description: String { "can't listen on \(host):\(port): \(reason)" }
     }
 
-    /// The address that clients on this machine reach it by: the one it listens on, of all of them `127.0.0.1`.
+    /// The address by which clients on this machine reach the server: the one it listens on, or `127.0.0.1` if it listens on all.
     public let host: String
-    /// The addresses of this machine that it listens on, those that other machines and devices reach first.
+    /// The addresses of this machine that the server listens on, starting with those that other machines and devices reach.
     public let addresses: [String]
     /// The port it listens on.
     public let port: Int
@@ -86,12 +87,13 @@ public final class LocalServer: RequestStubbing {
     public let url: URL
     /// The server's address for sockets, `ws://127.0.0.1:49152`, with TLS `wss`; clients add `/app/{key}`.
     public let webSocketURL: URL
-    /// The issuer of the server's certificate, the authority at the top; `nil` without TLS.
+    /// The root authority of the server's certificate; `nil` without TLS.
     public let certificateAuthority: CertificateAuthority?
     /// The paths that the test adds.
     public let router: Router
 
-    /// The paths of which nothing is recorded or reported, such as those that a browser asks for again and again. They come first.
+    /// The paths whose requests are neither recorded nor reported, such as those that a browser requests again and again. They
+    /// come first.
     package let unrecordedRouter: Router
 
     let core: LocalServerCore
@@ -133,16 +135,16 @@ public final class LocalServer: RequestStubbing {
     /// Starts a server, which listens when this returns.
     ///
     /// - Parameters:
-    ///   - host: The address to listen on. Other machines and devices reach it only when this is one of the network's, or `0.0.0.0`, which
-    ///     stands for all: anybody there may then use the server.
+    ///   - host: The address to listen on. Other machines and devices reach the server only if this is an address of the network,
+    ///     or `0.0.0.0`, which stands for all addresses. Then anybody there may use the server.
     ///   - port: The port to listen on; 0 takes a free one.
     ///   - apps: The apps that clients may connect to.
-    ///   - profile: Which server it imitates.
-    ///   - seed: The seed of socket ids, so that they are the same each time. Without one they are random, as a real server's are: a
-    ///     signature for one connection fits none of a server that was started again.
-    ///   - settings: Its settings.
-    ///   - tls: Has the server speak TLS; `nil` for none. On Linux only.
-    /// - Throws: ``CannotListen``, at once, such as for a port that is taken, or for TLS where there is none.
+    ///   - profile: The server to imitate.
+    ///   - seed: The seed of socket ids, which makes them the same each time. Without one they are random, as a real server's
+    ///     are: a signature for one connection is never valid after a restart.
+    ///   - settings: The server's settings.
+    ///   - tls: The TLS settings; `nil` for no TLS. On Linux only.
+    /// - Throws: ``CannotListen``, at once, for example for a port that is taken, or for TLS on a platform that doesn't have it.
     public static func start(
         host: String = "127.0.0.1", port: Int = 0, apps: [ServerApp] = [.local], profile: ServerProfile = .hosted,
         seed: UInt64? = nil, settings: Settings = Settings(), tls: ServerTLS? = nil
@@ -208,7 +210,8 @@ public final class LocalServer: RequestStubbing {
             guard let number = UInt16(exactly: port) else { throw refusal("There is no such port") }
             guard SocketAddress(ip4: host, port: number) != nil else { throw refusal("It is no IPv4 address") }
             let address: sockaddr_in = try .inet(ip4: host, port: number)
-            // Of the server's own it has no time-out worth the name: a test may hold an answer for as long as it likes.
+            // The HTTP server's own time-out is practically unlimited, because a test may hold a response for as long as it
+            // likes.
             let configuration = HTTPServer.Configuration(
                 address: address, timeout: 24 * 60 * 60, pool: .lasting(listener), logger: .disabled)
             return HTTPServer(config: configuration, handler: handler)
@@ -227,16 +230,17 @@ public final class LocalServer: RequestStubbing {
     /// The stubs, which reply before ``router`` does.
     public var stubList: StubList { core.stubs }
 
-    /// The plain requests it received, in order, the latest 10,000; upgrades to WebSockets are not among them.
+    /// The latest 10,000 plain requests that the server received, in order. Upgrades to WebSockets are not among them.
     public var recorder: RequestRecorder { core.recorder }
 
-    /// The findings for a test's end: requests that nothing answered, stubs and routes that were not asked, routes that threw, faults that
-    /// a server can't do, events that no backend could have published, or that reached nobody. A ``TestHarness`` asks for it.
+    /// The findings for a test's end: requests that matched nothing, stubs and routes that weren't used, routes that threw,
+    /// faults that a server doesn't support, and published events that no backend could have published or that reached nobody. A
+    /// ``TestHarness`` checks them.
     public var findings: [Finding] { core.findings + router.findings }
 
-    /// The server's address for the environment of a child process: `PUSHER_HOST`, `PUSHER_PORT`, `PUSHER_TLS` (0 or 1), and of its first
-    /// app `PUSHER_APP_ID`, `PUSHER_KEY` and `PUSHER_SECRET`; with TLS, also `SSL_CERT_FILE`, by which OpenSSL's users trust the server's
-    /// certificate.
+    /// The environment variables by which a child process finds the server: `PUSHER_HOST`, `PUSHER_PORT`, `PUSHER_TLS` (0 or 1),
+    /// and the first app's `PUSHER_APP_ID`, `PUSHER_KEY` and `PUSHER_SECRET`. With TLS, also `SSL_CERT_FILE`, which makes
+    /// programs that use OpenSSL trust the server's certificate.
     public var environment: [String: String] {
         var environment = ["PUSHER_HOST": host, "PUSHER_PORT": "\(port)", "PUSHER_TLS": tlsProxy == nil ? "0" : "1"]
         let app = core.ask { $0.apps.first }
@@ -257,18 +261,18 @@ public final class LocalServer: RequestStubbing {
 
     // MARK: Faults
 
-    /// Has the server do something wrong, from now on until ``heal()``.
+    /// Injects a fault, which acts until ``heal()``.
     ///
-    /// A refused upgrade and a wrong key concern connections to come. A frame is sent to all that are open at once, and to each
-    /// later one after the server's greeting. For faults of the network there is ``NetworkFaultProxy``.
+    /// A refused upgrade and a wrong key affect future connections. A frame is sent at once to all open connections, and to each
+    /// later one after the server's greeting. For network faults, use ``NetworkFaultProxy``.
     ///
-    /// - Throws: ``UnsupportedFault`` for a fault that doesn't exist at ``Fault/Seam/localServer``.
+    /// - Throws: ``UnsupportedFault`` for a fault that ``Fault/Seam/localServer`` doesn't support.
     public func inject(_ fault: Fault) throws(UnsupportedFault) {
         try fault.check(at: .localServer)
         core.inject(fault)
     }
 
-    /// Takes all faults back.
+    /// Removes all faults.
     public func heal() {
         core.heal()
     }
@@ -277,18 +281,18 @@ public final class LocalServer: RequestStubbing {
 
     /// Publishes an event as an app's backend does, in every app unless a key is given.
     ///
-    /// An event that a backend could not publish isn't sent, and is among the ``findings``: a large one, a bad name, and one for an
-    /// encrypted channel of an app without a master key.
+    /// An event that a backend could not publish isn't sent and becomes one of the ``findings``: one that is too large, has an
+    /// invalid name, or is for an encrypted channel of an app without a master key.
     ///
     /// - Parameters:
     ///   - channel: The channel's name.
     ///   - event: The event's name.
     ///   - data: The event's data, usually JSON text; subscribers receive it as a JSON string.
-    ///   - appKey: The key of the app to publish in; `nil` for every one.
-    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - appKey: The key of the app to publish in; `nil` for all apps.
+    ///   - file: The file of the call, for reports; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    /// - Returns: The number of connections it is sent to. An event that is sent to nobody is among the ``findings``, but for those that a
-    ///   cache channel keeps.
+    /// - Returns: The number of connections that the event is sent to. An event that is sent to nobody becomes one of the
+    ///   ``findings``, unless a cache channel keeps it.
     @discardableResult
     public func publish(
         channel: String, event: String, data: String, appKey: String? = nil, file: String = #fileID, line: Int = #line
@@ -301,12 +305,12 @@ public final class LocalServer: RequestStubbing {
         return receivers
     }
 
-    /// Has the apps' backends told of what happens from now on, by webhooks.
+    /// Starts sending webhooks to the apps' backends.
     ///
     /// - Parameters:
-    ///   - url: The address that is told.
-    ///   - kinds: The events that it is told of.
-    ///   - appKey: The key of the app; `nil` for every one.
+    ///   - url: The address that receives the webhooks.
+    ///   - kinds: The kinds of events that are sent.
+    ///   - appKey: The key of the app; `nil` for all apps.
     public func sendWebhooks(
         to url: String, kinds: Set<WebhookKind> = Set(WebhookKind.allCases), appKey: String? = nil
     ) {
@@ -318,12 +322,12 @@ public final class LocalServer: RequestStubbing {
         core.change { machine, _, effects in machine.close(connection, code: code, reason: reason, into: &effects) }
     }
 
-    /// Closes all connections with a close frame; the server stays.
+    /// Closes all connections with a close frame; the server keeps running.
     public func closeAll(code: UInt16, reason: String = "") {
         core.closeAll(code: code, reason: reason)
     }
 
-    /// Returns once it listens no more: the reason, such as a lack of descriptors; `nil` where it was stopped.
+    /// Waits until the server no longer listens. Returns the reason, such as a lack of descriptors; `nil` if it was stopped.
     package func end() async -> String? {
         let error = await running.value
         return stopping.withLock { $0 } == nil ? error.map(Self.reason) : nil
@@ -331,8 +335,9 @@ public final class LocalServer: RequestStubbing {
 
     /// Closes all connections and frees the port; further calls wait for the first.
     ///
-    /// Clients get the close frame of ``ServerProfile/shutdown`` and have ``Settings/closeTimeout`` to answer it. The tasks of routes are
-    /// cancelled; one that goes on for ten seconds is among the ``findings``, and isn't waited for.
+    /// Clients get the close frame of ``ServerProfile/shutdown`` and have ``Settings/closeTimeout`` to reply to it. The tasks of
+    /// routes are cancelled. A route that is still running after ten seconds becomes one of the ``findings``, and isn't waited
+    /// for.
     public func stop() async {
         let task = stopping.withLock { stopping in
             let task =
@@ -346,7 +351,7 @@ public final class LocalServer: RequestStubbing {
                     } unless: {
                         router.goingOn
                     }
-                    // A route that goes on keeps the server, and not its port.
+                    // A route that is still running keeps the server, but not its port.
                     listener.free()
                     for name in goingOn { core.find(Finding(.leak, "\(name) goes on, though its task is cancelled")) }
                     tlsProxy?.stop()

@@ -3,7 +3,7 @@ import FlyingFox
 import Foundation
 import PusherChannels
 
-/// The state that the connections of a ``LocalServer`` share: the machine behind one lock, and who its effects go to.
+/// The state that the connections of a ``LocalServer`` share: the machine behind one lock, and the receivers of its effects.
 final class LocalServerCore: Sendable {
     typealias ID = ServerMachine.ConnectionID
     typealias Change<Result> = (inout ServerMachine, Instant, inout [ServerMachine.Effect]) -> Result
@@ -26,12 +26,12 @@ final class LocalServerCore: Sendable {
         var findings = FirstElements<Finding>()
         var events = Deque<LocalServer.Event>()
         var isReporting = false
-        /// The webhooks to send once nothing holds the lock, each with its app's secret.
+        /// The webhooks to send once the lock is released, each with its app's secret.
         var webhooks: [(ServerMachine.Webhook, secret: String)] = []
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
         var faults = LocalServerFaults()
 
-        /// Takes those who wait for the last connection to end, if it has.
+        /// Takes the tasks that wait for the last connection to end, if it has ended.
         mutating func takeStopWaiters() -> [CheckedContinuation<Void, Never>] {
             guard sessions.isEmpty, routed.isEmpty else { return [] }
             defer { stopWaiters = [] }
@@ -43,7 +43,7 @@ final class LocalServerCore: Sendable {
     let recorder: RequestRecorder
     private let state: Locked<State>
     private let settings: LocalServer.Settings
-    /// Indicates whether TLS is spoken in front of the server.
+    /// Indicates whether a proxy speaks TLS in front of the server.
     let isSecure: Bool
     private let webhookSender: WebhookSender
 
@@ -63,17 +63,17 @@ final class LocalServerCore: Sendable {
         }
     }
 
-    /// The number of bytes that a request or a message of a client may have, where the server remembers nothing: those of the largest
-    /// batch, each of which is six in JSON at worst.
+    /// The largest number of bytes of a client's request or message. There is a limit only if the server is forgetful: that of
+    /// the largest batch, in which each byte takes at most six in JSON.
     var largestBody: Int {
         guard isForgetful else { return .max }
         return ask { max(1 << 20, 1 << 16 + 6 * $0.profile.maximumEventDataLength * $0.profile.maximumBatchLength) }
     }
 
-    /// Indicates whether nothing is to be remembered of requests, and large ones are refused.
+    /// Indicates whether requests aren't recorded, and large ones are refused.
     var isForgetful: Bool { settings.isForgetful }
 
-    // MARK: Asking
+    // MARK: State
 
     var connections: [ServerMachine.ConnectionInfo] { state.withLock { $0.machine.openConnections } }
     var findings: [Finding] { stubs.findings + state.withLock { $0.findings.findings { $0 } } }
@@ -83,7 +83,7 @@ final class LocalServerCore: Sendable {
         state.withLock { read($0.machine) }
     }
 
-    // MARK: A session's life
+    // MARK: Sessions
 
     func open(path: String, output: AsyncStream<WSFrame>.Continuation, closeTimer: CloseTimer) -> ID {
         let id = state.withLock { state in
@@ -94,7 +94,7 @@ final class LocalServerCore: Sendable {
                 machine.handle(.opened(id, path: path, isSecure: isSecure), at: now, into: &effects)
             }
             for frame in state.faults.frames { enqueue(frame, id, &state) }
-            // It came while the server was being stopped.
+            // The connection came while the server was being stopped.
             if state.isStopping { shutdown(&state) }
             return id
         }
@@ -115,7 +115,7 @@ final class LocalServerCore: Sendable {
         report()
     }
 
-    /// The reader has ended: only now may the connection be closed, for nobody waits on it any more.
+    /// Ends a connection after its reader has ended. Only now may it be closed, because nothing waits on it any more.
     func end(_ id: ID, saying frame: WSFrame?) {
         if let frame { send(frame, to: id) }
         change { machine, now, effects in machine.handle(.closed(id), at: now, into: &effects) }
@@ -128,8 +128,8 @@ final class LocalServerCore: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Ends what is sent, and reads what the client still sends until it ends that, too: who closes a connection on unread bytes resets
-    /// it, and the client may lose the close frame.
+    /// Ends this side of the connection, and reads what the client still sends until it ends its side, too. Closing a connection
+    /// with unread bytes would reset it, and the client might lose the close frame.
     func awaitEnd(of client: AsyncThrowingStream<WSFrame, any Error>) async {
         let reading = SocketPoolSettings.$endsWriting.withValue(true) {
             Task { for try await _ in client {} }
@@ -168,7 +168,7 @@ final class LocalServerCore: Sendable {
         state.withLock { $0.findings.append(finding) }
     }
 
-    /// The time that ends of connections may take.
+    /// The longest time for the end of a connection.
     var closeTimeout: Duration { settings.closeTimeout }
 
     // MARK: Faults
@@ -196,9 +196,9 @@ final class LocalServerCore: Sendable {
         return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
     }
 
-    /// Returns a response when its gate is open and its delay over.
+    /// Returns a response once its gate is open and its delay is over.
     ///
-    /// - Throws: ``UnsupportedFault`` for one with a fault, `CancellationError` when the server is stopped meanwhile.
+    /// - Throws: ``UnsupportedFault`` for a response with a fault, `CancellationError` if the server is stopped in the meantime.
     func wait(for response: StubResponse) async throws -> StubResponse {
         if let fault = response.fault {
             let error = UnsupportedFault(fault: fault, seam: .localServer)
@@ -210,7 +210,7 @@ final class LocalServerCore: Sendable {
         return response
     }
 
-    /// Changes the machine and does what it wants: frames are queued under the lock, so that they leave in order.
+    /// Changes the machine and runs its effects. Frames are queued under the lock, so that they leave in order.
     @discardableResult
     func change<Result>(_ body: Change<Result>) -> Result {
         let result = state.withLock { change(&$0, body) }
@@ -224,7 +224,7 @@ final class LocalServerCore: Sendable {
         let now = settings.scheduler.now
         state.machine.now = max(state.machine.now, now)
         let result = body(&state.machine, now, &effects)
-        // First the timer: a listener of an effect may move the clock at once.
+        // The timer comes first, because a listener of an effect may move the clock at once.
         setTimer(&state)
         for effect in effects { run(effect, &state) }
         return result
@@ -246,16 +246,16 @@ final class LocalServerCore: Sendable {
         }
     }
 
-    /// The last places of a session's queue: one for the frame that was too many, one for the close frame.
+    /// The reserved places at the end of a session's queue: one for the frame that exceeds the limit, one for the close frame.
     private static let reserve = 2
 
-    /// The messages that may wait for a client that doesn't read.
+    /// The policy for messages that wait for a client that doesn't read.
     var bufferingPolicy: AsyncStream<WSFrame>.Continuation.BufferingPolicy {
         let limit = ask { $0.profile.maximumWaitingMessages }
         return limit.map { .bufferingOldest($0 + Self.reserve) } ?? .unbounded
     }
 
-    /// Sends a frame, or lets it wait for the client to read; with too many of them the client is closed.
+    /// Queues a frame for the client to read. If too many frames wait, the client's connection is closed.
     private func enqueue(_ frame: WSFrame, _ id: ID, _ state: inout State) {
         guard let session = state.sessions[id], !session.isClosing else { return }
         let result = session.output.yield(frame)
@@ -280,7 +280,7 @@ final class LocalServerCore: Sendable {
         report()
     }
 
-    /// Hands events on, one after the other and outside the lock.
+    /// Reports events, one after the other and outside the lock.
     private func report() {
         let (isOutermost, webhooks) = state.withLock { state in
             defer {
@@ -296,7 +296,7 @@ final class LocalServerCore: Sendable {
             state.isReporting = event != nil
             return event
         }) {
-            // Tasks that are made there wait for other connections.
+            // Tasks that are created there wait for other connections, and must not inherit this one's timer.
             SocketPoolSettings.$closeTimer.withValue(nil) { settings.onEvent(event) }
         }
     }
@@ -341,7 +341,7 @@ final class LocalServerCore: Sendable {
 }
 
 extension String {
-    /// The longest beginning that has no more than so many bytes of UTF-8, whole characters only.
+    /// Returns the longest prefix of whole characters that has at most `limit` bytes of UTF-8.
     func prefix(utf8Length limit: Int) -> String {
         var result = ""
         for character in self {

@@ -2,12 +2,12 @@
 import FlyingFox
 import Foundation
 
-/// The faults that a ``LocalServer`` makes on purpose.
+/// The faults that are injected into a ``LocalServer``.
 struct LocalServerFaults {
-    /// The answer to upgrades instead of 101.
+    /// The status with which upgrades are refused, instead of 101.
     private(set) var upgradeStatus: Int?
     private(set) var spoilsAcceptKey = false
-    /// The frames that every connection is sent as soon as it is open, after the server's greeting.
+    /// The frames that are sent to every connection as soon as it is open, after the server's greeting.
     private(set) var frames: [WSFrame] = []
 
     mutating func add(_ fault: Fault) {
@@ -19,7 +19,7 @@ struct LocalServerFaults {
         }
     }
 
-    /// The answer to an upgrade as it leaves the server.
+    /// Returns the response to an upgrade as it leaves the server.
     func spoil(_ response: HTTPResponse) -> HTTPResponse {
         var response = response
         if spoilsAcceptKey { response.headers[HTTPHeader("Sec-WebSocket-Accept")] = "bm90IHRoZSByaWdodCBrZXkhISE=" }

@@ -7,7 +7,7 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// Decides who answers a request: the test's router, the machine, or a WebSocket session.
+/// Decides which part responds to a request: the test's router, the machine, or a WebSocket session.
 struct LocalServerHandler: HTTPHandler {
     let core: LocalServerCore
     let router = Router()
@@ -21,7 +21,7 @@ struct LocalServerHandler: HTTPHandler {
             return faults.spoil(try await socketHandler(of: request).handleRequest(request))
         }
         guard let body = try await body(of: request) else {
-            // FlyingFox passes over what is left of it, and keeps nothing.
+            // FlyingFox skips the rest of the body, and keeps nothing of it.
             core.report(.request(RecordedRequest(request, isSecure: core.isSecure, body: Data()), status: 413))
             return HTTPResponse(StubResponse(status: 413, text: "a request has \(core.largestBody) bytes at most\n"))
         }
@@ -37,7 +37,7 @@ struct LocalServerHandler: HTTPHandler {
         return HTTPResponse(response)
     }
 
-    /// Reads a request's body; `nil` for one that is too large.
+    /// Reads a request's body; `nil` if it is too large.
     private func body(of request: HTTPRequest) async throws -> Data? {
         guard core.isForgetful else { return try await request.bodyData }
         let limit = core.largestBody

@@ -24,13 +24,13 @@ struct LocalServerSession: WSHandler {
         core.setReader(reader, of: id)
         return AsyncStream {
             if let frame = await closeTimer.next(of: frames) { return frame }
-            // All of it is written; when this returns, the connection is closed.
+            // Everything is written. When this closure returns, the connection is closed.
             await core.awaitEnd(of: client)
             return nil
         }
     }
 
-    /// Reads until the connection ends; returns the close frame that the client is owed.
+    /// Reads until the connection ends, and returns the close frame to send to the client.
     private func read(_ client: AsyncThrowingStream<WSFrame, any Error>, as id: ServerMachine.ConnectionID) async -> WSFrame? {
         var messages = MessageAssembler(limit: core.largestBody)
         do {
@@ -46,13 +46,13 @@ struct LocalServerSession: WSHandler {
         } catch let violation as MessageAssembler.Violation {
             return .close(code: WSCloseCode(violation.code, reason: violation.reason))
         } catch {
-            // A reset connection, or a cancelled reader: nobody listens any more.
+            // The connection was reset or the reader cancelled: there is nobody left to send to.
             return nil
         }
     }
 }
 
-/// Puts frames together to messages (RFC 6455, 5.4).
+/// Assembles frames into messages (RFC 6455, 5.4).
 struct MessageAssembler {
     enum Message {
         case text(String)
@@ -65,7 +65,7 @@ struct MessageAssembler {
         let reason: String
     }
 
-    /// The number of bytes that a message may have.
+    /// The largest number of bytes that a message may have.
     let limit: Int
     private var partial: Data?
 
@@ -73,9 +73,10 @@ struct MessageAssembler {
         self.limit = limit
     }
 
-    /// Takes the next frame. Whether it was masked can't be seen here: FlyingFox takes those that aren't as well, and keeps only what they say.
+    /// Takes the next frame. Masking can't be checked here, because FlyingFox also accepts unmasked frames and keeps only the
+    /// payload.
     mutating func take(_ frame: WSFrame) throws(Violation) -> Message? {
-        // No extension was agreed upon that gives them a meaning.
+        // No extension that gives them a meaning was negotiated.
         guard !frame.rsv1, !frame.rsv2, !frame.rsv3 else { throw Violation(code: 1002, reason: "Reserved bits are set") }
         switch frame.opcode {
         case .text, .continuation:
@@ -111,7 +112,7 @@ struct MessageAssembler {
         return .text(text)
     }
 
-    /// The code to answer with: the client's own, or none in particular (RFC 6455, 5.5.1 and 7.4).
+    /// Returns the code to reply with: the client's own, or that of a normal closure if it sent none (RFC 6455, 5.5.1 and 7.4).
     private func closeCode(_ payload: Data) throws(Violation) -> WSCloseCode {
         let bytes = Array(payload)
         if bytes.isEmpty { return .normalClosure }

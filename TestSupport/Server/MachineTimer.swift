@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// The one timer that a server's machine needs: for its next deadline, set anew only when that comes earlier.
+/// The timer for the next deadline of a server's machine. It is set again only for an earlier deadline.
 struct MachineTimer {
     static let label = "deadline of a test server"
     private var timer: (deadline: Instant, action: any ScheduledAction)?

@@ -1,8 +1,9 @@
 import PusherChannels
 
-/// The time that a server's response takes: until its gate is open, and then its delay.
+/// The wait for a server's response: until its gate is open, and then for its delay.
 ///
-/// The timer of the delay is made by whoever opens the gate, before the call returns that does: a test opens it and moves the clock.
+/// The call that opens the gate also creates the delay's timer before it returns, so that a test can open the gate and move the
+/// clock.
 final class ResponseWait: Sendable {
     private struct State {
         var timer: (any ScheduledAction)?
@@ -16,14 +17,15 @@ final class ResponseWait: Sendable {
     init(of response: StubResponse, on scheduler: any Scheduler) {
         (waiting, over) = AsyncStream<Never>.makeStream()
         if let gate = response.gate {
-            // The delay alone: the response holds the gate, and one that never opens would keep itself and all that waits.
+            // Captures only the delay: the response holds the gate, and a gate that never opens would keep itself and everything
+            // that waits.
             gate.pass { [weak self, delay = response.delay] in self?.start(delay, on: scheduler) }
         } else {
             start(response.delay, on: scheduler)
         }
     }
 
-    /// Returns when it is over, or when the task is cancelled; leaves no timer behind.
+    /// Returns when the wait is over, or when the task is cancelled. Leaves no timer behind.
     func end() async {
         for await _ in waiting {}
         state.withLock { state in
@@ -39,7 +41,7 @@ final class ResponseWait: Sendable {
             if !state.isOver { state.timer = timer }
             return state.isOver
         }
-        // Cancelled while the timer was being made.
+        // The wait was cancelled while the timer was being created.
         if isOver { timer.cancel() }
     }
 }

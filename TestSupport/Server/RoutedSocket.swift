@@ -26,7 +26,7 @@ struct RoutedSocketSession: WSHandler {
         let reader = SocketPoolSettings.$closeTimer.withValue(closeTimer) {
             Task { [core] in
                 let reply = await Self.read(client, to: incoming, of: socket)
-                // First of all the client's close frame is answered: what the conversation does at its end comes too late.
+                // The reply to the client's close frame comes first. Anything that the conversation does at its end is too late.
                 socket.end(saying: reply)
                 incoming.finish()
                 conversation.cancel()
@@ -44,7 +44,8 @@ struct RoutedSocketSession: WSHandler {
         }
     }
 
-    /// Returns when a conversation has ended, for what it throws is found; not if that takes it too long. Also where the reader is cancelled.
+    /// Waits until a conversation has ended, so that an error it throws becomes a finding, but only for a limited time. It also
+    /// waits if the reader is cancelled.
     private static func awaitEnd(of conversation: Task<Void, Never>, _ core: LocalServerCore) async {
         let (waiting, signal) = AsyncStream<Never>.makeStream()
         let scheduler = LiveScheduler()
@@ -57,7 +58,7 @@ struct RoutedSocketSession: WSHandler {
         timer.cancel()
     }
 
-    /// Reads until the connection ends; returns the close frame that the client is owed.
+    /// Reads until the connection ends, and returns the close frame to send to the client.
     private static func read(
         _ client: AsyncThrowingStream<WSFrame, any Error>, to incoming: AsyncStream<String>.Continuation, of socket: RoutedSocket
     ) async -> WSFrame? {
@@ -80,11 +81,11 @@ struct RoutedSocketSession: WSHandler {
     }
 }
 
-/// The server's end of such a WebSocket. Nothing follows its close frame.
+/// The server's end of a route's WebSocket. Nothing is sent after its close frame.
 final class RoutedSocket: Sendable {
     private struct State {
         var reader: Task<Void, Never>?
-        /// Set once nothing more is to be read, maybe before there is a reader.
+        /// Set once nothing more is to be read, possibly before there is a reader.
         var isCut = false
         var isOver = false
     }
@@ -134,7 +135,7 @@ final class RoutedSocket: Sendable {
         }
     }
 
-    /// Ends the connection without a word.
+    /// Ends the connection without a close frame.
     private func cut() {
         let reader = state.withLock { state in
             state.isCut = true
@@ -143,7 +144,7 @@ final class RoutedSocket: Sendable {
         reader?.cancel()
     }
 
-    /// The reader has ended.
+    /// Ends the socket after its reader has ended.
     func end(saying frame: WSFrame?) {
         if let frame { send(frame) }
         state.withLock { $0.isOver = true }

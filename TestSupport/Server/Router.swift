@@ -1,14 +1,14 @@
 import Foundation
 import PusherChannels
 
-/// Answers requests to a path of a ``LocalServer``.
+/// A route that responds to requests to a path of a ``LocalServer``.
 public protocol ServerRoute: Sendable {
-    /// Answers a request; may be called from any thread, for several requests at once. An error becomes a 500.
+    /// Responds to a request. May be called from any thread, and for several requests at once. An error becomes a 500.
     func respond(to request: RecordedRequest) async throws -> StubResponse
 }
 
 extension ServerRoute {
-    /// Returns this route with a response so much later by the server's clock.
+    /// Returns this route with its response delayed by the server's clock.
     public func delayed(by delay: Duration) -> some ServerRoute {
         ClosureRoute { try await respond(to: $0).delayed(by: delay) }
     }
@@ -21,14 +21,15 @@ extension ServerRoute {
 
 /// The paths that a test adds to a ``LocalServer``. All members may be called from any thread, while the server runs.
 public final class Router: Sendable {
-    /// Converses with one client of a WebSocket route: its request, the text messages that it sends, what the server does.
+    /// A conversation with one client of a WebSocket route. It takes the client's request, the text messages that the client
+    /// sends, and a closure that plays the server's steps.
     typealias Conversation =
         @Sendable (
             RecordedRequest, AsyncStream<String>, @escaping @Sendable (SocketStep) -> Void
         ) async throws -> Void
 
     private struct Entry<Target: Sendable>: Sendable {
-        /// `nil` where it can't be replaced.
+        /// The route's key; `nil` if the route can't be replaced.
         let key: String?
         let matcher: RequestMatcher
         let target: Target
@@ -36,30 +37,31 @@ public final class Router: Sendable {
         let location: String
         let isAsked = Locked(false)
         var name: String { "route \(key ?? matcher.description) (\(location))" }
-        /// Paths without names for parts come before all else.
+        /// Indicates whether the path has no named parts. Such paths come before all others.
         var isExact: Bool { key.map { !$0.contains("{") } ?? false }
     }
 
     private let entries = Locked<[Entry<any ServerRoute>]>([])
     private let conversations = Locked<[Entry<Conversation>]>([])
     private let thrown = Locked(FirstElements<Finding>())
-    /// The names of those that are being asked, by the number of the call.
+    /// The names of the routes that are running, by the number of the call.
     private let calls = Locked<(names: [Int: String], made: Int)>(([:], 0))
 
     init() {}
 
-    /// The route of a method and a path, `GET /users/{id}`, or of a path whatever the method, `/hello`; `nil` removes it.
+    /// The route for a method and a path, such as `GET /users/{id}`, or for a path with any method, such as `/hello`; `nil`
+    /// removes it.
     ///
-    /// A path is compared as a whole, without the query; what stands for `{id}` is in ``RecordedRequest/pathParameters``, and
-    /// `/files/{path...}` has all that follows. Where several fit, one without such names comes first, then the one added last. All come
-    /// before what the server itself has.
+    /// The whole path is compared, without the query. The value of `{id}` is in ``RecordedRequest/pathParameters``; in
+    /// `/files/{path...}`, the name stands for the rest of the path. If several routes match, those without such names come
+    /// first, then the one added last. All of them come before the server's own paths.
     public subscript(key: String, file: String = #fileID, line: Int = #line) -> (any ServerRoute)? {
         get { entries.withLock { $0.last { $0.key == key }?.target } }
         set {
             let entry = newValue.map {
                 Entry(key: key, matcher: RecordedRequest.matcher(key), target: $0, location: sourceLocation(file, line))
             }
-            // What is replaced is let go of after the lock.
+            // The replaced routes are released outside the lock.
             entries.letGo { entries in
                 let before = entries
                 entries = before.filter { $0.key != key } + [entry].compactMap { $0 }
@@ -68,7 +70,7 @@ public final class Router: Sendable {
         }
     }
 
-    /// Answers requests by a closure; `key` is a method and a path, or a path, as in the subscript.
+    /// Responds to requests by a closure. `key` is a method and a path, or a path, as in the subscript.
     public func on(
         _ key: String, file: String = #fileID, line: Int = #line,
         _ handler: @escaping @Sendable (RecordedRequest) async throws -> StubResponse
@@ -76,8 +78,8 @@ public final class Router: Sendable {
         self[key, file, line] = ClosureRoute(handler: handler)
     }
 
-    /// Answers the requests that a matcher means, such as `.path(matching: "/users/[0-9]+")`, by a closure; of several matchers the one
-    /// added last.
+    /// Responds by a closure to the requests that match a matcher, such as `.path(matching: "/users/[0-9]+")`. If several
+    /// matchers match, the one added last is used.
     public func on(
         _ matcher: RequestMatcher, file: String = #fileID, line: Int = #line,
         _ handler: @escaping @Sendable (RecordedRequest) async throws -> StubResponse
@@ -86,7 +88,7 @@ public final class Router: Sendable {
         entries.withLock { $0.append(Entry(key: nil, matcher: matcher, target: route, location: sourceLocation(file, line))) }
     }
 
-    /// Converses with the clients that open a WebSocket which a matcher means, `"/prices/{symbol}"`: one call for each.
+    /// Handles the WebSockets that match a matcher, such as `"/prices/{symbol}"`, with one call for each client.
     ///
     /// ```swift
     /// server.router.onWebSocket("/echo") { request, messages, play in
@@ -94,10 +96,10 @@ public final class Router: Sendable {
     /// }
     /// ```
     ///
-    /// `play` does what a step says, at once and on any thread: messages (`.send`, `.event`, `.establish`), `.controlFrame`, `.close`,
-    /// `.drop`; other steps are found at the test's end. `messages` ends with the connection, and the call is then cancelled. When it
-    /// returns, the connection is closed with code 1000, and with 1011 when it throws. Pings are answered; a binary message ends the
-    /// connection with 1003.
+    /// `play` plays a step at once and on any thread: messages (`.send`, `.event`, `.establish`), `.controlFrame`, `.close` or
+    /// `.drop`. Other steps become findings at the test's end. `messages` ends with the connection, and the call is then
+    /// cancelled. When the call returns, the connection is closed with code 1000, and with 1011 if it throws. Pings get a pong; a
+    /// binary message ends the connection with 1003.
     public func onWebSocket(
         _ matcher: RequestMatcher, file: String = #fileID, line: Int = #line,
         _ converse:
@@ -109,7 +111,7 @@ public final class Router: Sendable {
         conversations.withLock { $0.append(Entry(key: nil, matcher: matcher, target: converse, location: location)) }
     }
 
-    /// The route of a request, and the request with what stands for the names in its path.
+    /// Returns the route for a request, and the request with the values of the names in its path.
     func route(of request: RecordedRequest) -> (any ServerRoute, RecordedRequest)? {
         Self.first(of: entries.withLock { $0 }, for: request).map { entry, request in
             (ClosureRoute { [self] in try await watching(entry, $0, entry.target.respond) }, request)
@@ -140,10 +142,10 @@ public final class Router: Sendable {
         return nil
     }
 
-    /// The names of the routes that are being asked now, by the order of the calls.
+    /// The names of the routes that are running now, in the order of the calls.
     var goingOn: [String] { calls.withLock { $0.names.sorted { $0.key < $1.key }.map(\.value) } }
 
-    /// Asks an entry, and writes down what it throws.
+    /// Calls an entry, and records an error that it throws.
     private func watching<Target, Response>(
         _ entry: Entry<Target>, _ request: RecordedRequest, _ ask: (RecordedRequest) async throws -> Response
     ) async throws -> Response {
@@ -161,12 +163,12 @@ public final class Router: Sendable {
         }
     }
 
-    /// The routes, each with the reasons why it doesn't answer a request.
+    /// Returns the routes, each with the reasons why it doesn't match a request.
     func nearMisses(_ request: RecordedRequest) -> [StubList.NearMiss] {
         entries.withLock { $0 }.reversed().map { ($0.name, $0.matcher.reasonsAgainst(request)) }
     }
 
-    /// The findings for a test's end: routes that were never asked, or threw.
+    /// The findings for a test's end: routes that were never called, or that threw.
     var findings: [Finding] {
         let unused = unasked(entries.withLock { $0 }) + unasked(conversations.withLock { $0 })
         return unused + thrown.withLock { $0.findings { $0 } }
@@ -185,13 +187,13 @@ private struct ClosureRoute: ServerRoute {
     }
 }
 
-/// Answers with JSON: `router["/hello"] = JSONResponse { _ in ["Hello": "World"] }`.
+/// A route that responds with JSON: `router["/hello"] = JSONResponse { _ in ["Hello": "World"] }`.
 public struct JSONResponse: ServerRoute {
     private let status: Int
     private let headers: [String: String]
     private let body: @Sendable (RecordedRequest) async throws -> Data
 
-    /// Creates a route whose answer is what `handler` returns, encoded with the keys in order.
+    /// Creates a route that responds with the value that `handler` returns, encoded with sorted keys.
     public init<Value: Encodable & SendableMetatype>(
         status: Int = 200, headers: [String: String] = [:],
         handler: @escaping @Sendable (RecordedRequest) async throws -> Value
@@ -201,20 +203,20 @@ public struct JSONResponse: ServerRoute {
         body = { try StubResponse.encode(try await handler($0)) }
     }
 
-    /// Answers a request.
+    /// Responds to a request.
     public func respond(to request: RecordedRequest) async throws -> StubResponse {
         let headers = ["Content-Type": "application/json"].merging(headers, uniquingKeysWith: { $1 })
         return StubResponse(status: status, headers: headers, body: try await body(request))
     }
 }
 
-/// Answers with bytes.
+/// A route that responds with bytes.
 public struct DataResponse: ServerRoute {
     private let status: Int
     private let headers: [String: String]
     private let handler: @Sendable (RecordedRequest) async throws -> Data
 
-    /// Creates a route whose answer is what `handler` returns.
+    /// Creates a route that responds with the bytes that `handler` returns.
     public init(
         status: Int = 200, contentType: String = "application/octet-stream", headers: [String: String] = [:],
         handler: @escaping @Sendable (RecordedRequest) async throws -> Data
@@ -224,7 +226,7 @@ public struct DataResponse: ServerRoute {
         self.handler = handler
     }
 
-    /// Answers a request.
+    /// Responds to a request.
     public func respond(to request: RecordedRequest) async throws -> StubResponse {
         StubResponse(status: status, headers: headers, body: try await handler(request))
     }

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// The latest event of each cache channel, for those who subscribe later.
+/// The latest event of each cache channel, for later subscribers.
 struct ServerCache {
     private struct Entry {
         let frame: String
@@ -9,10 +9,10 @@ struct ServerCache {
     }
 
     private var entries: [ServerMachine.ChannelKey: Entry] = [:]
-    /// With so many, those that are over are let go: so seldom that each event costs the same.
+    /// The number of entries at which expired ones are removed, which happens so rarely that each event costs the same.
     private var limit = 16
 
-    /// The number of events that are held, those among them that are over.
+    /// The number of events held, including expired ones.
     var count: Int { entries.count }
 
     mutating func keep(
@@ -29,7 +29,7 @@ struct ServerCache {
         entry(key, at: now)?.frame
     }
 
-    /// Returns the HTTP API's description of a channel's cache: the data and the seconds it has left.
+    /// Returns the HTTP API's description of a channel's cache: the data and the seconds left until it expires.
     func description(of key: ServerMachine.ChannelKey, at now: Instant) -> JSONValue {
         guard let entry = entry(key, at: now) else { return .null }
         let left = Int((entry.expiry - now).components.seconds)
@@ -52,7 +52,7 @@ extension ServerMachine {
         }
     }
 
-    /// Sends what follows the success of a subscription to a cache channel.
+    /// Sends the messages that follow a successful subscription to a cache channel.
     mutating func sendCache(of key: ChannelKey, to id: ConnectionID, app: ServerApp, into effects: inout [Effect]) {
         if let cached = cache.frame(for: key, at: now) { return effects.append(.send(cached, to: id)) }
         let miss = ServerFrame.event("pusher:cache_miss", channel: key.name, data: profile.cacheMissData)

@@ -1,17 +1,17 @@
 import PusherChannels
 
-/// A channel that somebody is subscribed to.
+/// A channel that has subscribers.
 struct ServerChannel {
     struct Member {
         let info: JSONValue?
-        /// A user may be there over several connections, and is a member once.
+        /// The number of the user's connections. A user with several connections is a member only once.
         var connections: Int
     }
 
-    /// In the order of their numbers, so that an event reaches everybody in the same order every time.
+    /// The subscribers, sorted by their numbers so that an event reaches them in the same order every time.
     private(set) var subscribers: [ServerMachine.ConnectionID] = []
     private(set) var members: [String: Member] = [:]
-    /// The members' ids in the order in which they came.
+    /// The members' ids in the order in which they joined.
     private(set) var memberIDs: [String] = []
 
     mutating func add(_ id: ServerMachine.ConnectionID) {
@@ -24,7 +24,7 @@ struct ServerChannel {
         subscribers.remove(at: position)
     }
 
-    /// Counts a user's connection; tells whether it is the user's first.
+    /// Counts a user's connection, and returns whether it is the user's first.
     mutating func join(_ userID: String, info: JSONValue?) -> Bool {
         if members[userID] != nil {
             members[userID]?.connections += 1
@@ -35,7 +35,7 @@ struct ServerChannel {
         return true
     }
 
-    /// Forgets a user's connection; tells whether it was the user's last.
+    /// Forgets a user's connection, and returns whether it was the user's last.
     mutating func leave(_ userID: String) -> Bool {
         guard let count = members[userID]?.connections else { return false }
         guard count == 1 else {

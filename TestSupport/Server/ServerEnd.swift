@@ -1,10 +1,10 @@
 #if LocalServer
 import PusherChannels
 
-/// The end of a server, for which its routes have to end. One that doesn't hear that its task is cancelled would keep the test for ever, and
-/// no line would say why.
+/// The end of a server, which requires its routes to end. A route that ignores the cancellation of its task would otherwise keep
+/// the test waiting forever, without a message that says why.
 enum ServerEnd {
-    /// Returns when the end has come; or without it, where the same routes go on for so long: their names then.
+    /// Waits for `end`, but not if the same routes keep running for all of `patience`. Returns the names of these routes.
     static func wait(
         patience: Duration = .seconds(10), for end: @escaping @Sendable () async -> Void,
         unless goingOn: @escaping @Sendable () -> [String]

@@ -1,18 +1,18 @@
 import PusherChannels
 
-/// Writes what a server says: one JSON object a frame, `data` being mostly a *string* that holds JSON.
+/// Writes a server's frames: one JSON object for each, whose `data` is usually a *string* that holds JSON.
 enum ServerFrame {
-    /// An event on a channel; `data` goes into the frame as a JSON string.
+    /// Returns an event on a channel; `data` goes into the frame as a JSON string.
     static func event(_ name: String, channel: String?, data: String?, userID: String? = nil) -> String {
         frame(name, channel: channel, data: data?.quotedJSON, userID: userID)
     }
 
-    /// An event whose `data` is a value, as it was written.
+    /// Returns an event whose `data` is a JSON value, given as text.
     static func event(_ name: String, channel: String?, json: String?, userID: String?) -> String {
         frame(name, channel: channel, data: json, userID: userID)
     }
 
-    /// An event whose `data` is a value.
+    /// Returns an event whose `data` is a JSON value.
     static func event(_ name: String, channel: String? = nil, value: JSONValue) -> String {
         frame(name, channel: channel, data: value.text)
     }
@@ -94,7 +94,7 @@ extension ServerProfile {
 }
 
 extension String {
-    /// A client's text as a server repeats it: the beginning of a long one, which would wait here for a client that sends megabytes and
-    /// reads nothing. No name that is allowed is as long.
+    /// A client's text as a server repeats it. A long text is cut, because it would wait in memory for a client that sends
+    /// megabytes and reads nothing. No valid name is that long.
     var shortened: String { utf8.count <= 800 ? self : String(unicodeScalars.prefix(200)) + "…" }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import PusherChannels
 
-/// The reason why a connection is turned away, as its `pusher:error` and close frame say.
+/// The reason for refusing a connection, as its `pusher:error` and close frame say.
 struct ConnectionRefusal: Error {
     let code: UInt16
     let message: String
-    /// Indicates whether the connection is closed; otherwise the client hears nothing more.
+    /// Indicates whether the connection is closed; if not, nothing more is sent to the client.
     var closes = true
 }
 
@@ -46,12 +46,12 @@ extension ServerMachine {
         }
     }
 
-    /// Returns whether signatures with an app's key have to be those of its secret.
+    /// Returns whether signatures for an app must be made with its secret.
     func checksSignatures(of app: ServerApp) -> Bool {
         admission != .anyKey(secret: nil) && !newKeys.contains(app.key)
     }
 
-    /// Makes an app of a key that nobody registered, where such are let in.
+    /// Makes an app for a key that nobody registered, if the server admits such keys.
     mutating func newApp(key: String, into effects: inout [Effect]) -> ServerApp? {
         guard admission == .registeredAppsAndNewOnes, !key.isEmpty else { return nil }
         let local = ServerApp.local
@@ -81,7 +81,7 @@ extension ServerMachine {
         return app
     }
 
-    /// Forgets a connection and lets it leave its channels.
+    /// Removes a connection from its channels and from the server.
     mutating func remove(_ id: ConnectionID, into effects: inout [Effect]) {
         for channel in connections[id]?.subscriptions.keys.sorted() ?? [] {
             leave(channel, id, into: &effects)

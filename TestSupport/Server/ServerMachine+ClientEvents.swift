@@ -12,7 +12,7 @@ extension ServerMachine {
         _ event: String, frame: JSONValue, text: String, from id: ConnectionID, into effects: inout [Effect]
     ) {
         guard let connection = connections[id] else { return }
-        // A value leaves as the text that came in, so that nothing of it is lost on the way.
+        // A value is passed on as the text that came in, so that nothing of it is lost.
         let data = frame["data"]?.stringValue ?? rawJSONMember("data", of: text)
         let name = frame["channel"]?.stringValue
         do throws(ClientEventRefusal) {
@@ -39,7 +39,7 @@ extension ServerMachine {
         }
     }
 
-    /// The user that sends, on channels that have users; throws for who may not send.
+    /// Returns the id of the user who sends, on channels that have users. Throws if the client may not send.
     private func sender(
         of event: String, on channel: String?, by connection: Connection
     ) throws(ClientEventRefusal) -> String? {

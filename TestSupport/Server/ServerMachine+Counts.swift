@@ -1,8 +1,8 @@
 import PusherChannels
 
-/// Counts of a channel's subscribers, for apps that want their clients told.
+/// Counts of a channel's subscribers, for apps that announce them to clients.
 extension ServerMachine {
-    /// Up to so many subscribers hear of each change, more of them only every few seconds.
+    /// The largest number of subscribers for which each change is announced at once; with more, only every few seconds.
     private static let promptCount = 100
     private static let countInterval: Duration = .seconds(5)
 

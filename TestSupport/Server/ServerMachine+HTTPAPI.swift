@@ -1,22 +1,22 @@
 import Foundation
 import PusherChannels
 
-/// An answer that is no success, with a line about why.
+/// An unsuccessful response, with a line that says why.
 struct HTTPRefusal: Error {
     let status: Int
     let reason: String
 }
 
 extension RecordedRequest {
-    /// Indicates whether it is for one of a Channels server's own paths, wherever that server is.
+    /// Indicates whether the request is for one of a Channels server's own paths, wherever that server is.
     var isForChannelsServer: Bool {
         apiPath.hasPrefix("/apps/") || path == "/pusher/auth" || path == "/pusher/user-auth"
     }
 
-    /// Indicates whether somebody signed it as a call of the HTTP API.
+    /// Indicates whether the request is signed as a call of the HTTP API.
     var isSigned: Bool { parameters["auth_signature"] != nil }
 
-    /// The path as publishers sign it: without what stands before `/apps/` where a server has its HTTP API below a path of its own.
+    /// The path as publishers sign it: without the prefix before `/apps/` of a server that has its HTTP API below another path.
     var apiPath: String {
         let path = path
         guard !path.hasPrefix("/apps/"), isSigned, let start = path.range(of: "/apps/")?.lowerBound else { return path }
@@ -25,13 +25,13 @@ extension RecordedRequest {
 }
 
 extension ServerMachine {
-    /// Answers a request to the HTTP API (`/apps/…`) or to the authorization endpoints (`/pusher/auth`, `/pusher/user-auth`).
+    /// Responds to a request to the HTTP API (`/apps/…`) or to the authorization endpoints (`/pusher/auth`, `/pusher/user-auth`).
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - unixTime: The wall clock in seconds; a signature's timestamp must be near it.
-    ///   - effects: Gets the messages to subscribers, at its end.
-    /// - Returns: The answer, 404 for a path that is neither.
+    ///   - effects: The array to which messages to subscribers are appended.
+    /// - Returns: The response; 404 for any other path.
     public mutating func respond(
         to request: RecordedRequest, unixTime: Int, into effects: inout [Effect]
     ) -> StubResponse {
@@ -76,7 +76,7 @@ extension ServerMachine {
         }
     }
 
-    /// The app with an id; that of a key of which nobody said what its id is.
+    /// Returns the app with an id, or the app of a key that nobody registered, whose id isn't known.
     private mutating func app(id: String, key: String, into effects: inout [Effect]) -> ServerApp? {
         if newKeys.contains(key) { return apps.first { $0.key == key } }
         let named = apps.first { $0.id == id }
@@ -92,7 +92,7 @@ extension ServerMachine {
         }
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
     private func listChannels(_ parameters: [String: String], app: ServerApp) throws(HTTPRefusal) -> JSONValue {
         let prefix = parameters["filter_by_prefix"] ?? ""

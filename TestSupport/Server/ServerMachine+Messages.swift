@@ -13,7 +13,7 @@ extension ServerMachine {
         case "pusher:ping":
             effects.append(.send(profile.pong, to: id))
         case "pusher:pong":
-            // Its work is done by having come.
+            // Its arrival is enough: it counts as activity.
             return
         case "pusher:subscribe":
             subscribe(frame["data"], from: id, into: &effects)
@@ -38,7 +38,7 @@ extension ServerMachine {
         }
     }
 
-    /// Answers with `pusher:error`; the connection stays.
+    /// Replies with `pusher:error`; the connection stays open.
     func reject(
         _ message: String, code: Int? = nil, channel: String? = nil, from id: ConnectionID, into effects: inout [Effect]
     ) {

@@ -1,19 +1,19 @@
 import PusherChannels
 
 extension ServerMachine {
-    /// A connection as a test may ask about it.
+    /// Information about a connection, for tests.
     public struct ConnectionInfo: Equatable, Sendable {
         /// The connection.
         public let id: ConnectionID
         /// The key of the app it is connected to.
         public let appKey: String
-        /// The socket id that the client was told.
+        /// The connection's socket id, which the client was told.
         public let socketID: String
         /// The channels it is subscribed to, sorted.
         public let channels: [String]
     }
 
-    /// The connections that were let in, in the order of their numbers.
+    /// The connections that were let in, ordered by number.
     public var openConnections: [ConnectionInfo] {
         connections.sorted { $0.key < $1.key }.map { id, connection in
             ConnectionInfo(
@@ -22,28 +22,30 @@ extension ServerMachine {
         }
     }
 
-    /// The connections subscribed to a channel, in the order of their numbers; of every app unless one is named.
+    /// Returns the connections subscribed to a channel, ordered by number; those of all apps unless one is named.
     public func subscribers(of channel: String, appKey: String? = nil) -> [ConnectionID] {
         keys(of: channel, appKey: appKey).flatMap { channels[$0]?.subscribers ?? [] }.sorted()
     }
 
-    /// The ids of a presence channel's members in the order in which they came; of every app unless one is named.
+    /// Returns the ids of a presence channel's members in the order in which they joined; those of all apps unless one is named.
     public func members(of channel: String, appKey: String? = nil) -> [String] {
         keys(of: channel, appKey: appKey).flatMap { channels[$0]?.memberIDs ?? [] }
     }
 
-    /// Publishes an event as an app's backend does: on an encrypted channel sealed with the key that the app's master key gives.
+    /// Publishes an event as an app's backend does. On an encrypted channel, it is encrypted with the key derived from the app's
+    /// master key.
     ///
-    /// An event that the HTTP API would refuse is not sent, nor is one to an encrypted channel in plain text; a notice says why.
+    /// An event that the HTTP API would refuse is not sent, nor is an event in plain text on an encrypted channel. A notice says
+    /// why.
     ///
     /// - Parameters:
     ///   - channel: The channel's name.
     ///   - event: The event's name.
     ///   - data: The event's data, usually JSON text; subscribers receive it as a JSON string.
-    ///   - appKey: The app to publish in; `nil` means every app.
-    ///   - socketID: A connection to leave out.
-    ///   - effects: Gets the work to do, at its end.
-    /// - Returns: The number of connections it is sent to.
+    ///   - appKey: The key of the app to publish in; `nil` for all apps.
+    ///   - socketID: The socket id of a connection to leave out.
+    ///   - effects: The array to which effects are appended.
+    /// - Returns: The number of connections that the event is sent to.
     @discardableResult
     public mutating func publish(
         channel: String, event: String, data: String, appKey: String? = nil, excluding socketID: String? = nil,
@@ -52,7 +54,7 @@ extension ServerMachine {
         let name = ChannelName(channel)
         var receivers = 0
         do throws(HTTPRefusal) {
-            // All that may refuse comes before the first that is sent.
+            // All checks come before the first event is sent.
             var ready: [(app: ServerApp, data: String)] = []
             for app in publishers(on: name, appKey: appKey) {
                 let data = try seal(data, on: name, of: app)
@@ -69,7 +71,7 @@ extension ServerMachine {
         return receivers
     }
 
-    /// Sends what the HTTP API was given on as it is: the caller has encrypted events already.
+    /// Sends an event of the HTTP API as it is, because the caller has already encrypted it if necessary.
     mutating func passOn(
         _ event: String, channel: String, data: String, app: ServerApp, excluding socketID: String?,
         into effects: inout [Effect]
@@ -95,7 +97,8 @@ extension ServerMachine {
         return receivers.count
     }
 
-    /// The apps that an event is published in: nobody is on an encrypted channel of one without a master key, unless it is the only one.
+    /// Returns the apps to publish an event in. Those without a master key are left out for an encrypted channel, because nobody
+    /// is on it there, unless no app has one.
     private func publishers(on channel: ChannelName, appKey: String?) -> [ServerApp] {
         let named = apps.filter { appKey == nil || $0.key == appKey }
         guard channel.kind == .encrypted else { return named }
@@ -103,7 +106,7 @@ extension ServerMachine {
         return able.isEmpty ? named : able
     }
 
-    /// The data as a backend sends it: what is for an encrypted channel never leaves it in plain text.
+    /// Returns the data as a backend sends it. Data for an encrypted channel never leaves the backend in plain text.
     private mutating func seal(
         _ data: String, on channel: ChannelName, of app: ServerApp
     ) throws(HTTPRefusal) -> String {
@@ -114,7 +117,7 @@ extension ServerMachine {
         return encrypted
     }
 
-    /// Drawn from the machine's own generator, so that a seed gives the same events.
+    /// Returns a nonce from the machine's own generator, so that the same seed gives the same events.
     private mutating func nonce() -> [UInt8] {
         (0..<SecretBox.nonceLength).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
@@ -125,8 +128,8 @@ extension ServerMachine {
 }
 
 extension ServerMachine {
-    /// Publishes an event for a test; returns how many connections it is sent to, and the finding where it is sent to nobody: not of what
-    /// is refused, which is a finding already, nor of what a cache channel keeps.
+    /// Publishes an event for a test. Returns the number of connections that it is sent to, and a finding if there are none.
+    /// There is no such finding for a refused event, which is already one, or for an event that a cache channel keeps.
     mutating func publish(
         channel: String, event: String, data: String, appKey: String?, location: String, into effects: inout [Effect]
     ) -> (receivers: Int, unheard: Finding?) {
@@ -137,7 +140,7 @@ extension ServerMachine {
         return (receivers, isKept ? nil : unheard(event, on: channel, location: location))
     }
 
-    /// The finding that an event reached nobody, and what others are subscribed to.
+    /// Returns the finding that an event reached nobody, which names the channels that have subscribers.
     private func unheard(_ event: String, on channel: String, location: String) -> Finding {
         let others = Set(openConnections.flatMap(\.channels)).sorted()
         let instead =

@@ -5,7 +5,7 @@ struct ServerUser: Equatable {
     let id: String
     let watchlist: Set<String>
 
-    /// Events for a user go to a channel of this name, which only that user may have.
+    /// The prefix of the channel that carries events for a user, to which only that user may subscribe.
     static let channelPrefix = "#server-to-user-"
     var channel: String { Self.channelPrefix + id }
 }
@@ -37,7 +37,7 @@ extension ServerMachine {
         }
     }
 
-    /// The user data as it was signed.
+    /// Returns the user data as it was signed.
     private func verifiedUserData(_ data: JSONValue?, of connection: Connection) throws(SignInRefusal) -> String {
         guard let userData = data?["user_data"]?.stringValue else {
             throw SignInRefusal(message: "Sign-in without user_data")
@@ -78,7 +78,7 @@ extension ServerMachine {
         if isFirst { tellWatchers(of: user.id, "online", app: app, except: id, into: &effects) }
     }
 
-    /// A user is offline when the last of its connections has gone.
+    /// Tells watchers that a user is offline, if the last of the user's connections is gone.
     func announceDeparture(of user: ServerUser, app: ServerApp, into effects: inout [Effect]) {
         if !isOnline(user.id, app: app) { tellWatchers(of: user.id, "offline", app: app, except: nil, into: &effects) }
     }

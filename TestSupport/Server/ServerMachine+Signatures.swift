@@ -1,10 +1,10 @@
 import PusherChannels
 
 extension ServerMachine {
-    /// The largest difference of a request's clock, in seconds.
+    /// The largest difference between a request's clock and the server's, in seconds.
     private static let maximumTimestampDifference = 600
 
-    /// The problem with a subscription's `auth`; `nil` when it is right.
+    /// Returns the problem with a subscription's `auth`; `nil` if it is correct.
     func signatureProblem(
         _ auth: String?, channel: String, channelData: String?, connection: Connection
     ) -> String? {
@@ -21,7 +21,7 @@ extension ServerMachine {
             + String(auth.dropFirst(app.key.count + 1)).shortened
     }
 
-    /// The problem with an HTTP API request's signature; `nil` when it is right.
+    /// Returns the problem with an HTTP API request's signature; `nil` if it is correct.
     func signatureProblem(of request: RecordedRequest, app: ServerApp, unixTime: Int) -> String? {
         if profile.publishers == .all || newKeys.contains(app.key) { return nil }
         var parameters = request.parameters

@@ -1,7 +1,7 @@
 import PusherChannels
 
 extension ServerMachine {
-    /// The reason why a subscription is turned away, as its `pusher:subscription_error` says.
+    /// The reason for refusing a subscription, as its `pusher:subscription_error` says.
     struct SubscriptionRefusal: Error {
         enum Kind: String {
             case unauthorized = "AuthError"

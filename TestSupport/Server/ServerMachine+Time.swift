@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// Time-outs: connections that say nothing, or that nobody has signed in to.
+/// Time-outs of connections that are silent, or on which nobody has signed in.
 extension ServerMachine {
     mutating func needsTime(by deadline: Instant?) {
         nextDeadline = [nextDeadline, deadline].compactMap { $0 }.min()
@@ -20,11 +20,11 @@ extension ServerMachine {
         }
         sendDueCounts(into: &effects)
         sendDueWebhooks(into: &effects)
-        // Activity only puts deadlines off, so the earliest one known now is early enough.
+        // Activity only postpones deadlines, so the earliest one known now is early enough.
         nextDeadline = [connections.values.compactMap(deadline).min(), deadlineWithoutConnections].compactMap { $0 }.min()
     }
 
-    /// The deadline of what waits for no connection.
+    /// The earliest deadline that doesn't belong to a connection.
     var deadlineWithoutConnections: Instant? { [countsDue.values.min(), webhooks.deadline].compactMap { $0 }.min() }
 
     private mutating func check(_ connection: Connection, _ id: ConnectionID, into effects: inout [Effect]) {

@@ -1,7 +1,7 @@
 import PusherChannels
 
 extension ServerMachine {
-    /// An event to be published.
+    /// An event to publish.
     struct Trigger {
         let name: String
         let data: String
@@ -64,7 +64,7 @@ extension ServerMachine {
         return trigger
     }
 
-    /// Checks the limits that every event keeps.
+    /// Checks the limits that apply to every event.
     func check(_ trigger: Trigger) throws(HTTPRefusal) {
         guard !trigger.name.isEmpty, trigger.name.count <= profile.maximumEventNameLength else {
             throw HTTPRefusal(

@@ -2,11 +2,11 @@ import PusherChannels
 
 /// A Channels server's protocol logic as a value: inputs go in, effects come out, and nothing else happens.
 ///
-/// No clock, no sockets, no locks, no randomness but the seed: the same inputs give the same effects, byte for byte. It
-/// never traps on anything a client can send. ``LocalServer`` runs one behind real sockets, ``MockWebSocket`` one in
-/// memory, and a test may join one to a client directly.
+/// It has no clock, no sockets, no locks, and no randomness except for the seed: the same inputs give the same effects, byte for
+/// byte. It never traps on anything that a client can send. ``LocalServer`` runs a machine behind real sockets, ``MockWebSocket``
+/// in memory, and a test may connect one to a client directly.
 public struct ServerMachine: Sendable {
-    /// A client's connection, numbered by the part that carries its bytes; a number is never used again.
+    /// The id of a client's connection. The code that carries the connection's bytes numbers it; a number is never used again.
     public struct ConnectionID: Hashable, Comparable, Sendable, CustomStringConvertible {
         /// The connection's number.
         public let number: Int
@@ -31,7 +31,7 @@ public struct ServerMachine: Sendable {
         case received(String, from: ConnectionID)
         /// A WebSocket is closed, for whatever reason.
         case closed(ConnectionID)
-        /// Time has passed: ``ServerMachine/nextDeadline`` has come.
+        /// Time has passed: ``ServerMachine/nextDeadline`` has been reached.
         case timePassed
     }
 
@@ -43,18 +43,18 @@ public struct ServerMachine: Sendable {
         case close(ConnectionID, code: UInt16, reason: String)
         /// Post a webhook to an app's backend, signed with the app's secret.
         case sendWebhook(Webhook)
-        /// Nothing to do: news for a log or a test.
+        /// Nothing to do: a notice for a log or a test.
         case notice(Notice)
     }
 
     /// The clients that may connect and subscribe.
     public enum Admission: Equatable, Sendable {
-        /// The registered apps only, with signatures that their secrets made.
+        /// Registered apps only, with signatures made with their secrets.
         case registeredApps
-        /// Any key; with a secret, signatures are checked against it, without one everything is let in.
+        /// Any key. With a secret, signatures are checked against it; without one, everything is let in.
         case anyKey(secret: String?)
-        /// The registered apps, whose signatures are checked, and any other key: that becomes an app like ``ServerApp/local``, whose
-        /// signatures are not checked, as nobody said what its secret is.
+        /// Registered apps, whose signatures are checked, and any other key. Such a key becomes an app like ``ServerApp/local``,
+        /// whose signatures aren't checked, because nobody said what its secret is.
         case registeredAppsAndNewOnes
     }
 
@@ -63,14 +63,15 @@ public struct ServerMachine: Sendable {
         let socketID: String
         let openedAt: Instant
         var user: ServerUser?
-        /// The channels subscribed to, and as which user where the channel has members.
+        /// The subscribed channels, each with the user's id if the channel has members.
         var subscriptions: [String: String?] = [:]
         var lastActivity: Instant
         var pingedAt: Instant?
-        /// When the client events of the last second came.
+        /// The arrival times of the client events of the last second.
         var clientEventTimes: [Instant] = []
 
-        /// When it is closed unless somebody signs in or subscribes with a signature; nil when that has happened.
+        /// The time at which the connection is closed unless its user signs in or it subscribes with a signature; `nil` once that
+        /// has happened.
         var authorizationDeadline: Instant? {
             let isAuthorized = user != nil || subscriptions.keys.contains { ChannelName($0).needsAuthorization }
             return isAuthorized ? nil : app.authorizationTimeout.map { openedAt + $0 }
@@ -86,35 +87,35 @@ public struct ServerMachine: Sendable {
     public let profile: ServerProfile
     let admission: Admission
     var apps: [ServerApp]
-    /// The keys of the apps that came with a client, and whose secrets aren't known.
+    /// The keys of the apps that were made for clients' unknown keys, whose secrets aren't known.
     var newKeys: Set<String> = []
-    /// The backends that are told of every app, for those that come yet.
+    /// The endpoints that receive the webhooks of all apps, for apps that come later.
     var webhooksOfNewApps: [ServerApp.WebhookEndpoint] = []
     var connections: [ConnectionID: Connection] = [:]
-    /// Those that were told why they can't come in, and not closed.
+    /// The connections that were refused with an error, but not closed.
     private var refused: Set<ConnectionID> = []
     var channels: [ChannelKey: ServerChannel] = [:]
     var cache = ServerCache()
-    /// `nil` where nobody looks on.
+    /// The latest events; `nil` if there is no observer.
     var recentEvents: RecentEvents?
     var webhooks: WebhookQueue
-    /// When the subscribers of large channels are told how many they are.
+    /// The times at which the numbers of subscribers of large channels are announced.
     var countsDue: [ChannelKey: Instant] = [:]
-    /// The time of the latest input; what comes without a time is taken to happen then.
+    /// The time of the latest input. Anything that comes without a time is taken to happen then.
     var now: Instant = .origin
     var socketIDsInUse: Set<String> = []
     private var firstSocketIDs: ArraySlice<String>
     var generator: SplitMix64
 
-    /// When ``Input/timePassed`` is due; `nil` while nothing waits for it.
+    /// The time at which ``Input/timePassed`` is due; `nil` if nothing waits for it.
     public internal(set) var nextDeadline: Instant?
 
     /// Creates a server without connections.
     ///
     /// - Parameters:
     ///   - apps: The apps that clients may connect to.
-    ///   - admission: The decision who may connect and subscribe.
-    ///   - profile: The server that it imitates.
+    ///   - admission: The clients that may connect and subscribe.
+    ///   - profile: The server to imitate.
     ///   - socketIDs: The socket ids of the first connections; later ones are drawn from `seed`.
     ///   - seed: The seed of random numbers.
     public init(
@@ -131,12 +132,12 @@ public struct ServerMachine: Sendable {
             maximumLength: profile.maximumWebhookLength)
     }
 
-    /// Takes an input in and appends what is to be done.
+    /// Handles an input and appends its effects.
     ///
     /// - Parameters:
     ///   - input: The event to handle.
-    ///   - now: The time on the caller's monotonic clock; it never goes back.
-    ///   - effects: Gets the work to do, at its end.
+    ///   - now: The time on the caller's monotonic clock, which never goes back.
+    ///   - effects: The array to which effects are appended.
     public mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
         self.now = max(self.now, now)
         switch input {
@@ -199,7 +200,7 @@ public struct ServerMachine: Sendable {
         let connection = Connection(app: app, socketID: socketID, openedAt: now, lastActivity: now)
         connections[id] = connection
         needsTime(by: deadline(of: connection))
-        // The timeout came with protocol 7; older clients would not expect it.
+        // The activity time-out came with protocol 7; older clients would not expect it.
         let activityTimeout = request.parameters["protocol"] == "7" ? profile.activityTimeout : nil
         effects.append(.send(ServerFrame.established(socketID: socketID, activityTimeout: activityTimeout), to: id))
         effects.append(.notice(.connected(id, appKey: app.key, socketID: socketID)))

@@ -1,35 +1,35 @@
 import PusherChannels
 
 extension ServerMachine {
-    /// News about a connection or a channel, for a log or a test.
+    /// A notice about a connection or a channel, for a log or a test.
     public enum Notice: Equatable, Sendable, CustomStringConvertible {
         /// A client was let in.
         case connected(ConnectionID, appKey: String, socketID: String)
-        /// A key came that no app was registered with, and became an app's.
+        /// A key that no app was registered with became a new app's key.
         case newApp(key: String)
         /// A client was turned away.
         case refused(ConnectionID, code: UInt16, reason: String)
-        /// A client has gone, or was closed.
+        /// A client disconnected, or its connection was closed.
         case disconnected(ConnectionID)
-        /// A client subscribed, `userID` being set on presence channels.
+        /// A client subscribed; `userID` is set on presence channels.
         case subscribed(ConnectionID, channel: String, userID: String?)
         /// A client's user was signed in.
         case signedIn(ConnectionID, userID: String)
-        /// A client was not let into a channel.
+        /// A client's subscription to a channel was refused.
         case subscriptionRefused(ConnectionID, channel: String, reason: String)
         /// A client left a channel.
         case unsubscribed(ConnectionID, channel: String)
         /// A client's event was passed on.
         case clientEvent(ConnectionID, channel: String, event: String, receivers: Int)
-        /// A client sent something that was answered with `pusher:error`.
+        /// A client got a `pusher:error` in reply to a message.
         case protocolError(ConnectionID, message: String)
         /// An event was published over the HTTP API or by the test.
         case published(channel: String, event: String, receivers: Int)
 
-        /// The test published what no backend could have; nobody was sent it.
+        /// The test published an event that no backend could publish. It was sent to nobody.
         case publishRefused(channel: String, event: String, reason: String)
 
-        /// One line for a log, in which nothing that clients send begins another or moves a terminal.
+        /// One line for a log. Text from clients can't start a new line or control a terminal.
         public var description: String {
             switch self {
             case .connected(let id, let appKey, let socketID): "\(id) connected to \(appKey.inLogLine()) as \(socketID)"
@@ -52,7 +52,7 @@ extension ServerMachine {
             }
         }
 
-        /// Indicates whether it explains what a client can't see in its own doings.
+        /// Indicates whether the notice explains something that can't be seen in the client's own actions.
         var isWorthTelling: Bool {
             switch self {
             case .newApp, .refused, .subscriptionRefused, .protocolError, .publishRefused: true

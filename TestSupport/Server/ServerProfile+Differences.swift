@@ -1,15 +1,15 @@
-/// The ways in which servers differ, one by one.
+/// The details in which servers differ, one by one.
 extension ServerProfile {
-    /// The words of a server that is stopped.
+    /// The messages of a server that is being stopped.
     public struct Shutdown: Equatable, Sendable {
         /// The close frame's code.
         public var code: UInt16
         /// The close frame's reason.
         public var reason: String
-        /// Indicates whether a `pusher:error` with the same code goes before it.
+        /// Indicates whether a `pusher:error` with the same code is sent before it.
         public var isAnnounced: Bool
 
-        /// Creates a way of stopping.
+        /// Creates shutdown settings.
         public init(code: UInt16, reason: String, isAnnounced: Bool) {
             self.code = code
             self.reason = reason
@@ -17,11 +17,11 @@ extension ServerProfile {
         }
     }
 
-    /// The time a client may say nothing, whatever the server asks it.
+    /// The longest time that a client may send nothing, whether or not the server pings it.
     public struct SilenceLimit: Equatable, Sendable {
-        /// Since the client's latest message.
+        /// The time since the client's latest message.
         public var duration: Duration
-        /// The code that the connection is closed with then.
+        /// The code with which the connection is closed.
         public var code: UInt16
 
         /// Creates a limit.
@@ -41,33 +41,33 @@ extension ServerProfile {
         case absent
     }
 
-    /// The way in which a client hears that it was not let into a channel.
+    /// The message that tells a client that its subscription was refused.
     public enum ChannelRefusal: Equatable, Sendable {
-        /// By `pusher:subscription_error`, which names the channel and the reason.
+        /// A `pusher:subscription_error`, which names the channel and the reason.
         case subscriptionError
-        /// By `pusher_internal:subscription_error`, which names the channel only.
+        /// A `pusher_internal:subscription_error`, which names the channel only.
         case internalSubscriptionError
-        /// By a `pusher:error` with code 4009 (or 4300 for a bad name) that names no channel.
+        /// A `pusher:error` with code 4009 (or 4300 for an invalid name), which names no channel.
         case connectionError
-        /// By a `pusher:error` without a code.
+        /// A `pusher:error` without a code.
         case errorWithoutCode
     }
 
     /// The treatment of a client whose key the server doesn't know.
     public enum UnknownKeys: Equatable, Sendable {
-        /// It hears 4001 and is closed with it.
+        /// The client gets error 4001 and is closed with it.
         case closed
-        /// It hears 4001, and nothing after that.
+        /// The client gets error 4001, and nothing after that.
         case told(String)
-        /// It is let in, to the first app.
+        /// The client is let in, to the first app.
         case welcome
     }
 
-    /// The treatment of a message that is no JSON.
+    /// The treatment of a message that isn't JSON.
     public enum UnreadableMessages: Equatable, Sendable {
         /// A `pusher:error`; the connection stays.
         case refused(code: Int?, message: String)
-        /// It ends the server: every connection is closed, with 1011.
+        /// The message ends the server: every connection is closed, with 1011.
         case fatal
     }
 
@@ -83,49 +83,49 @@ extension ServerProfile {
 
     /// The form in which a client event's data reaches the others.
     public enum ClientEventData: Equatable, Sendable {
-        /// As a string: the one that was sent, or one that holds the JSON that was.
+        /// A string: the one that was sent, or one that holds the JSON value that was sent.
         case text
-        /// As the JSON value that was sent.
+        /// The JSON value that was sent.
         case value
-        /// As it was sent; data that is a string is refused with 4200.
+        /// The value that was sent; data that is a string is refused with 4200.
         case valueButNoText
     }
 
-    /// When a presence channel's members are told of a user who is there over several connections.
+    /// The changes that a presence channel's members are told of if a user has several connections.
     public enum MemberChanges: Equatable, Sendable {
-        /// Of the first to come and the last to go.
+        /// The first connection joining and the last one leaving.
         case ofUsers
-        /// Of the first to come and the first to go.
+        /// The first connection joining, and each one leaving: members miss a user who is still there.
         case ofUsersUntilOneLeaves
-        /// Of each; each counts.
+        /// Each connection joining and leaving; each one counts.
         case ofConnections
     }
 
-    /// The treatment of who joins a presence channel with a `channel_data` that has no `user_info`.
+    /// The treatment of members who join a presence channel with a `channel_data` that has no `user_info`.
     public enum MembersWithoutInfo: Equatable, Sendable {
         /// They join.
         case join
-        /// They hear 4200, and so does everybody who joins while they are there.
+        /// They get error 4200, and so does everybody who joins while they are present.
         case breakTheirChannel
     }
 
-    /// The signatures that the HTTP API takes.
+    /// The signatures that the HTTP API accepts.
     public enum Publishers: Equatable, Sendable {
-        /// Those with an app's key and secret.
+        /// Signatures with an app's key and secret.
         case ofKeyAndSecret
-        /// Those with an app's secret.
+        /// Signatures with an app's secret.
         case ofSecret
-        /// Everybody.
+        /// Any signature, or none.
         case all
     }
 
-    /// The cache channels that there are; others with such a name are ordinary ones.
+    /// The kinds of cache channels that exist; other channels with such a name are ordinary ones.
     public enum CacheChannels: Equatable, Sendable {
-        /// Of every kind.
+        /// Cache channels of every kind.
         case all
-        /// Of every kind but encrypted ones.
+        /// Cache channels of every kind except encrypted ones.
         case allButEncrypted
-        /// Public ones.
+        /// Public cache channels.
         case onlyPublic
         /// None.
         case none
@@ -133,17 +133,17 @@ extension ServerProfile {
 
     /// The treatment of a `pusher:` event that the server doesn't know.
     public enum UnknownEvents: Equatable, Sendable {
-        /// Nothing.
+        /// The event is ignored.
         case ignored
         /// A `pusher:error` with this code; the connection stays.
         case refused(code: Int, message: String)
     }
 
-    /// The way in which a client hears of the people on its watchlist.
+    /// The way in which a client is told about the users on its watchlist.
     public enum Watchlist: Equatable, Sendable {
         /// By `pusher_internal:watchlist_events`.
         case watchlistEvents
-        /// By events that are named `online` and `offline`.
+        /// By events named `online` and `offline`.
         case plainEvents
     }
 }

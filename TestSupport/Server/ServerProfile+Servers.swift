@@ -4,7 +4,7 @@ extension ServerProfile {
     /// The hosted service, as its documentation and its clients describe it.
     public static let hosted = ServerProfile()
 
-    /// Laravel Reverb, as it was seen to be. It knows no users.
+    /// Laravel Reverb, as observed. It has no users.
     public static let reverb = ServerProfile().with {
         $0.activityTimeout = 30
         $0.unknownKeys = .told("Application does not exist")
@@ -24,7 +24,7 @@ extension ServerProfile {
         $0.sendsWebhooks = false
     }
 
-    /// soketi, as its source has it, with user authentication enabled.
+    /// soketi, according to its source, with user authentication enabled.
     public static let soketi = ServerProfile().with {
         $0.activityTimeout = 30
         $0.silenceLimit = SilenceLimit(.seconds(120), code: 4201)
@@ -39,7 +39,7 @@ extension ServerProfile {
         $0.maximumUserInfoLength = 2048
     }
 
-    /// Sockudo with clients of Pusher's protocol (its V1), as its source has it.
+    /// Sockudo with clients of Pusher's protocol (its V1), according to its source.
     public static let sockudo = ServerProfile().with {
         $0.maximumWaitingMessages = 1000
         $0.channelRefusal = .connectionError
@@ -47,7 +47,7 @@ extension ServerProfile {
         $0.watchlist = .plainEvents
     }
 
-    /// pusher-fake 6.1.0, a test server, as it was seen to be. It knows no users, and lets everybody in.
+    /// pusher-fake 6.1.0, a test server, as observed. It has no users, and lets everybody in.
     public static let pusherFake = ServerProfile().with {
         $0.unknownKeys = .welcome
         $0.channelRefusal = .internalSubscriptionError
@@ -62,14 +62,14 @@ extension ServerProfile {
         $0.publishers = .all
     }
 
-    /// pylon, as its source has it.
+    /// pylon, according to its source.
     public static let pylon = ServerProfile().with {
         $0.successData = .emptyText
         $0.namesChannelInErrors = true
         $0.maximumWaitingMessages = 1000
     }
 
-    /// ipe, as it was seen to be. It knows no users and no cache channels.
+    /// ipe, as observed. It has no users and no cache channels.
     public static let ipe = ServerProfile().with {
         $0.channelRefusal = .errorWithoutCode
         $0.refusalWords = "Auth value for subscription to {channel} is invalid"
@@ -83,7 +83,7 @@ extension ServerProfile {
         $0.publishers = .ofSecret
     }
 
-    /// poxa 1.3, as it was seen to be. It counts only what clients send, and knows no users and no cache channels.
+    /// poxa 1.3, as observed. Only messages from clients count as activity. It has no users and no cache channels.
     public static let poxa = ServerProfile().with {
         $0.silenceLimit = SilenceLimit(.seconds(120), code: 1000)
         $0.channelRefusal = .errorWithoutCode

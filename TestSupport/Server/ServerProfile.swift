@@ -2,7 +2,7 @@ import PusherChannels
 
 /// The details in which Channels servers differ.
 ///
-/// Begin with one that has a name, such as ``reverb``, and change what the test is about.
+/// Start with a named profile, such as ``reverb``, and change the details that the test is about.
 public struct ServerProfile: Equatable, Sendable {
     // MARK: Connections
 
@@ -10,9 +10,9 @@ public struct ServerProfile: Equatable, Sendable {
     public var activityTimeout = 120
     /// The time a connection may be silent before the server sends `pusher:ping`; `nil` means it never does.
     public var idleTimeout: Duration?
-    /// The time the server waits for a sign of life after its ping; then it closes with 4201.
+    /// The time that the server waits for a message after its ping, before it closes the connection with 4201.
     public var pongTimeout: Duration = .seconds(30)
-    /// When a client that says nothing is closed.
+    /// The limit after which a silent client is closed.
     public var silenceLimit: SilenceLimit? = SilenceLimit(.seconds(24 * 60 * 60), code: 4202)
     /// The treatment of a client whose key the server doesn't know.
     public var unknownKeys = UnknownKeys.closed
@@ -20,92 +20,93 @@ public struct ServerProfile: Equatable, Sendable {
     public var protocolVersions: ClosedRange<Int> = 5...7
     /// The largest number of connections; more are refused with 4100.
     public var maximumConnections: Int?
-    /// The largest number of messages that may wait for a client that doesn't read; with more it is closed with 4100. `nil` for as many as
-    /// there are.
+    /// The largest number of messages that may wait for a client that doesn't read. With more, the client is closed with 4100.
+    /// `nil` means that there is no limit.
     public var maximumWaitingMessages: Int? = 10_000
-    /// The words that clients hear when the server is stopped.
+    /// The messages that clients get when the server is stopped.
     public var shutdown = Shutdown(code: 1001, reason: "Server stopped", isAnnounced: false)
 
     // MARK: Messages
 
-    /// The data that a success carries on channels without members.
+    /// The data that a successful subscription carries on channels without members.
     public var successData = SuccessData.object
     /// Indicates whether the `data` of `pusher:error` is text that holds JSON, not an object.
     public var sendsErrorDataAsText = false
     /// Indicates whether a `pusher:error` about a channel names it.
     public var namesChannelInErrors = false
-    /// The way in which a client hears that it was not let into a channel.
+    /// The message that tells a client that its subscription was refused.
     public var channelRefusal = ChannelRefusal.subscriptionError
     /// The treatment of an event that the server doesn't know.
     public var unknownEvents = UnknownEvents.ignored
-    /// The words for why a channel's signature was refused, `{channel}` standing for the channel; `nil` for the hosted service's words.
+    /// The error message for a refused channel signature, in which `{channel}` stands for the channel; `nil` for the hosted
+    /// service's message.
     public var refusalWords: String?
-    /// The treatment of a message that is no JSON.
+    /// The treatment of a message that isn't JSON.
     public var unreadableMessages = UnreadableMessages.refused(code: nil, message: "Invalid JSON")
     /// The data that `pusher:pong` carries.
     public var pongData = PongData.object
     /// The data that `pusher:cache_miss` carries, as JSON; `nil` for nothing.
     public var cacheMissData: String?
-    /// Indicates whether the list of a presence channel's members has their ids in order beside what is known about them.
+    /// Indicates whether the list of a presence channel's members includes their ids in order, besides their data.
     public var listsMemberIDs = true
-    /// Indicates whether a list of no members is sent as `[]`, not `{}`.
+    /// Indicates whether an empty list of members is sent as `[]`, not `{}`.
     public var sendsEmptyHashAsArray = false
-    /// When members hear of each other.
+    /// The changes that a presence channel's members are told of if a user has several connections.
     public var memberChanges = MemberChanges.ofUsers
 
     // MARK: Abilities
 
     /// Indicates whether users can sign in.
     public var supportsSignIn = true
-    /// Indicates whether a connection is closed, with 4009, when its user could not be signed in.
+    /// Indicates whether a connection is closed, with 4009, if its user could not be signed in.
     public var closesAfterRefusedSignIn = false
-    /// The way in which watchlists are served; `nil` means not at all.
+    /// The way in which watchlists are served; `nil` if they aren't.
     public var watchlist: Watchlist? = .watchlistEvents
-    /// Which cache channels there are.
+    /// The kinds of cache channels that exist.
     public var cacheChannels = CacheChannels.all
     /// The time for which cache channels keep an event.
     public var cacheLifetime: Duration = .seconds(30 * 60)
     /// The form in which a client event's data reaches the others.
     public var clientEventData = ClientEventData.text
-    /// The treatment of members of whom nothing is known.
+    /// The treatment of members who join without a `user_info`.
     public var membersWithoutInfo = MembersWithoutInfo.join
-    /// The signatures that the HTTP API takes.
+    /// The signatures that the HTTP API accepts.
     public var publishers = Publishers.ofKeyAndSecret
-    /// Indicates whether the HTTP API takes batches of events; 404 otherwise.
+    /// Indicates whether the HTTP API accepts batches of events; if not, it responds with 404.
     public var servesBatches = true
-    /// Indicates whether the HTTP API takes the digest of an empty body, which the official Python library sends.
+    /// Indicates whether the HTTP API accepts the digest of an empty body, which the official Python library sends.
     public var takesDigestOfNothing = true
 
-    /// Indicates whether apps' backends are told of what happens on channels.
+    /// Indicates whether apps' backends receive webhooks.
     public var sendsWebhooks = true
-    /// The time for which a webhook holds back that somebody left: who comes back meanwhile did not.
+    /// The time for which webhooks hold back departures. Anybody who comes back within that time doesn't count as having left.
     public var webhookDepartureDelay: Duration = .seconds(3)
     /// The time for which a webhook waits for more events.
     public var webhookWindow: Duration = .milliseconds(250)
 
     // MARK: Limits
 
-    /// The largest number of client events a connection may send in a second; more are refused with 4301.
+    /// The largest number of client events that a connection may send per second; more are refused with 4301.
     public var maximumClientEventsPerSecond = 10
     /// The largest number of characters a channel's name may have.
     public var maximumChannelNameLength = 164
     /// The largest number of characters an event's name may have.
     public var maximumEventNameLength = 200
-    /// The largest number of bytes of data an event may carry; the HTTP API answers 413 to more.
+    /// The largest number of bytes of data that an event may carry; the HTTP API responds with 413 to more.
     public var maximumEventDataLength = 10_240
     /// The largest number of channels one trigger may name.
     public var maximumChannelsPerTrigger = 100
     /// The largest number of events one batch may hold.
     public var maximumBatchLength = 10
-    /// The number of events with which a webhook waits for no more.
+    /// The number of events at which a webhook no longer waits for more.
     public var maximumWebhookLength = 20
     /// The largest number of members a presence channel may have.
     public var maximumPresenceMembers = 100
     /// The largest number of characters a member's id may have.
     public var maximumUserIDLength = 128
-    /// The largest number of bytes of JSON that may be known about a member.
+    /// The largest number of bytes that a member's `user_info` may have as JSON.
     public var maximumUserInfoLength = 1024
-    /// The largest number of ids of a watchlist that count; with more the client hears 4302.
+    /// The largest number of ids in a watchlist that count. With more, the client gets error 4302.
     public var maximumWatchlistLength = 100
 
     init() {}

@@ -1,8 +1,8 @@
 import PusherChannels
 
-/// A test double that answers requests from stubs: ``MockSession`` in memory, ``LocalServer`` on a socket.
+/// A test double that responds to requests from stubs: ``MockSession`` in memory, ``LocalServer`` on a socket.
 ///
-/// The stub added last answers first. All members may be called from any thread.
+/// The stub that was added last comes first. All members may be called from any thread.
 public protocol RequestStubbing: Sendable {
     /// The stubs.
     var stubList: StubList { get }
@@ -11,7 +11,7 @@ public protocol RequestStubbing: Sendable {
 }
 
 extension RequestStubbing {
-    /// Answers requests: the first with the first response, the next with the next; the last response stays.
+    /// Responds to requests with these responses, in order; the last response is repeated.
     ///
     /// ```swift
     /// session.stub("POST /pusher/auth", .http(500), .http(500), .json(["auth": "key:signature"]))
@@ -23,7 +23,7 @@ extension RequestStubbing {
         add(matcher, .sequence([first] + others), file, line)
     }
 
-    /// Answers requests with what a closure makes of them; it may be called from any thread, for several at once.
+    /// Responds to requests with the result of a closure, which may be called from any thread and for several requests at once.
     @discardableResult
     public func stub(
         _ matcher: RequestMatcher, file: String = #fileID, line: Int = #line,
@@ -32,7 +32,7 @@ extension RequestStubbing {
         add(matcher, .closure(reply), file, line)
     }
 
-    /// Answers requests that pass a test; the spelling of URL protocol stubs.
+    /// Responds to requests that pass a test, in the spelling of URL protocol stubs.
     @discardableResult
     public func stubRequests(
         passingTest test: @escaping @Sendable (RecordedRequest) -> Bool,
@@ -51,40 +51,40 @@ extension RequestStubbing {
     /// The stubs, in the order they were added.
     public var stubs: [Stub] { stubList.all }
 
-    /// Takes a stub back.
+    /// Removes a stub.
     public func remove(_ stub: Stub) {
         stubList.remove(stub)
     }
 
-    /// Takes the stub back that was added last.
+    /// Removes the stub that was added last.
     public func removeLastStub() {
         stubList.removeLast()
     }
 
-    /// Takes all stubs back.
+    /// Removes all stubs.
     public func removeAllStubs() {
         stubList.removeAll()
     }
 
     // MARK: Requests so far
 
-    /// The requests so far, in order: the latest 10,000. Their ``RecordedRequest/pathParameters`` are those of the stub or route that
-    /// answered.
+    /// The requests so far, in order: the latest 10,000. Their ``RecordedRequest/pathParameters`` are those of the stub or route
+    /// that responded.
     public var requests: [RecordedRequest] { recorder.all }
 
-    /// The requests that nothing answered: the first 1,000.
+    /// The requests that nothing responded to: the first 1,000.
     public var unmatchedRequests: [RecordedRequest] { stubList.unmatchedRequests.map(\.request) }
 
-    /// The first request that is meant and that was not returned by this before, now or when it comes.
+    /// Returns the first matching request that this method hasn't returned before, waiting for it if necessary.
     ///
-    /// Its ``RecordedRequest/pathParameters`` have what stands for the matcher's names, too.
+    /// Its ``RecordedRequest/pathParameters`` also have the texts of the parts that the matcher names.
     ///
     /// - Parameters:
-    ///   - matcher: Which requests are meant.
-    ///   - patience: The least time to wait, in real time: a watchdog, not a measure.
+    ///   - matcher: The matcher for the request.
+    ///   - patience: The minimum real time to wait: a watchdog, not a measurement.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    /// - Throws: ``NothingCame`` when there was none in time, `CancellationError` when the task is cancelled.
+    /// - Throws: ``NothingCame`` if no match arrives in time; `CancellationError` if the task is cancelled.
     @discardableResult
     public func nextRequest(
         _ matcher: RequestMatcher = .any, within patience: Duration = .seconds(10), file: String = #fileID, line: Int = #line
@@ -96,7 +96,7 @@ extension RequestStubbing {
     }
 }
 
-/// The requests that a test double received: the latest 10,000, as a server may run for long.
+/// The requests that a test double received: the latest 10,000, because a server may run for a long time.
 public typealias RequestRecorder = Recorder<RecordedRequest>
 
 extension RequestRecorder {

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// States that stubs answer in and lead to: signed out, signed in.
+/// A sequence of states, such as signed out and signed in, that stubs depend on and change.
 ///
 /// ```swift
 /// let visit = Scenario("visit", startingIn: "signed out")
@@ -9,14 +9,14 @@ import PusherChannels
 /// session.stub("GET /me", .json(["name": "Ann"])).in(visit, state: "signed in")
 /// ```
 ///
-/// A state is left by one request only, however many come at a time. All members may be called from any thread.
+/// Only one request leaves a state, even if several arrive at once. All members may be called from any thread.
 public final class Scenario: Sendable {
     struct Step {
         let scenario: Scenario
         let from: String
         let to: String
 
-        /// Goes from the one state to the other; not possible from any other state.
+        /// Changes from one state to the other. Returns `false` in any other state.
         func take() -> Bool {
             scenario.current.withLock { current in
                 guard current == from else { return false }
@@ -41,7 +41,7 @@ public final class Scenario: Sendable {
         current = Locked(state)
     }
 
-    /// The present state; setting it is what the test itself does to the world.
+    /// The current state. The test may also set it.
     public var state: String {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }

@@ -1,22 +1,22 @@
 import PusherChannels
 
-/// A request that a test double answers, and how: what ``RequestStubbing/stub(_:_:_:file:line:)`` returns.
+/// A test double's response to certain requests, as returned by ``RequestStubbing/stub(_:_:_:file:line:)``.
 ///
 /// All members may be called from any thread.
 public final class Stub: Sendable, CustomStringConvertible {
-    /// Answers a request.
+    /// A closure that responds to a request.
     typealias Reply = @Sendable (RecordedRequest) -> StubResponse
 
     /// The source of the responses.
     enum Source: Sendable {
-        /// One after the other; the last one stays.
+        /// The responses in order; the last one is repeated.
         case sequence([StubResponse])
         case closure(Reply)
     }
 
     /// The number of requests that a stub has to get.
     fileprivate enum Demand {
-        /// At least once, and until all of a sequence was given.
+        /// At least one request, and enough to use all responses of a sequence.
         case used
         case optional
         case never
@@ -29,9 +29,9 @@ public final class Stub: Sendable, CustomStringConvertible {
         var condition: Scenario.Step?
     }
 
-    /// Which requests it answers.
+    /// The matcher for the requests that the stub responds to.
     public let matcher: RequestMatcher
-    /// The place where it was made, `Tests.swift:12`.
+    /// The place where the stub was made, `Tests.swift:12`.
     public let location: String
     private let source: Locked<Source>
     private let state = Locked(State())
@@ -44,28 +44,29 @@ public final class Stub: Sendable, CustomStringConvertible {
 
     // MARK: Conditions
 
-    /// Answers so many requests, and fewer are reported unless it is ``optional()``; later ones find the stub made before.
+    /// Responds to this number of requests; later ones go to the stubs that were added before. Fewer requests are reported unless
+    /// the stub is ``optional()``.
     @discardableResult
     public func times(_ count: Int) -> Stub {
         state.withLock { $0.limit = count }
         return self
     }
 
-    /// May stay unused.
+    /// Lets the stub stay unused.
     @discardableResult
     public func optional() -> Stub {
         state.withLock { $0.demand = .optional }
         return self
     }
 
-    /// Must stay unused: being asked is reported.
+    /// Requires the stub to stay unused; a use is reported.
     @discardableResult
     public func never() -> Stub {
         state.withLock { $0.demand = .never }
         return self
     }
 
-    /// Answers in one state of a scenario only, and may bring it into another.
+    /// Responds only in one state of a scenario, and optionally changes the state.
     @discardableResult
     public func `in`(_ scenario: Scenario, state name: String, then next: String? = nil) -> Stub {
         state.withLock { $0.condition = Scenario.Step(scenario: scenario, from: name, to: next ?? name) }
@@ -74,7 +75,7 @@ public final class Stub: Sendable, CustomStringConvertible {
 
     // MARK: Requests so far
 
-    /// The requests it answered, in order.
+    /// The requests that it replied to, in order.
     public var requests: [RecordedRequest] { state.withLock { $0.requests } }
 
     /// The number of requests that it replied to.
@@ -83,9 +84,9 @@ public final class Stub: Sendable, CustomStringConvertible {
     /// The requests that it replies to, and the place where it was made.
     public var description: String { "\(matcher) (\(location))" }
 
-    // MARK: Answering
+    // MARK: Responding
 
-    /// Returns the reasons why it doesn't reply to a request; empty where it does.
+    /// Returns the reasons why it doesn't reply to a request; empty if it does.
     func reasonsAgainst(_ request: RecordedRequest) -> [String] {
         let (reasons, condition, isSpent) = (
             matcher.reasonsAgainst(request), state.withLock { $0.condition }, state.withLock { $0.isSpent }
@@ -93,9 +94,9 @@ public final class Stub: Sendable, CustomStringConvertible {
         return reasons + (condition?.reasonAgainst.map { [$0] } ?? []) + (isSpent ? ["it has answered often enough"] : [])
     }
 
-    /// Takes a request that it means, unless it has answered often enough or its scenario is in another state.
+    /// Takes a matching request, unless the stub has replied often enough or its scenario is in another state.
     ///
-    /// - Returns: The number of the request, from 1; `nil` where it isn't taken.
+    /// - Returns: The number of the request, from 1; `nil` if it isn't taken.
     func take(_ request: RecordedRequest) -> Int? {
         state.withLock { state in
             guard !state.isSpent, state.condition?.take() ?? true else { return nil }
@@ -104,7 +105,7 @@ public final class Stub: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The answer to a request that was taken.
+    /// Returns the response to a request that was taken.
     func reply(_ request: RecordedRequest, number: Int) -> StubResponse {
         switch source.withLock({ $0 }) {
         case .sequence(let responses): responses[min(number, responses.count) - 1]
@@ -112,7 +113,8 @@ public final class Stub: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Lets go of its closure, which may hold a client that holds the session. A late request is refused, which no client tries again.
+    /// Releases its closure, which may hold a client that holds the session. A late request is refused in a way that no client
+    /// retries.
     func letGo() {
         source.letGo { source in
             let old = source

@@ -1,10 +1,10 @@
 import PusherChannels
 
-/// The stubs of one test double: the last added answers first.
+/// The stubs of one test double; the one that was added last comes first.
 public final class StubList: Sendable {
     private let stubs = Locked<[Stub]>([])
     private let unmatched = Locked(FirstElements<UnmatchedRequest>())
-    /// The findings of stubs that were taken back.
+    /// The findings of stubs that were removed.
     private let left = Locked<[Finding]>([])
 
     init() {}
@@ -28,7 +28,7 @@ public final class StubList: Sendable {
         take { $0.removeAll() }
     }
 
-    /// Takes stubs back; that one was asked against its will remains.
+    /// Removes stubs, but keeps the finding that one was used although it must not be.
     private func take(_ removal: (inout [Stub]) -> Void) {
         let removed = stubs.withLock { stubs in
             let before = stubs
@@ -39,12 +39,13 @@ public final class StubList: Sendable {
         left.withLock { $0 += findings }
     }
 
-    /// The answer of the last added stub that has one.
+    /// Returns the response of the last added stub that has one.
     ///
-    /// Users' code, matchers and answers, runs without the lock. The stub that replies is chosen under it: of two stubs in two states of a
-    /// scenario, a request must not miss both because another one changed the state in between.
+    /// User code, such as matchers and responses, runs without the lock. The stub that replies is chosen under the lock: if two
+    /// stubs reply in two states of a scenario, a request must not miss both because another request changed the state in
+    /// between.
     ///
-    /// - Parameter onTaking: Told of the request with what stands for the names in its path, before the stub's closure runs.
+    /// - Parameter onTaking: A closure that gets the request with its path parameters before the stub's closure runs.
     func reply(_ request: RecordedRequest, onTaking: (RecordedRequest) -> Void = { _ in }) -> StubResponse? {
         let candidates = all.reversed().compactMap { stub -> (stub: Stub, request: RecordedRequest)? in
             let outcome = stub.matcher.outcome(of: request)
@@ -64,13 +65,13 @@ public final class StubList: Sendable {
         return taken.stub.reply(taken.request, number: taken.number)
     }
 
-    /// Something that did not answer a request.
+    /// A stub or route that did not respond to a request.
     typealias NearMiss = (name: String, reasons: [String])
 
-    /// Writes down that nothing answers a request, with the stubs that nearly did, and others that are given.
+    /// Records that nothing responds to a request, with the stubs that nearly did and the given others.
     func recordUnmatched(_ request: RecordedRequest, nor others: [NearMiss] = []) -> UnmatchedRequest {
         let misses = all.reversed().map { NearMiss("\($0)", $0.reasonsAgainst(request)) } + others
-        // A stable order: those with the fewest reasons first, the last added before the others.
+        // A stable order: fewest reasons first, then the last added first.
         let ranked = misses.enumerated().sorted { ($0.element.reasons.count, $0.offset) < ($1.element.reasons.count, $1.offset) }
         let names = ranked.map { "\($0.element.name): \($0.element.reasons.joined(separator: ", "))" }
         let error = UnmatchedRequest(request: request, nearMisses: names)
@@ -83,7 +84,7 @@ public final class StubList: Sendable {
             + all.compactMap { stub in stub.finding.map { explain($0, of: stub) } }
     }
 
-    /// Adds to the finding of a stub that wasn't asked which other one answered what it means.
+    /// Adds to the finding of an unused stub which other stub responded in its place.
     private func explain(_ finding: Finding, of stub: Stub) -> Finding {
         guard finding.kind == .unusedStub else { return finding }
         for other in all where other !== stub {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Nothing was stubbed for a request: the error it fails with.
+/// An error that a request fails with if nothing was stubbed for it.
 public struct UnmatchedRequest: LocalizedError, Equatable, Sendable, CustomStringConvertible {
     /// The request.
     public let request: RecordedRequest
-    /// The stubs and routes that there were, each with its place and the reasons why it didn't answer, the nearest first.
+    /// The existing stubs and routes, the nearest first, each with its place and the reasons why it didn't respond.
     public let nearMisses: [String]
 
-    /// Names the request and the nearest stubs, with what kept each from answering.
+    /// The request and the nearest stubs, with the reasons why each didn't respond.
     public var description: String {
         guard !nearMisses.isEmpty else { return "nothing answers \(request): nothing is stubbed" }
         let lines = nearMisses.prefix(3).map { "\n  not \($0)" }

@@ -6,10 +6,10 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// A session that calls another one on a queue of its own.
+/// A session that calls another one on a separate queue.
 ///
-/// On Linux all of Foundation's sessions share a queue, on which they call protocol classes and for which they wait when they are called:
-/// one that is called by the other's protocol class would wait for itself, and ends the process.
+/// On Linux, all of Foundation's sessions share a queue. They call protocol classes on it, and wait for it when they are called.
+/// A session that is called by another one's protocol class would therefore wait for itself, and end the process.
 struct AsideSession: HTTPSession {
     private let base: any HTTPSession
 
@@ -24,7 +24,7 @@ struct AsideSession: HTTPSession {
     }
 }
 
-/// One request of an ``AsideSession``: what is asked of it happens in order.
+/// One request of an ``AsideSession``. Its calls are made in order.
 final class AsideTask: HTTPTask {
     private let queue = DispatchQueue(label: "request aside")
     private let task = Locked<(any HTTPTask)?>(nil)

@@ -2,13 +2,13 @@ import PusherChannels
 
 /// Compares a file's values with the traffic's, at any depth.
 struct Comparison {
-    /// Indicates whether objects may have no members beside the file's.
+    /// Indicates whether objects may only have the file's members.
     let isExact: Bool
     let patterns: Patterns
 
     typealias Field = TrafficMismatch.Field
 
-    /// Returns what differs; nothing where `got` is what `expected` asks for.
+    /// Returns the differences; none if `got` matches `expected`.
     func differences(_ expected: JSONValue, _ got: JSONValue, at path: String) -> [Field] {
         if let matcher = ValueMatcher.of(expected) { return differences(matcher, expected, got, at: path) }
         if expected == .string(Redaction.marker) { return [] }
@@ -83,7 +83,7 @@ struct Comparison {
         switch matcher {
         case .any: return []
         case .absent: return [field(expected, got, at: path)]
-        // What was hidden is of no type any more.
+        // A hidden value no longer has a type.
         case .type(let type): return got.typeName == type || got == Self.hidden ? [] : [field(expected, got, at: path)]
         case .unordered(let elements): return differences(unordered: elements, got, at: path)
         case .literal(let value):
@@ -110,7 +110,7 @@ struct Comparison {
         return .matches
     }
 
-    /// Returns the text that a pattern can match.
+    /// Returns the text of a value that a pattern can match.
     private static func text(of value: JSONValue) -> String? {
         switch value {
         case .string(let text): text
@@ -127,7 +127,7 @@ struct Comparison {
         }
     }
 
-    // MARK: Telling
+    // MARK: Describing
 
     private func field(_ outcome: Patterns.Outcome, _ expected: JSONValue, _ got: JSONValue, at path: String) -> Field? {
         switch outcome {
@@ -149,7 +149,7 @@ struct Comparison {
         return Field(path: path, expected: ValueMatcher.describe(expected), got: ValueMatcher.show(got), note: note)
     }
 
-    /// `body.items[2].name`, and `body["two words"]`.
+    /// Returns the path of a member, such as `body.items[2].name` or `body["two words"]`.
     static func path(_ path: String, _ name: String) -> String {
         let isPlain = !name.isEmpty && name.allSatisfy { $0.isLetter || $0.isNumber || "_-$".contains($0) }
         guard isPlain else { return "\(path)[\(name.quotedJSON)]" }

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// Tells the words of an error about a secret from the secret: `{"password": ["is too short"]}`, `Invalid token: expired`.
+/// Tells an error message about a secret from the secret itself: `{"password": ["is too short"]}`, `Invalid token: expired`.
 enum Complaint {
     /// The words that such messages begin with.
     private static let words: Set<String> = [
@@ -9,13 +9,14 @@ enum Complaint {
         "unauthorized", "is", "was", "must", "should", "not", "has", "can't", "cannot", "does", "doesn't", "isn't", "too", "you",
     ]
 
-    /// Returns whether a text begins with a word of an error.
+    /// Returns whether a text begins like an error message.
     static func begins(_ text: some Collection<UInt8>) -> Bool {
         let word = text.prefix { $0 != UInt8(ascii: " ") }
         return words.contains(String(decoding: word, as: UTF8.self).lowercased().trimmingSuffix(".,;:!"))
     }
 
-    /// Returns whether a value is what a server says of a field: a list of messages, each of which begins like an error's.
+    /// Returns whether a value is a server's complaint about a field: a list of messages, each of which begins like an error
+    /// message.
     static func isOne(_ value: JSONValue) -> Bool {
         guard case .array(let messages) = value, !messages.isEmpty else { return false }
         return messages.allSatisfy { message in

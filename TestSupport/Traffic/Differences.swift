@@ -1,6 +1,7 @@
 import PusherChannels
 
-/// Finds what differs between a file and the traffic: what fits is put aside, what is left is told next to what is most like it.
+/// Finds the differences between a file and the traffic. Matching entries are put aside; each of the others is reported with the
+/// entry that is most like it.
 struct Differences {
     let file: [TrafficEntry]
     let traffic: [TrafficEntry]
@@ -29,24 +30,25 @@ struct Differences {
         return ofFile + unexpected.map { .unexpected(position: $0 + 1, entry: traffic[$0].description) }
     }
 
-    /// Returns the file's entries that the traffic has, each with its place there.
+    /// Returns the file's entries that the traffic has, each with its position there.
     func fitting(inOrder: Bool) -> [Int: Int] {
         (inOrder ? Pairing.longest : Pairing.largest)(file.count, traffic.count) { fields($0, $1).isEmpty }
     }
 
-    /// Returns those of the file's entries that are a mistaken form of one of the traffic's, with its place.
+    /// Returns the file's entries that look like a mistaken form of an entry in the traffic, with that entry's position.
     func alike(_ ofFile: [Int], _ ofTraffic: [Int]) -> [Int: Int] {
         Pairing.nearest(ofFile, ofTraffic, distance)
     }
 
-    /// Returns those of the file's entries that are about the same thing as one of the traffic's and say something else, with its place.
+    /// Returns the file's entries that are about the same thing as an entry in the traffic but say something else, with that
+    /// entry's position.
     func changed(_ ofFile: [Int], _ ofTraffic: [Int]) -> [Int: Int] {
         Pairing.nearest(ofFile, ofTraffic) { left, right in
             distance(left, right).flatMap { $0 < Self.ofAnotherThing ? $0 : nil }
         }
     }
 
-    /// The likely reason why an entry is missing: what was meant for a pattern and is none.
+    /// Returns the likely reason why an entry is missing: its URL was meant as a pattern, but isn't a valid one.
     private func note(on entry: TrafficEntry) -> String {
         guard let url = entry.members["url"]?.stringValue, !comparison.patterns.isPattern(url) else { return "" }
         return "\n  (its url can't be used as a pattern, so it stands for itself only)"
@@ -67,7 +69,7 @@ struct Differences {
         var (expectedRest, gotRest) = (expected, got)
         (expectedRest["headers"], gotRest["headers"]) = (nil, nil)
         for name in Self.absentWhereEmpty where got[name] == [:] && Self.isAbsent(expected[name]) { gotRest[name] = nil }
-        // Not a pattern's capitals: `\d` and `\D` are two things.
+        // A pattern must keep its case, because `\d` and `\D` are different.
         if let method = expected["method"]?.stringValue, method.allSatisfy(\.isLetter) {
             expectedRest["method"] = .string(method.uppercased())
         }
@@ -78,7 +80,7 @@ struct Differences {
         return fields + lenient.differences(Self.lowercased(headers), got["headers"] ?? [:], at: "headers")
     }
 
-    /// An empty object is how "none" is written of these; a file may leave it out, or say that there is none.
+    /// The members for which an empty object means "none". A file may leave them out, or say that they are absent.
     static let absentWhereEmpty: [Name] = ["parameters", "body"]
 
     static func isAbsent(_ expected: JSONValue?) -> Bool {
@@ -92,12 +94,12 @@ struct Differences {
         return JSONValue(members: members.map { ($0.text.lowercased(), $1) })
     }
 
-    /// The fields that tell entries apart, rather than what they say.
+    /// The fields that identify an entry, as opposed to its content.
     private static let identity: Set<String> = ["url", "method", "status", "frame", "event"]
 
     private static let ofAnotherThing = 1_000
 
-    /// Returns the distance of two entries; `nil` where one is not a mistaken form of the other.
+    /// Returns the distance between two entries; `nil` if one isn't a mistaken form of the other.
     private func distance(_ left: Int, _ right: Int) -> Int? {
         guard file[left].isFrame == traffic[right].isFrame else { return nil }
         let fields = fields(left, right)
@@ -111,7 +113,7 @@ struct Differences {
         return fields.count + (isSameThing ? 0 : Self.ofAnotherThing)
     }
 
-    /// Returns whether three quarters of two addresses are the same, at the beginning and the end.
+    /// Returns whether two addresses have three quarters of their bytes in common, at the beginning and the end.
     private static func areAlike(_ left: String, _ right: String) -> Bool {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
         let start = zip(left, right).prefix { $0 == $1 }.count

@@ -1,7 +1,7 @@
 import PusherChannels
 
 extension JSONValue {
-    /// The value over several lines, members in the order of their keys: the same value is always the same text.
+    /// The value as text over several lines, with members sorted by key, so that the same value always gives the same text.
     var prettyText: String {
         var result = ""
         appendPretty(to: &result, indentation: "")
@@ -31,7 +31,7 @@ extension JSONValue {
         }
     }
 
-    /// The JSON that a text holds where it is more than a word: an object or an array.
+    /// Creates the value of a text that holds a JSON object or array; `nil` for any other text.
     init?(container text: String) {
         guard let first = text.utf8.first(where: { !" \t\r\n".utf8.contains($0) }),
             first == UInt8(ascii: "{") || first == UInt8(ascii: "["),

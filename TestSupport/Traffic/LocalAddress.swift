@@ -1,11 +1,12 @@
 import PusherChannels
 
-/// The addresses of this machine. A test's server has another port each time: what is the same but for that is the same.
+/// The addresses of this machine. A test's server has another port each time, so texts that differ only in the port count as
+/// equal.
 enum LocalAddress {
     private static let names = ["localhost", "127.0.0.1", "[::1]"]
 
-    /// Returns a text with `localhost` in the place of this machine's names and their ports, in addresses and where it is nothing else, as
-    /// in a `Host` field.
+    /// Returns a text with `localhost` in place of this machine's names and their ports, in addresses and in texts that are
+    /// nothing but a host, such as a `Host` field.
     static func normalize(_ text: String) -> String {
         var result = ""
         var rest = text[...]
@@ -18,7 +19,7 @@ enum LocalAddress {
         return result + rest
     }
 
-    /// Returns a value all of whose texts are normalized.
+    /// Returns a value with all of its texts normalized.
     static func normalize(_ value: JSONValue) -> JSONValue {
         switch value {
         case .null, .bool, .integer, .double: value
@@ -34,7 +35,7 @@ enum LocalAddress {
         return port.first == ":" && !digits.isEmpty ? digits.endIndex : colon
     }
 
-    /// Returns whether a name stands where addresses have their host, and isn't the beginning of a longer one.
+    /// Returns whether a name is in the place of an address's host, and isn't the beginning of a longer name.
     private static func isHost(_ before: String, before rest: Substring) -> Bool {
         let isAtStart = before.isEmpty || before.hasSuffix("://") || before.hasSuffix("@")
         guard let next = rest.first else { return isAtStart }

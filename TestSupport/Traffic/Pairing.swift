@@ -1,6 +1,7 @@
-/// Finds what belongs together in two lists.
+/// Finds the elements of two lists that belong together.
 enum Pairing {
-    /// As many pairs as there can be, by position in the left list: a pattern gives way where another can't (Kuhn's algorithm).
+    /// Returns as many pairs as possible, by position in the left list. An element gives up its partner to one that fits no other
+    /// (Kuhn's algorithm).
     static func largest(_ leftCount: Int, _ rightCount: Int, _ fits: (Int, Int) -> Bool) -> [Int: Int] {
         var search = Search(rightCount: rightCount)
         for left in 0..<leftCount {
@@ -20,7 +21,8 @@ enum Pairing {
         }
 
         mutating func place(_ left: Int, _ seen: inout Set<Int>, _ fits: (Int, Int) -> Bool) -> Bool {
-            // From its own position on, so that equal ones keep their order; first those that nobody has to give up.
+            // Starts at the element's own position, so that equal elements keep their order, and tries elements without a partner
+            // first.
             let rightCount = rightCount
             let rights = (0..<rightCount).lazy.map { (left + $0) % rightCount }
             for right in rights where owner[right] == nil && isFit(left, right, fits) {
@@ -35,7 +37,7 @@ enum Pairing {
             return false
         }
 
-        /// Comparing is what takes long.
+        /// Returns whether two elements fit. Results are kept, because comparing takes long.
         private mutating func isFit(_ left: Int, _ right: Int, _ fits: (Int, Int) -> Bool) -> Bool {
             if let verdict = verdicts[left]?[right] { return verdict }
             let verdict = fits(left, right)
@@ -44,9 +46,9 @@ enum Pairing {
         }
     }
 
-    /// As many pairs as there can be without any two crossing: what is in order.
+    /// Returns as many pairs as possible without any two crossing, that is, in order.
     static func longest(_ leftCount: Int, _ rightCount: Int, _ fits: (Int, Int) -> Bool) -> [Int: Int] {
-        // Most often all is in order: then nothing is compared twice.
+        // Usually everything is in order, and then nothing is compared twice.
         var start = 0
         while start < min(leftCount, rightCount), fits(start, start) { start += 1 }
         var pairs = Dictionary(uniqueKeysWithValues: (0..<start).map { ($0, $0) })
@@ -81,7 +83,7 @@ enum Pairing {
         return pairs
     }
 
-    /// Pairs by cost, the cheapest first; `nil` for what doesn't belong together.
+    /// Returns pairs by cost, the cheapest first. A cost of `nil` means that two elements don't belong together.
     static func nearest(_ left: [Int], _ right: [Int], _ cost: (Int, Int) -> Int?) -> [Int: Int] {
         let offers = left.flatMap { left in
             right.compactMap { right in cost(left, right).map { (cost: $0, left: left, right: right) } }

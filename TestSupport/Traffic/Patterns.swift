@@ -6,25 +6,25 @@ final class Patterns: Sendable {
     enum Outcome: Equatable {
         case matches
         case differs
-        /// The pattern is none.
+        /// The pattern is invalid.
         case bad
-        /// The pattern goes through so many possibilities that the search was given up.
+        /// The pattern has so many ways to match that the search was given up.
         case tooCostly
     }
 
-    /// In steps of ten thousand that the engine counts, for all that one pattern is compared with: a fifth of a second or so,
-    /// whatever the clock says.
+    /// The budget of one pattern for all its comparisons, in units of ten thousand steps that the engine counts. It takes about a
+    /// fifth of a second, but doesn't depend on the clock.
     private static let budget = 500
 
     private struct Compiled {
-        /// `nil` where the pattern is none.
+        /// The compiled pattern; `nil` if the pattern is invalid.
         let expression: NSRegularExpression?
         var spent = 0
     }
 
     private let known = Locked<[String: Compiled]>([:])
 
-    /// Returns whether a pattern describes a text as a whole.
+    /// Matches a pattern against a whole text.
     func match(_ pattern: String, _ text: String) -> Outcome {
         let compiled = compile(pattern)
         guard let expression = compiled.expression else { return .bad }
@@ -44,7 +44,7 @@ final class Patterns: Sendable {
         return outcome
     }
 
-    /// Returns whether a file's text stands for a text: as itself, as a pattern, or with any text where it was redacted.
+    /// Matches a file's text against a text: literally, as a pattern, or with any text in the places that were redacted.
     func matchPlain(_ expected: String, _ text: String) -> Outcome {
         if expected == text || expected == Redaction.marker { return .matches }
         let parts = expected.components(separatedBy: Redaction.marker)
@@ -55,13 +55,13 @@ final class Patterns: Sendable {
         return match(parts.joined(separator: "[\\s\\S]*"), text)
     }
 
-    /// Returns whether a text is a pattern at all.
+    /// Returns whether a text is a valid pattern.
     func isPattern(_ text: String) -> Bool { compile(text).expression != nil }
 
     private func compile(_ pattern: String) -> Compiled {
         known.withLock { known in
             if let compiled = known[pattern] { return compiled }
-            // Alone first: `a)(b` is a pattern only inside the parentheses that make it match the whole.
+            // The pattern is checked alone first: `a)(b` is valid only inside the parentheses that make it match the whole text.
             let isValid = (try? NSRegularExpression(pattern: pattern)) != nil
             let whole = isValid ? try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z") : nil
             let compiled = Compiled(expression: whole)

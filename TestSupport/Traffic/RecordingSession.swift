@@ -5,9 +5,9 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// A session that has the ``TrafficRecorder`` that made it write down the requests it passes on.
+/// A session whose ``TrafficRecorder`` records the requests that it passes on.
 ///
-/// All members may be called from any thread; completion handlers are called where the session behind it calls them.
+/// All members may be called from any thread; completion handlers are called where the underlying session calls them.
 public struct RecordingSession: HTTPSession {
     let base: any HTTPSession
     let recorder: TrafficRecorder
@@ -19,7 +19,7 @@ public struct RecordingSession: HTTPSession {
 
     /// Prepares a request; it is recorded when its task is resumed for the first time.
     ///
-    /// The stream of a body is read here, so that both the recorder and the server get all of it.
+    /// A body's stream is read here, so that both the recorder and the server get all of it.
     public func dataTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> RecordingTask {
@@ -41,7 +41,7 @@ public struct RecordingSession: HTTPSession {
 }
 
 extension RecordingSession: RoutedHTTPSession {
-    /// A recording session of the one behind this, with these settings if it takes any.
+    /// Returns a recording session over the underlying one with these settings, if that one accepts any.
     public func routed(tls: TLSConfiguration, proxy: ProxyConfiguration) -> any HTTPSession {
         guard let base = base as? any RoutedHTTPSession else { return self }
         return RecordingSession(base.routed(tls: tls, proxy: proxy), recorder: recorder)
@@ -68,7 +68,7 @@ public final class RecordingTask: HTTPTask {
         base.resume()
     }
 
-    /// Gives the request up.
+    /// Cancels the request.
     public func cancel() {
         base.cancel()
     }

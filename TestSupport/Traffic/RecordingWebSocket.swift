@@ -1,9 +1,9 @@
 import PusherChannels
 
-/// A socket that has the ``TrafficRecorder`` that made it write down the messages it passes on.
+/// A socket whose ``TrafficRecorder`` records the messages that it passes on.
 ///
-/// All members may be called from any thread. Reports come as the socket behind it makes them, on the same thread, one close for
-/// each open.
+/// All members may be called from any thread. Delegate calls come as the underlying socket makes them, on the same thread, with
+/// one close for each open.
 public final class RecordingWebSocket: WebSocket {
     let base: any WebSocket
     private let forwarder: Forwarder
@@ -14,7 +14,7 @@ public final class RecordingWebSocket: WebSocket {
         base.delegate = forwarder
     }
 
-    /// The delegate that hears of this socket; held weakly.
+    /// The socket's delegate, held weakly.
     public var delegate: (any WebSocketDelegate)? {
         get { forwarder.delegate }
         set { forwarder.delegate = newValue }
@@ -26,19 +26,19 @@ public final class RecordingWebSocket: WebSocket {
         base.open(request, attempt: attempt)
     }
 
-    /// Sends one text message; one that is dropped, because the socket isn't open, isn't recorded.
+    /// Sends one text message. A message that is dropped because the socket isn't open isn't recorded.
     public func send(_ text: String) {
         forwarder.willSend(text)
         base.send(text)
     }
 
-    /// Sends a message of which only the last matters, and writes it down.
+    /// Sends a message of a kind of which only the last matters, and records it.
     public func sendUnlessBusy(_ text: String) {
         forwarder.willSend(text)
         base.sendUnlessBusy(text)
     }
 
-    /// Closes.
+    /// Closes the socket.
     public func close(code: UInt16, reason: String) {
         forwarder.willClose()
         base.close(code: code, reason: reason)
@@ -50,13 +50,13 @@ public final class RecordingWebSocket: WebSocket {
     }
 }
 
-/// The delegate of the socket that is recorded: writes down, then passes on. Its own object, for sockets hold delegates weakly
-/// and the users of a recording socket should not see it.
+/// The delegate of the recorded socket, which records calls and then passes them on. It is a separate object, because sockets
+/// hold delegates weakly and users of a recording socket should not see it.
 private final class Forwarder: WebSocketDelegate {
     private struct State {
         weak var delegate: (any WebSocketDelegate)?
         var connections: [ConnectionAttempt: TrafficLog.Connection] = [:]
-        /// The attempt that messages can be sent in.
+        /// The attempt on which messages can be sent.
         var open: ConnectionAttempt?
 
         var connection: TrafficLog.Connection? { open.flatMap { connections[$0] } }

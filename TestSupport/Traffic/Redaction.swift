@@ -1,7 +1,7 @@
 import Foundation
 import PusherChannels
 
-/// The parts of the traffic that are hidden, in files, in exports and in messages: secrets, by the names they go by.
+/// The parts of the traffic that are hidden in files, exports and messages: secrets, recognized by their names.
 ///
 /// Values are hidden as soon as they are recorded, so a recorder never holds them, and again when a file is read, so that an
 /// older file shows no secret either. A hidden value is written ``marker``, which matches any value on validation.
@@ -10,40 +10,40 @@ import PusherChannels
 /// let redaction = Redaction.standard.hiding(names: ["iban"], texts: ["correct horse"]).showing(names: ["page_token"])
 /// ```
 public struct Redaction: Sendable {
-    /// The text that stands for a hidden value.
+    /// The text that replaces a hidden value.
     public static let marker = "<redacted>"
 
-    /// Hides signatures (of `auth`, the key is kept), shared secrets, passwords, tokens, cookies and authorization headers,
-    /// wherever something goes by such a name: in a query, a form, JSON at any depth, a header or a text.
+    /// A redaction that hides signatures (for `auth`, the key is kept), shared secrets, passwords, tokens, cookies and
+    /// authorization headers, wherever a value has such a name: in a query, a form, JSON at any depth, a header or a text.
     public static let standard = Redaction(isOn: true)
 
-    /// Hides nothing: for traffic that was made up, never for credentials that are good somewhere.
+    /// A redaction that hides nothing. It is for made-up traffic, never for credentials that are valid somewhere.
     public static let none = Redaction(isOn: false)
 
     private let isOn: Bool
     private var hidden: Set<String> = []
     private var shown: Set<String> = []
     private var texts: [String] = []
-    /// The texts, whatever of them is percent-encoded.
+    /// A pattern for the texts with any of their characters percent-encoded.
     private var encodedTexts: NSRegularExpression?
 
     private init(isOn: Bool) {
         self.isOn = isOn
     }
 
-    /// Returns a redaction that also hides what goes by these names, and these texts wherever they stand. Capitals, `-` and `_` in names
-    /// don't matter.
+    /// Returns a redaction that also hides values with these names, and these texts wherever they appear. Case, `-` and `_` in
+    /// names don't matter.
     public func hiding(names: [String] = [], texts: [String] = []) -> Redaction {
         var redaction = self
         redaction.hidden.formUnion(names.map(Self.normalize))
-        // Longer ones first: one may be part of another.
+        // Longer ones come first, because one may be part of another.
         redaction.texts = (self.texts + texts.filter { !$0.isEmpty }).sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
         let pattern = redaction.texts.map(Self.patternOfEncoded).joined(separator: "|")
         redaction.encodedTexts = pattern.isEmpty ? nil : try? NSRegularExpression(pattern: pattern)
         return redaction
     }
 
-    /// Returns a redaction that shows what goes by these names.
+    /// Returns a redaction that shows values with these names.
     public func showing(names: [String]) -> Redaction {
         var redaction = self
         redaction.shown.formUnion(names.map(Self.normalize))
@@ -81,7 +81,7 @@ public struct Redaction: Sendable {
 
     // MARK: Values
 
-    /// A value without its secrets; with `keepsMatchers`, a file's, whose matchers go on saying what they say.
+    /// Returns a value without its secrets. With `keepsMatchers`, which is for a file's value, matchers keep their meaning.
     func redact(_ value: JSONValue, named name: String? = nil, keepsMatchers: Bool = false) -> JSONValue {
         if let name, isSecret(name), !Complaint.isOne(value) {
             return keepsMatchers && ValueMatcher.isHarmless(value) ? value : hide(value, named: name)
@@ -97,7 +97,7 @@ public struct Redaction: Sendable {
         }
     }
 
-    /// A text without its secrets: inside JSON by their names, elsewhere what stands behind a name.
+    /// Returns a text without its secrets: in JSON, the values with secret names; elsewhere, the text after such names.
     func redact(_ text: String) -> String {
         if let json = JSONValue(container: text) {
             let redacted = redact(json)
@@ -107,13 +107,13 @@ public struct Redaction: Sendable {
         return isOn || !hidden.isEmpty ? RedactionScanner(text, self).run() : text
     }
 
-    /// An address without its secrets.
+    /// Returns an address without its secrets.
     func redact(url: String) -> String {
         let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         return ([redact(String(parts[0]))] + parts.dropFirst().map { redact(fields: String($0)) }).joined(separator: "?")
     }
 
-    /// A query or a form without its secrets.
+    /// Returns a query or a form without its secrets.
     func redact(fields text: String) -> String {
         text.split(separator: "&", omittingEmptySubsequences: false).map { field in
             guard let (name, value) = RecordedRequest.fields(of: String(field)).first else { return String(field) }
@@ -125,7 +125,7 @@ public struct Redaction: Sendable {
         }.joined(separator: "&")
     }
 
-    /// A field's value.
+    /// Returns a field's value without its secrets.
     func redact(_ text: String, named name: String) -> String {
         isSecret(name) ? hide(text, named: name) : redact(text)
     }
@@ -137,7 +137,8 @@ public struct Redaction: Sendable {
         return encodedTexts.stringByReplacingMatches(in: text, range: range, withTemplate: Self.marker)
     }
 
-    /// Each character by itself or percent-encoded: which ones are depends on who wrote the text.
+    /// Returns a pattern for the text with each character as it is or percent-encoded, because writers differ in the characters
+    /// that they encode.
     private static func patternOfEncoded(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             let encoded = String(scalar).utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
@@ -153,7 +154,7 @@ public struct Redaction: Sendable {
         }
     }
 
-    /// `auth` holds an app's key and a signature: which app it is may be seen.
+    /// Hides a secret's text. `auth` holds an app's key and a signature; the key stays visible.
     func hide(_ text: String, named name: String) -> String {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let isKey = { (key: Substring) in

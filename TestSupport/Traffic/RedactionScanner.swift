@@ -1,11 +1,11 @@
-/// Finds secrets in running text: what stands behind `token=`, `"password": "`, `<secret>`, `Authorization:`, `Bearer`, in the
-/// user part of an address, and JSON Web Tokens. Rather too much is hidden than too little.
+/// Finds secrets in running text: the values after `token=`, `"password": "`, `<secret>`, `Authorization:` and `Bearer`, the user
+/// part of an address, and JSON Web Tokens. In case of doubt it hides too much rather than too little.
 struct RedactionScanner {
     private let bytes: [UInt8]
     private let redaction: Redaction
     private var position = 0
     private var result: [UInt8] = []
-    /// Says that what is read complains of a secret: such messages may quote it.
+    /// Indicates whether the text complains about a secret, because such messages may quote it.
     private var isComplaining = false
 
     init(_ text: String, _ redaction: Redaction) {
@@ -25,7 +25,8 @@ struct RedactionScanner {
     }
 
     private mutating func readWord() {
-        // Of `%5Btoken` the first two belong to the sign before; not so `%access_token`, where they encode no sign.
+        // In `%5Btoken`, `5B` belongs to the percent-encoded sign before the name. In `%access_token`, `ac` doesn't encode a
+        // sign.
         if position > 0, let sign = escaped(at: position - 1), sign < 0x80, !Self.isLetterOrDigit(sign) { copy(to: position + 2) }
         let start = position
         let end = skip(from: start, while: Self.isWord)
@@ -51,7 +52,8 @@ struct RedactionScanner {
         }
     }
 
-    /// `https://user:password@host`, and `https://token@host`: a user without a password mostly is a secret.
+    /// Hides the password in `https://user:password@host`, and the user in `https://token@host`: a user without a password is
+    /// usually a secret. Returns whether it found one.
     private mutating func hidesPassword() -> Bool {
         guard redaction.isSecret("password"), bytes[position...].starts(with: "://".utf8) else { return false }
         let user = position + 3
@@ -68,8 +70,8 @@ struct RedactionScanner {
         return true
     }
 
-    /// The last at sign of the authority. Without any, what stands behind the colon is a port, or a password with a slash in it that
-    /// somebody forgot to encode.
+    /// Returns the position of the authority's last at sign. If there is none, the text after the colon is a port, or a password
+    /// with a slash that should have been encoded.
     private func passwordEnd(_ password: ArraySlice<UInt8>, wordEnd: Int) -> Int? {
         let at = UInt8(ascii: "@")
         if let end = password.lastIndex(of: at) { return end }
@@ -81,14 +83,16 @@ struct RedactionScanner {
         return bytes[password.endIndex..<wordEnd].lastIndex(of: at)
     }
 
-    // MARK: Words of an error
+    // MARK: Error messages
 
-    /// `Invalid token: expected …`: what stands behind the name is not its value. Not where an equal sign or a quote says that it is.
+    /// Returns whether the text after a name isn't its value, as in `Invalid token: expected …`. With an equal sign or a quote,
+    /// it always is the value.
     private func isComplaint(from value: Int, after name: Int) -> Bool {
         bytes[name..<value].elementsEqual(": ".utf8) && Complaint.begins(bytes[value..<wordEnd(from: value)])
     }
 
-    /// `Bearer realm="…"`, as a server asks for a token, and `Bearer token is missing`.
+    /// Returns whether `Bearer` is followed by no token, as in `Bearer realm="…"`, with which a server asks for one, and in
+    /// `Bearer token is missing`.
     private func isChallenge(from start: Int) -> Bool {
         let word = bytes[start..<skip(from: start, while: Self.isWord)]
         let isParameter = bytes[word.endIndex...].starts(with: "=\"".utf8)
@@ -119,14 +123,14 @@ struct RedactionScanner {
             return isTag(name) ? tagEnd(from: name.upperBound) : nil
         }
         index = next
-        // `=>` and `:=`, as programs print what they have.
+        // Programs print values with `=>` and `:=`, too.
         if index < bytes.count, "=>".utf8.contains(bytes[index]) { index += 1 }
         index = skip(from: index) { Self.isSpace($0) || $0 == UInt8(ascii: "\\") }
         if index < bytes.count, Self.isQuote(bytes[index]) { index += 1 }
         return index < bytes.count ? index : nil
     }
 
-    /// Indicates whether a name is that of an XML element, perhaps with a prefix.
+    /// Returns whether a name is that of an XML element, perhaps with a prefix.
     private func isTag(_ name: Range<Int>) -> Bool {
         var start = name.lowerBound
         if start > 0, bytes[start - 1] == UInt8(ascii: ":") {
@@ -136,13 +140,13 @@ struct RedactionScanner {
         return start > 0 && bytes[start - 1] == UInt8(ascii: "<")
     }
 
-    /// Returns the start of an element's text, behind its attributes; nil for one without any.
+    /// Returns the start of an element's text, after its attributes; `nil` if it has no text.
     private func tagEnd(from start: Int) -> Int? {
         let end = skip(from: start) { !"<>".utf8.contains($0) }
         return end + 1 < bytes.count && bytes[end] == UInt8(ascii: ">") && bytes[end - 1] != UInt8(ascii: "/") ? end + 1 : nil
     }
 
-    /// A character and where the next one begins, also where it is percent-encoded.
+    /// Returns a character, decoded if it is percent-encoded, and the position of the next one.
     private func character(at index: Int) -> (UInt8, next: Int)? {
         if let byte = escaped(at: index) { return (byte, index + 3) }
         return index < bytes.count ? (bytes[index], index + 1) : nil
@@ -154,8 +158,8 @@ struct RedactionScanner {
         return high << 4 | low
     }
 
-    /// Returns the end of a value: one in quotes goes on to the same quote, one in a tag to the next, other values to the next space
-    /// or field.
+    /// Returns the end of a value. A value in quotes extends to the same quote, one in a tag to the next tag, and any other to
+    /// the next space or field.
     private func valueEnd(from start: Int) -> Int {
         let before = bytes[start - 1]
         if Self.isQuote(before) { return quoteEnd(from: start, before) }
@@ -174,7 +178,7 @@ struct RedactionScanner {
         skip(from: start) { !" \t\r\n\"&".utf8.contains($0) }
     }
 
-    /// Returns the end of an array or an object; a cut one goes on to the end of the text.
+    /// Returns the end of an array or an object. One that is cut off extends to the end of the text.
     private func bracketEnd(from start: Int) -> Int {
         var depth = 0
         var index = start
@@ -195,7 +199,7 @@ struct RedactionScanner {
     }
 
     private func quoteEnd(from start: Int, _ quote: UInt8) -> Int {
-        // JSON inside a text: there, the quote that ends the value has a backslash as well.
+        // In JSON inside a text, the quote that ends the value also has a backslash.
         let isEscaped = start > 1 && bytes[start - 2] == UInt8(ascii: "\\")
         var index = start
         while index < bytes.count, bytes[index] != quote {
@@ -208,7 +212,7 @@ struct RedactionScanner {
         return min(index, bytes.count)
     }
 
-    /// Header fields may have spaces and quotes in them.
+    /// Returns the end of a header field's value, which may have spaces and quotes in it.
     private func headerEnd(from start: Int) -> Int {
         let before = bytes[start - 1]
         return Self.isQuote(before) ? quoteEnd(from: start, before) : skip(from: start) { !"\r\n".utf8.contains($0) }
@@ -232,7 +236,7 @@ struct RedactionScanner {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") }
 
-    /// Returns whether a word only says what sort of secret follows it.
+    /// Returns whether a word only names the kind of secret that follows it.
     private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
         ["bearer", "basic"].contains(String(decoding: word, as: UTF8.self).lowercased())
     }

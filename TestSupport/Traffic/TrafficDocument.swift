@@ -1,22 +1,22 @@
 import Foundation
 import PusherChannels
 
-/// The file: an array of entries as JSON.
+/// A traffic file: an array of entries as JSON.
 enum TrafficDocument {
     /// The fields of an entry about a request. A frame has whatever members its message has.
     private static let fields: Set<String> = ["url", "method", "parameters", "headers", "body", "status"]
 
-    /// The entries as a new file's text, with no more header fields than wanted (in lower case).
+    /// Returns the entries as a new file's text, with only the given header fields (in lower case).
     static func text(of entries: [TrafficEntry], headers: Set<String>) -> String {
         text(of: entries.map { members(of: $0, headers: headers) })
     }
 
-    /// The entries' members as the file's text.
+    /// Returns the entries' members as a file's text.
     static func text(of entries: [[Name: JSONValue]]) -> String {
         JSONValue.array(entries.map { .object($0) }).prettyText + "\n"
     }
 
-    /// The members of a recorded entry, as they stand in a new file.
+    /// Returns the members of a recorded entry as they are written to a new file.
     static func members(of entry: TrafficEntry, headers: Set<String>) -> [Name: JSONValue] {
         var members = Dictionary(uniqueKeysWithValues: entry.members.map { ($0, written($1, of: $0)) })
         if !entry.isFrame, let all = members["headers"]?.objectValue {
@@ -26,12 +26,12 @@ enum TrafficDocument {
         return members
     }
 
-    /// A value of the traffic as it stands in a file; `name` is that of the member that has it.
+    /// Returns a value of the traffic as it is written to a file. `name` is the name of the value's member.
     static func written(_ value: JSONValue, of name: Name? = nil) -> JSONValue {
         ValueMatcher.escape(LocalAddress.normalize(value), of: name)
     }
 
-    /// Reads and checks a file's text; secrets that stand in it are hidden.
+    /// Reads and checks a file's text. Secrets in it are hidden.
     static func entries(in text: String, of file: String, redaction: Redaction) throws(TrafficError) -> [TrafficEntry] {
         let document: JSONValue
         do throws(JSONError) {

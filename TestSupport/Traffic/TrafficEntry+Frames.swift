@@ -1,7 +1,7 @@
 import PusherChannels
 
 extension TrafficEntry {
-    /// An entry about a message; `url` is that of its connection.
+    /// Creates an entry for a message. `url` is the URL of its connection.
     init(frame text: String, isSent: Bool, url: String, redaction: Redaction) {
         var members: [Name: JSONValue]
         switch try? JSONValue(parsing: text) {
@@ -14,7 +14,7 @@ extension TrafficEntry {
         self.init(members: members, url: url)
     }
 
-    /// Returns JSON that is sent inside a JSON string as the JSON it is: people should be able to read it.
+    /// Returns the members that hold JSON in a string, as JSON, so that people can read it.
     private static func opened(_ message: [Name: JSONValue]) -> [Name: JSONValue] {
         guard let data = message["data"].map(opened) else { return [:] }
         guard case .object(let members) = data else { return ["data": data] }

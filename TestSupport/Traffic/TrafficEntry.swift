@@ -1,11 +1,11 @@
 import Foundation
 import PusherChannels
 
-/// A request or a frame, as it was recorded or as a file describes it; what validators and filters look at.
+/// A request or a frame, as it was recorded or as a file describes it. Validators and filters look at entries.
 ///
-/// Recorded ones hold no secret that the recorder's redaction knows. In a file's, any value may be a pattern.
+/// Recorded entries hold no secret that the recorder's redaction knows. In a file's entries, any value may be a pattern.
 public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
-    /// The subject of an entry.
+    /// The kind of an entry.
     public enum Kind: Equatable, Sendable {
         /// An HTTP request.
         case request
@@ -15,12 +15,12 @@ public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
         case received
     }
 
-    /// The members that stand in the file.
+    /// The entry's members in the file.
     let members: [Name: JSONValue]
-    /// The address with its query: the request's, or that of the frame's connection, which a file doesn't name.
+    /// The URL with its query: the request's, or that of the frame's connection, which a file doesn't name.
     public let url: String
 
-    /// Creates an entry from a request, to try validators and filters with.
+    /// Creates an entry from a request, to try out validators and filters.
     public init(_ request: RecordedRequest, status: Int? = nil, redaction: Redaction = .standard) {
         var members: [Name: JSONValue] = [
             "url": .string(redaction.redact(String(request.url.prefix { $0 != "?" && $0 != "#" }))),
@@ -43,25 +43,25 @@ public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
 
     // MARK: Parts
 
-    /// A file's entry about a frame is taken for a received one unless it says `sent`.
+    /// The kind of the entry. A file's entry about a frame counts as received unless it says `sent`.
     public var kind: Kind {
         guard isFrame else { return .request }
         return members["frame"] == "sent" ? .sent : .received
     }
 
-    /// The request's method; `nil` for a frame, and where a file names none.
+    /// The request's method; `nil` for a frame, and if a file names none.
     public var method: String? { members["method"]?.stringValue }
 
     /// The frame's event; `nil` for a request.
     public var event: String? { members["event"]?.stringValue }
 
-    /// The channel a frame is about, also where its data names it, as in a subscription; `nil` for a request.
+    /// The channel that a frame is about, even if only its data names it, as in a subscription; `nil` for a request.
     public var channel: String? { members["channel"]?.stringValue ?? members["data"]?["channel"]?.stringValue }
 
-    /// The JSON of one of the entry's fields: `parameters`, `body`, `data`, `status`; `nil` where there is none.
+    /// Returns the JSON of one of the entry's fields: `parameters`, `body`, `data`, `status`; `nil` if there is none.
     public func json(_ field: String) -> String? { members[field]?.text }
 
-    /// `POST https://example.com/events`, or `sent pusher:subscribe, news`.
+    /// A text such as `POST https://example.com/events` or `sent pusher:subscribe, news`.
     public var description: String {
         switch kind {
         case .request: [method, members["url"]?.stringValue ?? "a request"].compactMap(\.self).joined(separator: " ")
@@ -79,7 +79,7 @@ public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
 
     // MARK: Reading requests
 
-    /// A field that comes several times is an array: none may be lost.
+    /// Returns fields as an object. A field that occurs several times becomes an array, so that no value is lost.
     private static func object(_ fields: [(name: String, value: String)]) -> JSONValue {
         let members = Dictionary(grouping: fields, by: \.name).mapValues { fields in
             let values = fields.map { JSONValue.string($0.value) }
@@ -88,7 +88,7 @@ public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
         return JSONValue(members: members.map { ($0.key, $0.value) })
     }
 
-    /// JSON and forms are read; other text stays, and what is no text is only measured.
+    /// Returns a request's body. JSON and forms are parsed, other text stays as it is, and only the size of binary data is kept.
     private static func body(_ request: RecordedRequest) -> JSONValue {
         guard !request.body.isEmpty else { return [:] }
         let type = request.header("Content-Type")?.lowercased() ?? ""
@@ -98,13 +98,15 @@ public struct TrafficEntry: Equatable, Sendable, CustomStringConvertible {
         return isForm(text, type: type) ? object(RecordedRequest.fields(of: text)) : .string(text)
     }
 
-    /// A form with files. Its parts may hold anything, and what separates them is another text each time: nothing of it is shown.
+    /// Returns whether a body is a form with files. Nothing of it is shown, because its parts may hold anything and its boundary
+    /// differs each time.
     static func isMultipart(_ text: String, type: String?) -> Bool {
         type?.lowercased().hasPrefix("multipart/") == true
             || text.hasPrefix("--") && text.lowercased().contains("content-disposition:")
     }
 
-    /// Returns whether it is a form, also by its looks: URLSession sends the type of a form with any body that was given no type.
+    /// Returns whether a body is a form, judging by its content as well, because URLSession sends the type of a form with any
+    /// body that has no type.
     static func isForm(_ text: String, type: String?) -> Bool {
         let type = type?.lowercased() ?? ""
         return (type.isEmpty || type.contains("form-urlencoded")) && text.contains("=")

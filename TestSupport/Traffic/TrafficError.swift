@@ -1,26 +1,27 @@
-/// The reason why traffic could not be recorded to a file or a file not be used; what differs is a ``TrafficMismatch`` instead.
+/// An error that is thrown when traffic can't be recorded to a file, or a file can't be used. Differences from the file are a
+/// ``TrafficMismatch`` instead.
 public struct TrafficError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The sort of error, for code that decides by it.
+    /// The kind of error, for code that depends on it.
     public enum Kind: Equatable, Sendable {
         /// Recording on a CI machine: the file would be lost, and the test would pass whatever it sent.
         case refusedOnCI
-        /// Nothing was recorded: a file without entries would be like any test that does nothing.
+        /// Nothing was recorded. A file without entries would suit any test that does nothing.
         case nothingRecorded
         /// There is no file to validate against.
         case missingFile
-        /// The file is there, but can't be read or is no JSON.
+        /// The file is there, but can't be read or isn't JSON.
         case unreadableFile
-        /// The file is JSON, but something in it can't be meant; `path` says where.
+        /// The file is JSON, but something in it is invalid; `path` says where.
         case malformedFile(path: String)
-        /// A pattern in the file is none; `path` says where.
+        /// A pattern in the file is invalid; `path` says where.
         case badPattern(path: String)
         /// The file can't be written.
         case unwritableFile
     }
 
-    /// The sort of error.
+    /// The kind of error.
     public let kind: Kind
-    /// The description of what happened and what to do, for a person. Shows no value of the traffic.
+    /// A description of the problem and its solution, for people. It shows no value of the traffic.
     public let message: String
 
     /// The message.

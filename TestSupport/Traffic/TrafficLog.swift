@@ -1,7 +1,7 @@
 import Foundation
 import PusherChannels
 
-/// The entries that a recorder has written down, in order. Nothing in it is a secret that the redaction knows.
+/// The entries that a recorder has recorded, in order. It holds no secret that the redaction knows.
 struct TrafficLog: Sendable {
     /// An HTTP request and, once it is there, its response.
     struct Exchange: Sendable {
@@ -17,7 +17,7 @@ struct TrafficLog: Sendable {
         }
     }
 
-    /// A WebSocket connection, as it was asked for.
+    /// A WebSocket connection, as it was requested.
     struct Connection: Equatable, Sendable {
         let number: Int
         let url: String
@@ -50,13 +50,13 @@ struct TrafficLog: Sendable {
     private(set) var lines: [Line] = []
     private var lastNumber = 0
 
-    /// Begins anew; what belongs to earlier requests is passed over from now on.
+    /// Clears the log and records from now on. Responses to earlier requests are ignored.
     mutating func restart() {
         isRecording = true
         lines = []
     }
 
-    /// Writes a line, if it is recording, and returns its number.
+    /// Appends a line, if the log is recording, and returns its number.
     mutating func append(_ content: Content, _ entry: TrafficEntry?) -> Int? {
         guard isRecording else { return nil }
         lastNumber += 1
@@ -64,7 +64,7 @@ struct TrafficLog: Sendable {
         return lastNumber
     }
 
-    /// Adds a response to its request, unless that was forgotten meanwhile.
+    /// Adds a response to its request, unless the request was removed in the meantime.
     mutating func complete(_ number: Int, with response: Exchange.Response) {
         // Most responses belong to one of the latest requests.
         guard let index = lines.lastIndex(where: { $0.number == number }), case .exchange(var exchange) = lines[index].content

@@ -1,14 +1,14 @@
-/// The differences of traffic from its file: the error that a validator throws.
+/// The differences between traffic and its file: the error that a validator throws.
 ///
 /// The description is meant for the file's author, line by line; it shows no secret that the recorder's redaction knows.
 public struct TrafficMismatch: Error, Equatable, Sendable, CustomStringConvertible {
-    /// A value that is not what the file says.
+    /// A value that differs from the file's.
     public struct Field: Equatable, Sendable {
         /// The place in the entry: `body.items[2].name`.
         public let path: String
         /// The value that the file asks for, in words or as JSON.
         public let expected: String
-        /// The value that the traffic has, as JSON; `nothing` where it has nothing.
+        /// The value that the traffic has, as JSON; `nothing` if it has none.
         public let got: String
         /// The likely reason.
         public let note: String?
@@ -22,21 +22,21 @@ public struct TrafficMismatch: Error, Equatable, Sendable, CustomStringConvertib
         }
     }
 
-    /// One thing that is wrong. Positions count from 1.
+    /// One difference. Positions count from 1.
     public enum Difference: Equatable, Sendable {
-        /// The traffic has something like the file's entry at `position`, but not that.
+        /// The traffic has an entry similar to the file's at `position`, but not the same.
         case mismatched(position: Int, entry: String, fields: [Field])
         /// The traffic has nothing like the file's entry at `position`.
         case missing(position: Int, entry: String)
-        /// The traffic has something at `position` that the file doesn't know.
+        /// The traffic has an entry at `position` that the file doesn't have.
         case unexpected(position: Int, entry: String)
         /// The traffic has the file's entry at `position`, but out of order: it came at `came`.
         case moved(position: Int, entry: String, came: Int)
     }
 
-    /// The differences, in the file's order; then what the file doesn't know, in the traffic's order.
+    /// The differences, in the file's order, followed by entries that the file doesn't have, in the traffic's order.
     public let differences: [Difference]
-    /// The file, where there is one.
+    /// The file, if there is one.
     public internal(set) var file: String?
 
     /// Creates a mismatch, for validators of your own.

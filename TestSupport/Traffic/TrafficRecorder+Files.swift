@@ -2,22 +2,22 @@ import Foundation
 import PusherChannels
 
 extension TrafficRecorder {
-    /// Stops, and writes what was recorded to a file; on a developer's machine only.
+    /// Stops recording and writes the recorded traffic to a file; on a developer's machine only.
     ///
-    /// Patterns, matchers and omissions that people wrote into the file stay if they still describe the traffic. Entries that are no longer
-    /// in the traffic go; one that you delete is written anew, in full. This machine's names and ports are written `localhost`, and don't
-    /// matter on validation.
+    /// Patterns, matchers and omissions that people wrote into the file stay if they still describe the traffic. Entries that are
+    /// no longer in the traffic are removed. An entry that you delete is written again in full. This machine's names and ports
+    /// are written as `localhost`, and don't matter on validation.
     ///
     /// - Parameters:
-    ///   - path: The file: absolute, or relative to the directory that the environment's `TRAFFIC_DIR` names, or, without it, to
-    ///     `__Traffic__` beside the test. Directories are made.
-    ///   - validator: The validator that will compare the traffic with the file. For ``Validator/exact``, members that the file's objects
-    ///     don't have are added.
+    ///   - path: The file: absolute, or relative to the directory in the environment's `TRAFFIC_DIR`, or, without that, to
+    ///     `__Traffic__` beside the test. Directories are created.
+    ///   - validator: The validator that will compare the traffic with the file. For ``Validator/exact``, members that the file's
+    ///     objects don't have are added.
     ///   - filter: The entries that are written.
     ///   - testFile: The test's file, which the compiler fills in.
     ///   - line: The line of the call, likewise.
-    /// - Throws: ``TrafficError`` where the environment has `CI`, which is also among the ``findings``, where nothing was recorded that the
-    ///   filter lets in, where the file can't be written, and where it holds what can't be meant.
+    /// - Throws: ``TrafficError`` if the environment has `CI`, which also becomes one of the ``findings``, if nothing was
+    ///   recorded that the filter includes, if the file can't be written, or if something in it is invalid.
     public func record(
         to path: String, using validator: TrafficValidator = .subset, filter: TrafficFilter = .any, testFile: String = #filePath,
         line: Int = #line
@@ -49,7 +49,7 @@ extension TrafficRecorder {
         try write(Data(TrafficDocument.text(of: update.members(headers: headers)).utf8), to: file)
     }
 
-    /// Does so with a filter of one's own.
+    /// Stops recording and writes the recorded traffic to a file, with a filter of your own.
     public func record(
         to path: String, using validator: TrafficValidator = .subset, filter: some RequestFilter, testFile: String = #filePath,
         line: Int = #line
@@ -57,15 +57,15 @@ extension TrafficRecorder {
         try record(to: path, using: validator, filter: TrafficFilter(filter), testFile: testFile, line: line)
     }
 
-    /// Stops, and compares what was recorded with a file.
+    /// Stops recording and compares the recorded traffic with a file.
     ///
     /// - Parameters:
-    ///   - path: The file, found as in `record(to:filter:testFile:)`.
-    ///   - validator: Decides whether the traffic is what the file says.
+    ///   - path: The file, found as in `record(to:)`.
+    ///   - validator: The validator that decides whether the traffic is what the file says.
     ///   - filter: The entries that are validated.
     ///   - testFile: The test's file, which the compiler fills in.
-    /// - Throws: The validator's error, a ``TrafficMismatch`` of those of the library; ``TrafficError`` where the file
-    ///   is missing or can't be meant.
+    /// - Throws: The validator's error, which is a ``TrafficMismatch`` for the library's validators; ``TrafficError`` if the file
+    ///   is missing or invalid.
     public func validate(
         against path: String, using validator: some Validator = .subset, filter: TrafficFilter = .any,
         testFile: String = #filePath
@@ -81,7 +81,7 @@ extension TrafficRecorder {
         }
     }
 
-    /// Does so with a filter of one's own.
+    /// Stops recording and compares the recorded traffic with a file, with a filter of your own.
     public func validate(
         against path: String, using validator: some Validator = .subset, filter: some RequestFilter,
         testFile: String = #filePath
@@ -89,9 +89,9 @@ extension TrafficRecorder {
         try validate(against: path, using: validator, filter: TrafficFilter(filter), testFile: testFile)
     }
 
-    /// Writes ``exportHAR()`` to a file, found as in `record(to:filter:testFile:)`; on CI, too.
+    /// Writes ``exportHAR()`` to a file, found as in `record(to:)`. This also works on CI.
     ///
-    /// - Throws: ``TrafficError`` where the file can't be written.
+    /// - Throws: ``TrafficError`` if the file can't be written.
     public func exportHAR(to path: String, testFile: String = #filePath) throws(TrafficError) {
         try write(exportHAR(), to: resolve(path, testFile))
     }

@@ -2,8 +2,8 @@ import Foundation
 import PusherChannels
 
 extension TrafficRecorder {
-    /// Returns what was recorded as an HTTP archive (HAR 1.2), which browsers' developer tools show; frames as Chrome writes them, in
-    /// `_webSocketMessages` of their connection. Secrets are hidden as in files.
+    /// Returns the recorded traffic as an HTTP archive (HAR 1.2), which browsers' developer tools show. Frames are written as
+    /// Chrome does, in `_webSocketMessages` of their connection. Secrets are hidden as in files.
     public func exportHAR() -> Data {
         let lines = log.withLock { $0.lines }
         var connections: [TrafficLog.Connection] = []
@@ -14,13 +14,13 @@ extension TrafficRecorder {
             case .exchange(let exchange): entries.append((exchange.started, HAR.entry(exchange)))
             case .connection(let connection): connections.append(connection)
             case .frame(let frame):
-                // Opened before the recorder was started.
+                // The connection was opened before the recorder was started.
                 if !connections.contains(frame.connection) { connections.append(frame.connection) }
                 messages[frame.connection.number, default: []].append(HAR.message(frame))
             }
         }
         entries += connections.map { ($0.started, HAR.entry($0, messages[$0.number] ?? [])) }
-        // Sorted by time, and as they came where times are equal.
+        // Sorted by time; entries with equal times stay in the order in which they came.
         let sorted = entries.enumerated().sorted { ($0.element.started, $0.offset) < ($1.element.started, $1.offset) }
         let log: JSONValue = [
             "version": "1.2",
@@ -40,7 +40,7 @@ private enum HAR {
 
     static func entry(_ connection: TrafficLog.Connection, _ messages: [JSONValue]) -> JSONValue {
         let request = RecordedRequest(url: connection.url, headers: connection.headers)
-        // A server that accepts a connection says so in a message.
+        // A server that accepts a connection sends a message.
         let reply = response(status: messages.isEmpty ? 0 : 101, headers: [:], text: "")
         guard case .object(let members) = entry(started: connection.started, wait: 0, Self.request(request), reply) else {
             return [:]
@@ -88,7 +88,7 @@ private enum HAR {
         return .object(members)
     }
 
-    /// A request that got none has status 0, as in browsers.
+    /// A request without a response has status 0, as in browsers.
     private static func response(_ response: TrafficLog.Exchange.Response?) -> JSONValue {
         Self.response(status: response?.status ?? 0, headers: response?.headers ?? [:], text: response?.text ?? "")
     }

@@ -5,7 +5,8 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// Records what an app sends and receives, to write it to a file once and to validate it against that file ever after.
+/// Records what an app sends and receives, so that you can write it to a file once and validate it against that file from then
+/// on.
 ///
 /// ```swift
 /// let recorder = TrafficRecorder()
@@ -26,8 +27,8 @@ import FoundationNetworking
 /// ]
 /// ```
 ///
-/// A text is itself or a regular expression that matches the whole value. `{"$regex": "…"}`, `{"$any": true}`, `{"$type": "number"}`,
-/// `{"$absent": true}`, `{"$unordered": […]}` and `{"$literal": …}` may stand for any value.
+/// A text stands for itself, or is a regular expression that matches the whole value. `{"$regex": "…"}`, `{"$any": true}`,
+/// `{"$type": "number"}`, `{"$absent": true}`, `{"$unordered": […]}` and `{"$literal": …}` may stand for any value.
 ///
 /// Recorders share nothing: any number may be used side by side. All members may be called from any thread.
 public final class TrafficRecorder: Sendable {
@@ -38,15 +39,15 @@ public final class TrafficRecorder: Sendable {
     private let wallClock: @Sendable () -> Date
     private let lastConnection = Locked(0)
     let refusals = Locked<[Finding]>([])
-    /// The sessions behind configurations that record, kept as long as this is.
+    /// The sessions behind recording configurations, kept as long as the recorder is.
     private let configured = Locked<[any HTTPSession]>([])
 
     /// Creates a recorder that is recording.
     ///
     /// - Parameters:
-    ///   - headers: The header fields of requests that are written to files, where a request has them; capitals don't matter.
+    ///   - headers: The header fields of requests that are written to files, if a request has them; case doesn't matter.
     ///   - redaction: The secrets that are hidden.
-    ///   - environment: The variables `CI` and `TRAFFIC_DIR`, see `record(to:filter:testFile:)`.
+    ///   - environment: The environment, whose variables `CI` and `TRAFFIC_DIR` are used; see `record(to:)`.
     ///   - wallClock: The source of the times in ``exportHAR()``.
     public init(
         headers: Set<String> = [], redaction: Redaction = .standard,
@@ -59,30 +60,32 @@ public final class TrafficRecorder: Sendable {
         self.wallClock = wallClock
     }
 
-    /// Forgets what was recorded, and records from now on.
+    /// Discards the recorded traffic, and records from now on.
     public func start() {
         log.withLock { $0.restart() }
     }
 
-    /// Records no more; what was recorded is kept.
+    /// Stops recording; the recorded traffic is kept.
     public func stop() {
         log.withLock { $0.isRecording = false }
     }
 
-    /// The entries that were recorded, in order: a request when it is started, a frame when it is sent or comes.
+    /// The recorded entries, in order: a request is added when it is started, a frame when it is sent or received.
     public var entries: [TrafficEntry] { log.withLock { $0.lines.compactMap(\.entry) } }
 
-    /// The findings for a test's end: a `record(to:)` that was left in the test and reached a CI machine. A ``TestHarness`` asks for it.
+    /// The findings for a test's end: a `record(to:)` that was left in the test and reached a CI machine. A ``TestHarness``
+    /// checks them.
     public var findings: [Finding] { refusals.withLock { $0 } }
 
     // MARK: Recording
 
-    /// A session that does what another does and has this recorder write it down.
+    /// Returns a session that behaves like another one and has its requests recorded by this recorder.
     public func recording(_ session: some HTTPSession) -> RecordingSession {
         RecordingSession(session, recorder: self)
     }
 
-    /// Keeps a session for a configuration that can't; returns the way to one that records, for as long as this lives.
+    /// Keeps a session for a configuration that can't hold one. Returns a closure that gives a recording session as long as this
+    /// recorder lives.
     func keep(_ session: any HTTPSession) -> @Sendable () -> (any HTTPSession)? {
         let number = configured.withLock { configured in
             configured.append(session is URLSession ? AsideSession(session) : session)
@@ -93,17 +96,18 @@ public final class TrafficRecorder: Sendable {
         }
     }
 
-    /// A socket that does what another does and has this recorder write it down. It becomes that socket's delegate.
+    /// Returns a socket that behaves like another one and has its messages recorded by this recorder. It becomes that socket's
+    /// delegate.
     public func recording(_ socket: any WebSocket) -> RecordingWebSocket {
         RecordingWebSocket(socket, recorder: self)
     }
 
-    /// Writes down a request that was made elsewhere, such as one that a ``LocalServer`` received.
+    /// Records a request that was made elsewhere, such as one that a ``LocalServer`` received.
     public func record(_ request: RecordedRequest) {
         _ = begin(request)
     }
 
-    /// Writes down a request; returns the number that its response goes by, none if it isn't recorded.
+    /// Records a request, and returns the number for adding its response; `nil` if it isn't recorded.
     func begin(_ request: RecordedRequest) -> Int? {
         guard log.withLock({ $0.isRecording }) else { return nil }
         let entry = TrafficEntry(request, redaction: redaction)
@@ -150,7 +154,7 @@ public final class TrafficRecorder: Sendable {
         Dictionary(headers.map { ($0, redaction.redact($1, named: $0)) }, uniquingKeysWith: { $1 })
     }
 
-    /// A body for export.
+    /// Returns a body for export.
     private func redacted(_ body: Data, type: String? = nil) -> String {
         guard let text = String(data: body, encoding: .utf8) else { return "<\(body.count) bytes>" }
         if TrafficEntry.isMultipart(text, type: type) { return "<multipart>" }

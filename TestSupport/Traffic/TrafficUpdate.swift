@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// Traffic that is recorded anew over its file: what people wrote there stays, wherever it still describes the traffic.
+/// Traffic that is recorded again over its file. Whatever people wrote into the file stays if it still describes the traffic.
 struct TrafficUpdate {
     let file: [TrafficEntry]
     let traffic: [TrafficEntry]
@@ -33,14 +33,16 @@ struct TrafficUpdate {
         return members
     }
 
-    /// Header fields as the file spells their names. None is added: an HTTP client has some of its own.
+    /// Returns header fields, with their names as the file spells them. None is added, because an HTTP client has some of its
+    /// own.
     private func headers(_ expected: JSONValue, _ got: JSONValue?) -> JSONValue? {
         guard ValueMatcher.of(expected) == nil, case .object(let fields) = expected else { return member(expected, got) }
         let kept = fields.compactMap { name, value in member(value, got?[name.text.lowercased()]).map { (name.text, $0) } }
         return kept.isEmpty ? nil : JSONValue(members: kept)
     }
 
-    /// Returns an object whose members are the file's where they still fit; what the file leaves out stays out, unless that matters.
+    /// Returns an object with the file's members where they still match. Members that the file leaves out stay out, unless the
+    /// comparison is exact.
     private func merged(
         _ expected: [Name: JSONValue], _ got: [Name: JSONValue], new: [Name: JSONValue]
     ) -> [Name: JSONValue] {
@@ -51,7 +53,7 @@ struct TrafficUpdate {
         return members
     }
 
-    /// Returns a member for what came; nil where nothing did, unless the file says so.
+    /// Returns a member for a value that the traffic has. If it has none, returns `nil`, unless the file says that there is none.
     private func member(_ expected: JSONValue, _ got: JSONValue?, _ name: Name? = nil) -> JSONValue? {
         got.map { merged(expected, $0, name) } ?? (Differences.isAbsent(expected) ? expected : nil)
     }

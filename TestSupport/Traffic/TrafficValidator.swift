@@ -8,7 +8,7 @@ public struct TrafficValidator: Validator {
     /// Returns this validator, for entries in the file's order.
     public var ordered: TrafficValidator { TrafficValidator(isExact: isExact, isOrdered: true) }
 
-    /// - Throws: ``TrafficMismatch`` where the traffic is not what the file says.
+    /// - Throws: ``TrafficMismatch`` if the traffic is not what the file says.
     public func validate(recordedRequests: [TrafficEntry], localRequests: [TrafficEntry]) throws {
         let differences = Differences(
             file: localRequests, traffic: recordedRequests, comparison: Comparison(isExact: isExact, patterns: Patterns())

@@ -1,13 +1,13 @@
 import PusherChannels
 
-/// The demand of an object of a file such as `{"$type": "number"}`, where a plain value would ask for itself.
+/// A value in a file that stands for other values, such as `{"$type": "number"}`. A plain value stands for itself.
 enum ValueMatcher {
     case regex(String)
     case any
     case type(String)
     case absent
     case unordered([JSONValue])
-    /// The value as it stands, though it looks like a matcher; so traffic is written that does.
+    /// The value as it stands, though it looks like a matcher. Traffic that looks like one is written this way.
     case literal(JSONValue)
 
     static let types = ["array", "bool", "null", "number", "object", "string"]
@@ -18,7 +18,7 @@ enum ValueMatcher {
         let problem: String
     }
 
-    /// Reads a matcher; `nil` where the value is none.
+    /// Creates the matcher that a value stands for; `nil` if the value isn't a matcher.
     init?(_ value: JSONValue) throws(Misuse) {
         guard let members = value.objectValue, members.count == 1, let (name, operand) = members.first else { return nil }
         switch (name, operand) {
@@ -36,12 +36,12 @@ enum ValueMatcher {
         }
     }
 
-    /// The matcher of a value in a checked file.
+    /// Returns the matcher of a value in a checked file.
     static func of(_ value: JSONValue) -> ValueMatcher? {
         (try? ValueMatcher(value)) ?? nil
     }
 
-    /// Returns whether a matcher shows nothing, so that it may stand where a secret is expected.
+    /// Returns whether a matcher reveals nothing, so that it may stand in the place of a secret.
     static func isHarmless(_ value: JSONValue) -> Bool {
         switch of(value) {
         case .any, .type, .absent: true
@@ -49,9 +49,9 @@ enum ValueMatcher {
         }
     }
 
-    /// A value of the traffic so that, read from a file, it means itself.
+    /// Returns a value of the traffic in a form that stands for the value itself when it is read from a file.
     ///
-    /// - Parameter name: The name of the member that it is the value of. Some are read as texts, and stay such.
+    /// - Parameter name: The name of the value's member. Some members are read as plain texts, and stay as they are.
     static func escape(_ value: JSONValue, of name: Name? = nil) -> JSONValue {
         switch value {
         case .null, .bool, .integer, .double:
@@ -67,16 +67,16 @@ enum ValueMatcher {
         }
     }
 
-    /// The members that say which entry it is.
+    /// The members that identify an entry.
     private static let textNames: Set<String> = ["url", "method", "frame", "event", "channel"]
 
-    /// Returns whether a file's text would be taken for a pattern that describes other texts, too. A dot alone is left: nearly every text has
-    /// one.
+    /// Returns whether a text in a file would be taken for a pattern that matches other texts, too. A dot alone doesn't count,
+    /// because nearly every text has one.
     private static func standsForOthers(_ text: String) -> Bool {
         text.contains { #"[](){}*+?|^$\"#.contains($0) } && !text.contains(Redaction.marker) && Patterns().isPattern(text)
     }
 
-    /// Returns what an expected value asks for, in a person's words.
+    /// Returns a description of an expected value, for people.
     static func describe(_ expected: JSONValue) -> String {
         switch of(expected) {
         case .regex(let pattern): "text that matches \(pattern.quotedJSON)"
@@ -89,7 +89,7 @@ enum ValueMatcher {
         }
     }
 
-    /// A value on one line, cut where it is long.
+    /// Returns a value on one line, truncated if it is long.
     static func show(_ value: JSONValue) -> String {
         let text = value.text
         return text.count > 300 ? "\(text.prefix(300))… (\(text.count) characters)" : text
@@ -97,7 +97,7 @@ enum ValueMatcher {
 }
 
 extension JSONValue {
-    /// The name of its sort, as `$type` has it.
+    /// The name of the value's type, as in `$type`.
     var typeName: String {
         switch self {
         case .null: "null"

@@ -1,24 +1,25 @@
-/// An asynchronous sequence of the data of events, decoded; it ends as the ``PusherStream`` of the events does.
+/// An asynchronous sequence of decoded event data. It ends the same way as the ``PusherStream`` of the events.
 public struct DecodedStream<Value: Decodable & Sendable>: AsyncSequence, Sendable {
-    /// The value of an event, or the reason why its data is none.
+    /// The decoded value of an event, or the error that decoding it threw.
     public typealias Element = Result<Value, any Error>
 
     /// The error that a stream ends with.
     public typealias Failure = PusherError
 
-    /// Reads a stream.
+    /// The iterator of a stream.
     public struct AsyncIterator: AsyncIteratorProtocol {
         @usableFromInline var events: PusherStream<PusherEvent>.AsyncIterator
 
-        /// The next value; nil when the stream has ended or the task is cancelled. Throws the reason why it ended, once.
+        /// Returns the next value, or nil if the stream has ended or the task is cancelled. Throws the error that ended the
+        /// stream, once.
         @inlinable
         public mutating func next() async throws(PusherError) -> Element? {
             guard let event = try await events.next() else { return nil }
             return Result { try event.decode(Value.self) }
         }
 
-        /// The next value, read on the actor that asks for it; nil when the stream has ended or the task is cancelled. Throws the reason
-        /// why it ended, once.
+        /// Returns the next value, read on the given actor, or nil if the stream has ended or the task is cancelled. Throws the
+        /// error that ended the stream, once.
         @inlinable
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(PusherError) -> Element? {
             guard let event = try await events.next(isolation: actor) else { return nil }
@@ -28,10 +29,10 @@ public struct DecodedStream<Value: Decodable & Sendable>: AsyncSequence, Sendabl
 
     let events: PusherStream<PusherEvent>
 
-    /// The number of events that were dropped because there was no room.
+    /// The number of events that were dropped because the buffer was full.
     public var dropped: Int { events.dropped }
 
-    /// Starts reading.
+    /// Returns an iterator over the stream.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(events: events.makeAsyncIterator())
     }

@@ -1,16 +1,16 @@
-/// Descriptions of clients and channels for a log or a failed test: their state, what they wait for and how long, the latest error. No
-/// secrets: errors leave them out themselves.
+/// Descriptions of clients and channels for logs and failed tests: their state, what they are waiting for and how long, and the
+/// latest error. They hold no secrets, because error messages leave them out.
 
 extension Pusher: CustomStringConvertible {
-    /// The state of the connection and its channels, as ``PusherConnection/description`` has it.
+    /// The state of the connection and its channels; see ``PusherConnection/description``.
     public var description: String { connection.description }
 }
 
 extension PusherConnection: CustomStringConvertible {
-    /// The number of channels that are named.
+    /// The maximum number of channels that are named.
     private static let limit = 5
 
-    /// The connection's state, its age, and the channels that aren't subscribed yet:
+    /// The connection's state, the time until its next step, and the channels that aren't subscribed yet:
     /// `app-key at ws-eu.pusher.com: reconnecting in 2.5 seconds; news: waits for a connection`.
     public var description: String {
         let now = environment.scheduler.now
@@ -27,8 +27,9 @@ extension PusherConnection: CustomStringConvertible {
 }
 
 extension PusherChannel: CustomStringConvertible {
-    /// The channel's state, its age, and the latest error:
-    /// `private-orders: tried again in 2.5 seconds, latest error: … (code 503)`; the number of members where it has some.
+    /// The channel's state, the time until its next step, and the latest error:
+    /// `private-orders: tried again in 2.5 seconds, latest error: … (code 503)`; for a subscribed presence channel, the number of
+    /// members.
     public var description: String {
         let now = client.environment.scheduler.now
         let standing = readConnection { machine, subscription in
@@ -45,7 +46,7 @@ extension PusherChannel: CustomStringConvertible {
 }
 
 extension PusherEvent: CustomStringConvertible {
-    /// Its name, channel and data, these as far as a line holds them: `placed on private-orders: {"id":7}`.
+    /// The event's name, channel and data, truncated to one line: `placed on private-orders: {"id":7}`.
     public var description: String {
         let channel = channelName.map { " on \($0)" } ?? ""
         return "\(eventName)\(channel)\(data.map { ": \($0)" } ?? "")".inLogLine(upTo: 1000)
@@ -53,7 +54,7 @@ extension PusherEvent: CustomStringConvertible {
 }
 
 extension PusherPresenceChannelMember: CustomStringConvertible {
-    /// The user's id, and what the application's server says of the user, as JSON: `ann {"name":"Ann"}`.
+    /// The user's id, and the application server's data about the user as JSON: `ann {"name":"Ann"}`.
     public var description: String { "\(userId)\(info.map { " \($0.text)" } ?? "")".inLogLine(upTo: 1000) }
 }
 
@@ -79,7 +80,7 @@ extension ConnectionMachine {
 }
 
 extension SubscriptionMachine {
-    /// `machine` is the one of its connection.
+    /// Returns a description of the state; `machine` is the connection's machine.
     fileprivate func standing(in machine: ConnectionMachine, at now: Instant) -> String {
         let awaited = ConnectionMachine.SubscriptionDeadline(channel: channel, awaited: .changeOf(state))
         let deadline = machine.subscriptionDeadlines.deadline(of: awaited)

@@ -1,5 +1,5 @@
 extension Pusher: Hashable {
-    /// Returns whether both are one client.
+    /// Returns whether both are the same client.
     public static func == (left: Pusher, right: Pusher) -> Bool { left === right }
 
     /// Hashes the client's identity.
@@ -7,7 +7,7 @@ extension Pusher: Hashable {
 }
 
 extension PusherChannel: Hashable {
-    /// Returns whether both are one object: what subscribing twice gives.
+    /// Returns whether both are the same object. Subscribing twice returns the same object.
     public static func == (left: PusherChannel, right: PusherChannel) -> Bool { left === right }
 
     /// Hashes the channel's identity.

@@ -7,27 +7,29 @@
 /// news.bind(eventName: "headline") { event in print(event.data ?? "") }
 /// ```
 ///
-/// Subscriptions are what the application *wants*: they can be made before connecting and outlive every lost
-/// connection. All members may be used from any thread.
+/// A subscription states what the application *wants*: it can be made before connecting, and it survives lost connections. All
+/// members may be used from any thread.
 ///
-/// The client disconnects when nothing refers to it or to one of its channels any more, and logs that. Keep it in a property, or
-/// `await` ``run()``: a local variable lives to the end of its scope in a debug build only, to its last use in an optimized one.
+/// The client disconnects, and logs that, when nothing refers to it or to one of its channels any more. Keep it in a property, or
+/// `await` ``run()``: a local variable lives until the end of its scope only in a debug build; in an optimized build it lives
+/// until its last use.
 public final class Pusher: Sendable {
     /// The client's connection.
     public let connection: PusherConnection
 
-    /// Creates a client for the application with this key. Nothing happens before ``connect()``.
+    /// Creates a client for the application with this key. It does nothing until ``connect()`` is called.
     public init(key: String, options: PusherClientOptions = .init(), environment: PusherEnvironment = .live) {
         connection = PusherConnection(key: key, options: options, environment: environment)
     }
 
-    /// Hears what happens; held weakly. One that lives on the main actor is set as ``mainActorDelegate``.
+    /// The delegate, held weakly. For a delegate on the main actor, set ``mainActorDelegate``.
     public var delegate: (any PusherDelegate)? {
         get { connection.delegate }
         set { connection.delegate = newValue }
     }
 
-    /// Hears what happens, on the main actor; held weakly. A client has one delegate: this one or ``delegate``, whichever was set last.
+    /// The delegate that is called on the main actor, held weakly. A client has one delegate: this one or ``delegate``, whichever
+    /// was set last.
     public var mainActorDelegate: (any MainActorPusherDelegate)? {
         get { connection.mainActorDelegate }
         set { connection.mainActorDelegate = newValue }
@@ -35,27 +37,27 @@ public final class Pusher: Sendable {
 
     // MARK: Connecting
 
-    /// Connects, if it isn't connected or about to be.
+    /// Connects, unless the client is connected or connecting.
     public func connect() {
         connection.connect()
     }
 
-    /// Disconnects, whatever the state. Subscriptions remain wanted: the next ``connect()`` makes them again.
+    /// Disconnects in any state. Subscriptions are kept: the next ``connect()`` makes them again.
     public func disconnect() {
         connection.disconnect()
     }
 
     // MARK: Channels
 
-    /// Asks for a channel; the subscription is made as soon as there is a connection, and again after each reconnect.
+    /// Subscribes to a channel. The subscription is made as soon as there is a connection, and again after each reconnect.
     ///
-    /// The delegate hears whether it succeeds, and so do bindings to `pusher:subscription_succeeded` and
-    /// `pusher:subscription_error`. A channel that failed is tried again by calling this again, and on the next connection.
-    /// `auth` is used once, instead of asking for an authorization; as it is signed for one socket id, later connections ask
-    /// as ``PusherClientOptions/authMethod`` says. The result for a presence channel is a ``PusherPresenceChannel``.
+    /// The delegate and bindings to `pusher:subscription_succeeded` and `pusher:subscription_error` are notified of the outcome.
+    /// A failed subscription is retried when this is called again, and on the next connection. `auth` is used once, in place of a
+    /// request for an authorization. It is signed for one socket id, so later connections use ``PusherClientOptions/authMethod``.
+    /// For a presence channel, the result is a ``PusherPresenceChannel``.
     ///
-    /// Names are compared by their UTF-8 bytes, as every server and every other client does it: where a server allows such letters,
-    /// `private-é` written with one scalar and with two is two channels.
+    /// Names are compared by their UTF-8 bytes, as in every server and every other client. If a server allows such letters,
+    /// `private-é` written with one scalar and with two scalars names two channels.
     @preconcurrency
     @discardableResult
     public func subscribe(
@@ -71,8 +73,8 @@ public final class Pusher: Sendable {
         return connection.channel(name, connection.core.subscribe(name, auth: auth, callbacks: callbacks))
     }
 
-    /// Subscribes to a presence channel and returns it as one; a name that doesn't begin with `presence-` gives a channel
-    /// that never has members.
+    /// Subscribes to a presence channel and returns it as a ``PusherPresenceChannel``. If the name doesn't begin with
+    /// `presence-`, the channel never has members.
     @preconcurrency
     @discardableResult
     public func subscribeToPresenceChannel(
@@ -89,28 +91,29 @@ public final class Pusher: Sendable {
         return connection.channel(name, number) as? PusherPresenceChannel ?? PusherPresenceChannel(name, number, connection)
     }
 
-    /// Asks for a channel, as ``subscribe(_:auth:onMemberAdded:onMemberRemoved:onSubscriptionCountChanged:)`` does, and returns a stream of
-    /// all that happens to it from then on: of a client that is connected, too, it misses neither the subscription nor what comes with it.
+    /// Subscribes to a channel, as ``subscribe(_:auth:onMemberAdded:onMemberRemoved:onSubscriptionCountChanged:)`` does, and
+    /// returns a stream of all its updates from then on. Even if the client is already connected, the stream misses neither the
+    /// subscription nor the events that come with it.
     ///
-    /// A channel that was refused is asked for again. One that is subscribed already stays so, and its stream begins with
+    /// A refused channel is retried. A channel that is already subscribed stays subscribed, and its stream begins with
     /// ``ChannelUpdate/subscribed``.
     ///
     /// - Parameters:
     ///   - channelName: The channel's name, prefix included.
-    ///   - auth: An authorization to use once, instead of asking for one.
-    ///   - buffering: The number of elements that may wait, and the treatment of more.
+    ///   - auth: An authorization to use once, instead of requesting one.
+    ///   - buffering: The size of the stream's buffer, and its overflow policy.
     public func updates(
         of channelName: String, auth: PusherAuth? = nil, buffering: StreamBuffering = StreamBuffering()
     ) -> PusherStream<ChannelUpdate> {
         PusherStream(source: connection.core.subscribe(Name(channelName), auth: auth, updates: buffering))
     }
 
-    /// Gives up a channel, in whatever state it is. Events that are still under way are dropped.
+    /// Unsubscribes from a channel, whatever its state. Events that are still in transit are dropped.
     public func unsubscribe(_ channelName: String) {
         connection.core.unsubscribe(Name(channelName))
     }
 
-    /// Gives up all channels.
+    /// Unsubscribes from all channels.
     public func unsubscribeAll() {
         for channel in connection.core.channels { connection.core.unsubscribe(channel.name) }
     }
@@ -120,22 +123,25 @@ public final class Pusher: Sendable {
     /// The user that this client signs in as.
     public var user: PusherUser { PusherUser(connection: connection) }
 
-    /// Signs the user in as ``PusherClientOptions/userAuthMethod`` says, and again on every later connection.
+    /// Signs the user in with ``PusherClientOptions/userAuthMethod``, and again on every later connection.
     ///
-    /// An authorization that fails for a reason that may be over (``PusherError/isRetryable``) is asked for again, as those of channels
-    /// are: callers that wait are told of the first failure, the delegate of each, and ``PusherDelegate/signedIn(userID:)`` of the success after
-    /// it.
+    /// If the authorization fails with a retryable error (``PusherError/isRetryable``), it is requested again, as for channels.
+    /// Waiting callers get the first failure. The delegate gets every failure, and ``PusherDelegate/signedIn(userID:)`` when a
+    /// retry succeeds.
     ///
-    /// Waits for a connection if there is none yet. Gives the user's id. Throws a ``PusherError`` when the authorization or the
-    /// server refuses, when the time for their answers is over, or when the client is disconnected, at once where it was given up
-    /// before; `CancellationError` when the task is cancelled, or runs in a `ServiceGroup` that is asked to end, which ends the wait, not
-    /// the sign-in.
+    /// Waits for a connection if there is none yet. If the task is cancelled, the wait ends, but not the sign-in.
+    ///
+    /// - Returns: The user's id.
+    /// - Throws: A ``PusherError`` if the authorization or the server refuses, if either doesn't reply in time, or if the client
+    ///   is disconnected (at once if it had already given up); `CancellationError` if the task is cancelled, or runs in a
+    ///   `ServiceGroup` that is shutting down.
     @discardableResult
     public func signIn() async throws -> String {
         try await user.signIn()
     }
 
-    /// Signs the user in, as ``signIn()`` does, and calls back once, with the first outcome, where ``PusherClientOptions/delivery`` says.
+    /// Signs the user in, as ``signIn()`` does, and calls the handler once, with the first outcome, on
+    /// ``PusherClientOptions/delivery``.
     @preconcurrency
     public func signIn(completionHandler: @escaping @Sendable (Result<String, PusherError>) -> Void) {
         user.signIn(completionHandler: completionHandler)
@@ -143,33 +149,34 @@ public final class Pusher: Sendable {
 
     // MARK: Events of all channels
 
-    /// Calls the closure with the events of all channels; gives an id to take it back with.
+    /// Calls the closure with the events of all channels. Returns an id to unbind it with.
     ///
-    /// Every such event has a ``PusherEvent/channelName``. Those of the protocol are `pusher:subscription_succeeded`,
-    /// `pusher:subscription_error` and `pusher:cache_miss`; ``bindGlobal(eventCallback:)`` is for the others, too. It is called before
-    /// the closures that are bound on the channel itself.
+    /// Every such event has a ``PusherEvent/channelName``. Of the protocol's own events, these are
+    /// `pusher:subscription_succeeded`, `pusher:subscription_error` and `pusher:cache_miss`; use ``bindGlobal(eventCallback:)``
+    /// for the others. The closure is called before those that are bound on the channel itself.
     @preconcurrency
     @discardableResult
     public func bind(eventCallback: @escaping @Sendable (PusherEvent) -> Void) -> String {
         connection.core.bind(.everywhere(channelEventsOnly: true), eventCallback)
     }
 
-    /// Calls the closure with every event, of whatever channel or of none; gives an id to take it back with.
+    /// Calls the closure with every event, on any channel or none. Returns an id to unbind it with.
     ///
-    /// Beside what ``bind(eventCallback:)`` hears that is what the server says of the connection (`pusher:connection_established`,
-    /// `pusher:error`, …), which has no channel, and what becomes of a channel's members and its subscription count.
+    /// In addition to the events of ``bind(eventCallback:)``, it gets those about the connection
+    /// (`pusher:connection_established`, `pusher:error`, …), which have no channel, and those about a channel's members and its
+    /// subscription count.
     @preconcurrency
     @discardableResult
     public func bindGlobal(eventCallback: @escaping @Sendable (PusherEvent) -> Void) -> String {
         connection.core.bind(.everywhere(channelEventsOnly: false), eventCallback)
     }
 
-    /// Takes back what ``bind(eventCallback:)`` or ``bindGlobal(eventCallback:)`` bound under this id.
+    /// Removes the closure that ``bind(eventCallback:)`` or ``bindGlobal(eventCallback:)`` bound under this id.
     public func unbind(callbackId: String) {
         connection.core.unbind(.everywhere(channelEventsOnly: false), id: callbackId)
     }
 
-    /// Takes back all that was bound to the events of all channels.
+    /// Removes all closures that were bound to the events of all channels.
     public func unbindAll() {
         connection.core.unbindAll(.everywhere(channelEventsOnly: false))
     }

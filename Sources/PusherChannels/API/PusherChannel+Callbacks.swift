@@ -1,7 +1,7 @@
-/// The callbacks of a channel, of which it has one each: those of its subscription, until others are set. They are called where
-/// ``PusherClientOptions/delivery`` says, and are nil on a handle that is idle.
+/// The callbacks of a channel, one of each kind: those passed when subscribing, until others are set. They are called on
+/// ``PusherClientOptions/delivery``, and are nil on an idle handle.
 extension PusherChannel {
-    /// Called with the number of connections that are subscribed, when it changes.
+    /// Called with the number of subscribed connections when it changes.
     @preconcurrency
     public var onSubscriptionCountChanged: (@Sendable (Int) -> Void)? {
         get { callbacks.subscriptionCountChanged }
@@ -16,14 +16,14 @@ extension PusherChannel {
 }
 
 extension PusherPresenceChannel {
-    /// Called when somebody comes.
+    /// Called when a member joins.
     @preconcurrency
     public var onMemberAdded: (@Sendable (PusherPresenceChannelMember) -> Void)? {
         get { callbacks.memberAdded }
         set { setCallback(\.memberAdded, newValue) }
     }
 
-    /// Called when somebody leaves.
+    /// Called when a member leaves.
     @preconcurrency
     public var onMemberRemoved: (@Sendable (PusherPresenceChannelMember) -> Void)? {
         get { callbacks.memberRemoved }

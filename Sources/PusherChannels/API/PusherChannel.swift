@@ -1,10 +1,11 @@
 import Foundation
 
-/// A channel that the application asked for: what is bound to its events, and what is known of it.
+/// A channel that the application subscribed to: its state, and the closures bound to its events.
 ///
-/// It is a handle, which keeps the connection alive: to subscribe twice gives the same object, as long as somebody holds it. All
-/// members may be used from any thread. After ``Pusher/unsubscribe(_:)`` the handle is idle for good: it isn't ``subscribed``, what is
-/// bound to it hears nothing, and ``trigger(eventName:data:)-(_,Any)`` refuses; subscribing again makes a new one.
+/// A channel object is a handle that keeps the connection alive. Subscribing twice returns the same object as long as something
+/// holds it. All members may be used from any thread. After ``Pusher/unsubscribe(_:)`` the handle stays idle: it isn't
+/// ``subscribed``, closures bound to it aren't called, and ``trigger(eventName:data:)-(_,Any)`` refuses. Subscribing again makes
+/// a new handle.
 ///
 /// `@unchecked` only because the class has a subclass: all it stores is immutable and `Sendable`.
 public class PusherChannel: @unchecked Sendable {
@@ -13,7 +14,7 @@ public class PusherChannel: @unchecked Sendable {
 
     let client: PusherConnection
     let channel: Name
-    /// Of the listeners that the channel had when this handle was made: it is idle when they are gone.
+    /// The number of the listeners that the channel had when this handle was made. The handle is idle when they are gone.
     let number: Int
 
     init(_ channel: Name, _ number: Int, _ connection: PusherConnection) {
@@ -36,28 +37,29 @@ public class PusherChannel: @unchecked Sendable {
 
     // MARK: State
 
-    /// The channel's type, which its name tells.
+    /// The channel's type, determined by its name.
     public var type: PusherChannelType { PusherChannelType(name: name) }
 
-    /// Indicates whether the server has confirmed the subscription on the connection that is up now.
+    /// Indicates whether the server has confirmed the subscription on the current connection.
     public var subscribed: Bool { read(\.isSubscribed) ?? false }
 
-    /// Indicates whether the subscription failed for good: it is asked for again with the next connection, or when the application
-    /// subscribes once more. False while it is on its way, and while it waits to be tried again; true for a handle that is idle.
+    /// Indicates whether the subscription failed and isn't being retried. It is made again on the next connection, or when the
+    /// application subscribes again. False while the subscription is in progress or waiting for a retry; true for an idle handle.
     public var hasFailed: Bool { read { $0.state == .failed } ?? true }
 
-    /// The number of connections that are subscribed, if the server tells (an option of the app, never on presence channels).
+    /// The number of subscribed connections, if the server reports it (an option of the app, never on presence channels).
     public var subscriptionCount: Int? { read(\.subscriptionCount) ?? nil }
 
-    /// The connection that the channel is on. Never nil, as a handle keeps its connection alive; PusherSwift's may be.
+    /// The connection that the channel is on. Never nil, because a handle keeps its connection alive; optional because
+    /// PusherSwift's may be nil.
     public var connection: PusherConnection? { client }
 
-    /// The authorization that came with the subscription, as long as it wasn't used.
+    /// The authorization that was passed when subscribing, until it is used.
     public var auth: PusherAuth? { read(\.suppliedAuth) ?? nil }
 
     // MARK: Events
 
-    /// Calls the closure with every event of this name on the channel; gives an id to take it back with.
+    /// Calls the closure with every event of this name on the channel. Returns an id to unbind it with.
     ///
     /// The protocol's own events can be bound to under their public names, such as `pusher:subscription_succeeded`.
     @preconcurrency
@@ -66,26 +68,27 @@ public class PusherChannel: @unchecked Sendable {
         client.core.bind(place(eventName), eventCallback)
     }
 
-    /// Takes back what ``bind(eventName:eventCallback:)`` bound under this id.
+    /// Removes the closure that ``bind(eventName:eventCallback:)`` bound under this id.
     public func unbind(eventName: String, callbackId: String) {
         client.core.unbind(place(eventName), id: callbackId)
     }
 
-    /// Takes back all that was bound to events of this name.
+    /// Removes all closures that are bound to events of this name.
     public func unbindAll(forEventName eventName: String) {
         client.core.unbindAll(place(eventName))
     }
 
-    /// Takes back all that was bound to the channel's events.
+    /// Removes all closures that are bound to the channel's events.
     public func unbindAll() {
         client.core.unbindAll(ofChannel: channel, number: number)
     }
 
-    /// Sends an event to the channel's other subscribers; says what became of it. An event that is refused has a line in the log, too: of
-    /// level `warning`, or `debug` for events that are only too many at the time.
+    /// Sends an event to the channel's other subscribers and returns the outcome. A refused event is also logged: at level
+    /// `warning`, or `debug` if there are only too many events at the time.
     ///
-    /// Only on private and presence channels, not on encrypted ones, and with a name that begins with `client-`. Before the
-    /// subscription is confirmed events wait, a hundred at most. `data` becomes a JSON value, encoded with the environment's encoder.
+    /// Client events are only for private and presence channels, not for encrypted ones, and their names begin with `client-`.
+    /// Until the subscription is confirmed, events wait, a hundred at most. `data` is encoded as JSON with the environment's
+    /// encoder.
     @discardableResult
     public func trigger(eventName: String, data: some Encodable) -> TriggerResult {
         do {
@@ -97,7 +100,7 @@ public class PusherChannel: @unchecked Sendable {
         }
     }
 
-    /// Sends a client event with data that `JSONSerialization` accepts, as PusherSwift takes it.
+    /// Sends a client event with data that `JSONSerialization` accepts, as in PusherSwift.
     @discardableResult
     public func trigger(eventName: String, data: Any) -> TriggerResult {
         guard let json = Data(json: data) else {

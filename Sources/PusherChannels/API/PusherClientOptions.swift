@@ -3,81 +3,86 @@ import Logging
 
 /// The settings of a client: how it connects, is authorized and calls back.
 public struct PusherClientOptions: Sendable {
-    /// The way in which subscriptions to private and presence channels are authorized.
+    /// The method of authorizing subscriptions to private and presence channels.
     public var authMethod: AuthMethod
-    /// The way in which this client's user is signed in.
+    /// The method of signing in this client's user.
     public var userAuthMethod: UserAuthMethod
-    /// Indicates whether a lost connection is made again; without, the state becomes `disconnected`. Close codes 4100–4399, with which
-    /// a server asks its clients to come back, are followed in any case, until there is a connection again.
+    /// Indicates whether to reconnect after a lost connection; if not, the state becomes `disconnected`. After close codes
+    /// 4100–4399, with which a server asks its clients to come back, the client always reconnects, until there is a connection
+    /// again.
     public var autoReconnect: Bool
     /// The server.
     public var host: PusherHost
-    /// The server's port; unless it is set, 443 with ``useTLS`` and 80 without. With one outside 1 to 65535 the client gives up, and says
-    /// so.
+    /// The server's port; by default 443 with ``useTLS`` and 80 without. With a port outside 1 to 65535 the client gives up and
+    /// reports the error.
     public var port: Int {
         get { port(secure: useTLS) }
         set { chosenPort = newValue }
     }
-    /// A path in front of the protocol's own, for servers behind a proxy; nil for none.
+    /// A path prefix in front of the protocol's own path, for servers behind a proxy; nil for none.
     public var path: String?
     /// Indicates whether to use TLS.
     public var useTLS: Bool
-    /// The TLS settings of connections, and of requests to authorization endpoints where ``PusherEnvironment/httpSession`` is a
-    /// ``RoutedHTTPSession``, as the default is on Linux; any other session keeps its own.
+    /// The TLS settings of connections. They also apply to requests to authorization endpoints if
+    /// ``PusherEnvironment/httpSession`` is a ``RoutedHTTPSession``, as it is by default on Linux; any other session keeps its
+    /// own settings.
     public var tls: TLSConfiguration
-    /// The way to the server, and to authorization endpoints where ``PusherEnvironment/httpSession`` is a ``RoutedHTTPSession``, as the
-    /// default is on Linux; any other session goes its own way.
+    /// The proxy settings of connections. They also apply to requests to authorization endpoints if
+    /// ``PusherEnvironment/httpSession`` is a ``RoutedHTTPSession``, as it is by default on Linux; any other session keeps its
+    /// own settings.
     public var proxy: ProxyConfiguration
-    /// Header fields added to the WebSocket upgrade, such as `Origin`, or what a gateway asks for.
+    /// Header fields added to the WebSocket upgrade, such as `Origin`, or fields that a gateway requires.
     public var headers: [String: String] {
         get { secretHeaders.value }
         set { secretHeaders.value = newValue }
     }
-    /// The largest message to take from the server, in bytes; a larger one ends the connection with close code 1009. With zero or less
-    /// that is every message.
+    /// The maximum size of a message from the server, in bytes. A larger message ends the connection with close code 1009. With
+    /// zero or less, every message does.
     public var maximumMessageSize: Int
-    /// The largest number of redirects of the WebSocket upgrade that are followed, one after the other; zero or less for none. They
-    /// never lead from TLS to plain text, and
-    /// ``headers`` aren't sent to another host.
+    /// The maximum number of consecutive redirects of the WebSocket upgrade to follow; zero or less for none. Redirects from TLS
+    /// to plain text are never followed, and ``headers`` aren't sent to another host.
     public var maximumRedirects: Int
-    /// Indicates whether a client with ``useTLS`` off may switch to TLS when the server takes nothing else (close code 4000). The port
+    /// Indicates whether a client with ``useTLS`` off may switch to TLS when the server requires it (close code 4000). The port
     /// stays as set.
     public var upgradesToTLS: Bool
-    /// Seconds of silence after which the client asks the server for a sign of life; the server may ask for less. Nil for 120, a tenth
-    /// of a second at least, a day at most. The client asks, too, when it has sent nothing for three quarters of that time: some
-    /// servers count only what clients send. Stay below the time after which something in between ends silent connections: with nginx that
-    /// is 60 s by default (`proxy_read_timeout`).
+    /// The number of seconds of silence after which the client pings the server; the server may ask for less. Nil for 120; at
+    /// least a tenth of a second, at most a day. The client also pings when it has sent nothing for three quarters of that time,
+    /// because some servers count only what clients send. Stay below the time after which anything in between ends silent
+    /// connections: for nginx that is 60 s by default (`proxy_read_timeout`).
     public var activityTimeout: TimeInterval?
     /// The time that each step may take.
     public var timeouts: ConnectionTimeouts
-    /// When a lost connection is tried again.
+    /// The policy for retrying a lost connection.
     public var reconnectPolicy: ReconnectPolicy
-    /// The limits that are checked before a server is asked; ``ProtocolLimits/unchecked`` leaves that to a self-hosted server.
+    /// The limits that are checked before anything is sent; ``ProtocolLimits/unchecked`` leaves the checks to a self-hosted
+    /// server.
     public var limits: ProtocolLimits
-    /// The largest number of authorizations of channels that are asked for at a time; more wait for their turn, in the order of the
-    /// subscriptions. One at least.
+    /// The maximum number of concurrent requests for channel authorizations; at least one. Further requests wait, in the order of
+    /// the subscriptions.
     public var concurrentAuthorizations: Int
-    /// The largest number of calls that may wait on the queue that ``delivery`` names; one at least. When there is more, nothing is
-    /// read from the connection until half of it was delivered; after ``pauseLimit``, events are dropped
-    /// (``PusherConnection/droppedEvents``) and their channels are said to have missed some.
+    /// The maximum number of calls that may wait on the queue of ``delivery``; at least one. Past it, reading from the connection
+    /// pauses until half of them are delivered. After ``pauseLimit``, events are dropped (``PusherConnection/droppedEvents``),
+    /// and their channels report that some may be missing.
     public var deliveryLimit: Int
-    /// The largest number of bytes of the messages that wait there; past them the same happens as past ``deliveryLimit``.
+    /// The maximum size in bytes of the messages that wait on that queue. Past it, the same happens as past ``deliveryLimit``.
     public var deliveryByteLimit: Int
-    /// The longest time for which nothing is read from the connection while streams or the delivery queue are full, or too much waits to be
-    /// decrypted. Servers wait for a pong for half a minute or more: stay below that. Negative values count as zero.
+    /// The maximum time for which reading from the connection pauses while streams or the delivery queue are full, or too much is
+    /// waiting to be decrypted. Servers wait for a pong for half a minute or more: stay below that. Negative values count as
+    /// zero.
     public var pauseLimit: Duration
-    /// The queue of closures and delegate; by default a serial queue that each client has to itself, never the main queue.
+    /// The queue on which closures and the delegate are called; by default each client has its own serial queue, never the main
+    /// queue.
     ///
-    /// Each such queue that is busy has a thread. A program with hundreds of clients gives each a serial queue that targets
-    /// `.global()`, so that they share a few; closures that block for long then hold up those of others, and tasks too.
+    /// Each busy queue uses a thread. In a program with hundreds of clients, give each a serial queue that targets `.global()`,
+    /// and they share a few threads. Closures that block for long then hold up those of other clients, and tasks too.
     public var delivery: DeliveryPolicy
-    /// Gets a line for what happens to the connection, its channels and its user: a constant message, and metadata for what varies
-    /// (the page "Connections in production" lists them). No secret is ever in one.
+    /// The logger for the connection, its channels and its user. Each line has a constant message, and metadata for what varies
+    /// (the page "Connections in production" lists them). Lines never contain a secret.
     public var logger: Logger
     private var secretHeaders: Secret<[String: String]>
     private var chosenPort: Int?
 
-    /// Creates options; what is left out is what most clients want, and no `port` is the one that goes with `useTLS`.
+    /// Creates options. The defaults suit most clients; the default `port` depends on `useTLS`.
     public init(
         authMethod: AuthMethod = .noMethod,
         userAuthMethod: UserAuthMethod = .noMethod,
@@ -128,7 +133,7 @@ public struct PusherClientOptions: Sendable {
         self.logger = logger
     }
 
-    /// The request that opens a connection; the protocol adds its path.
+    /// Returns the request that opens a connection, without the protocol's path.
     func webSocketRequest(secure: Bool) -> WebSocketRequest {
         WebSocketRequest(
             secure: secure, host: host.stringValue, port: port(secure: secure), path: "/", headers: headers, tls: tls,

@@ -44,28 +44,29 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     /// The state of the connection.
     public var connectionState: ConnectionState { core.read(\.state) }
 
-    /// The time until the next attempt at a lost connection; nil unless one is waited for.
+    /// The time until the next reconnect attempt; nil if none is scheduled.
     public var timeToNextAttempt: Duration? {
         core.read(\.nextAttempt).map { max($0 - environment.scheduler.now, .zero) }
     }
 
-    /// The number of events that were not delivered to closures because the queue for them was behind for longer than
+    /// The number of events that were not delivered to closures because the delivery queue was full for longer than
     /// ``PusherClientOptions/pauseLimit``.
     public var droppedEvents: Int { core.readState(\.backlog.dropped) }
 
-    /// The server's name for this connection, new with each; nil while not connected.
+    /// The server's id for this connection, new with each connection; nil while not connected.
     public var socketId: String? { core.read(\.socketID) }
 
     /// The channels that were subscribed to.
     public var channels: ChannelList { ChannelList(connection: self) }
 
-    /// Hears what happens; held weakly. One that lives on the main actor is set as ``mainActorDelegate``.
+    /// The delegate, held weakly. For a delegate on the main actor, set ``mainActorDelegate``.
     public var delegate: (any PusherDelegate)? {
         get { core.delegate.flatMap { $0 is MainActorDelegate ? nil : $0 } }
         set { core.delegate = newValue }
     }
 
-    /// Hears what happens, on the main actor; held weakly. A client has one delegate: this one or ``delegate``, whichever was set last.
+    /// The delegate that is called on the main actor, held weakly. A client has one delegate: this one or ``delegate``, whichever
+    /// was set last.
     public var mainActorDelegate: (any MainActorPusherDelegate)? {
         get { core.mainActorDelegate }
         set { core.mainActorDelegate = newValue }
@@ -73,8 +74,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
 
     // MARK: Parts
 
-    /// The socket. One that is assigned serves every attempt from the next on, until it is replaced; the one it replaces is
-    /// closed.
+    /// The socket. A newly assigned socket serves every attempt from the next one on, until it is replaced; the socket it
+    /// replaces is closed.
     public var socket: any WebSocket {
         get { core.socket }
         set {
@@ -84,8 +85,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         }
     }
 
-    /// Makes the requests to the authorization endpoint: the environment's session, with ``PusherClientOptions/tls`` and
-    /// ``PusherClientOptions/proxy`` if it is a ``RoutedHTTPSession``. One that is assigned is used as it is.
+    /// The session for requests to the authorization endpoint: the environment's session, with ``PusherClientOptions/tls`` and
+    /// ``PusherClientOptions/proxy`` if it is a ``RoutedHTTPSession``. A session that is assigned here is used as it is.
     public var session: any HTTPSession {
         get { core.readState(\.session) }
         set { core.replace(\.session, with: newValue) }
@@ -97,10 +98,10 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         set { session = newValue }
     }
 
-    /// Describes this client on presence channels when signatures are made here
-    /// (``AuthMethod/inline(secret:encryptionMasterKey:)``); without it the socket id serves as user id.
+    /// The closure that describes this client on presence channels when signatures are made locally
+    /// (``AuthMethod/inline(secret:encryptionMasterKey:)``); without it, the socket id is the user id.
     ///
-    /// Called, like what an ``AuthMethod`` holds, on the thread that brought the need for it; don't block it.
+    /// It is called, like the code in an ``AuthMethod``, on the thread that needs the result; don't block that thread.
     public var userDataFetcher: (@Sendable () -> PusherPresenceChannelMember)? {
         get { core.readState(\.channelUser) }
         set { core.replace(\.channelUser, with: newValue) }
@@ -108,37 +109,37 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
 
     // MARK: Connecting
 
-    /// Connects, if it isn't connected or about to be. An attempt that waits for its time is made at once.
+    /// Connects, unless the client is connected or connecting. A scheduled reconnect attempt is made at once.
     public func connect() {
         core.handle(.connect)
     }
 
-    /// Disconnects, whatever the state; an attempt under way is given up. Subscriptions remain wanted.
+    /// Disconnects in any state, and abandons an attempt in progress. Subscriptions are kept.
     public func disconnect() {
         core.handle(.disconnect)
     }
 
-    /// Tells the client that the network may be another one or back: an attempt that waits for its time is made at once, and an
-    /// open connection is asked for a sign of life.
+    /// Tells the client that the network may have changed or come back: a scheduled reconnect attempt is made at once, and an
+    /// open connection is pinged.
     public func networkChanged() {
         core.handle(.networkChanged)
     }
 
-    /// When a lost connection is tried again; a change counts from the next loss on.
+    /// The policy for retrying a lost connection; a change takes effect at the next loss.
     public var reconnectPolicy: ReconnectPolicy {
         get { core.read(\.backoff.policy) }
         set { core.handle(.reconnectPolicy(newValue)) }
     }
 
-    /// The largest number of retries in a row (``ReconnectPolicy/maximumRetries``); nil for no limit, zero or less for none. PusherSwift's
-    /// name for it.
+    /// The maximum number of consecutive retries (``ReconnectPolicy/maximumRetries``); nil for no limit, zero or less for no
+    /// retries. PusherSwift's name for it.
     public var reconnectAttemptsMax: Int? {
         get { reconnectPolicy.maximumRetries }
         set { reconnectPolicy.maximumRetries = newValue }
     }
 
-    /// The longest pause between two attempts, in seconds; nil, like anything longer, means a day. PusherSwift's name for a
-    /// part of ``reconnectPolicy``.
+    /// The maximum pause between two attempts, in seconds; nil, like anything longer, means a day. PusherSwift's name for a part
+    /// of ``reconnectPolicy``.
     public var maxReconnectGapInSeconds: Double? {
         get { reconnectPolicy.maximumDelay / .seconds(1) }
         set { reconnectPolicy.maximumDelay = Duration(unlimited: newValue) }
@@ -146,7 +147,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
 
     // MARK: Channels
 
-    /// The object of a channel, of the type that goes with its name.
+    /// Returns the object of a channel, of the type that matches its name.
     func channel(_ name: Name, _ number: Int) -> PusherChannel {
         let isPresence = ChannelName(name).kind == .presence
         let new = isPresence ? PusherPresenceChannel(name, number, self) : PusherChannel(name, number, self)
@@ -172,7 +173,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
 }
 
 extension PusherEnvironment {
-    /// The session that goes a client's way. Options that nobody set leave it the one that it was made with.
+    /// Returns the session for a client: the environment's session, with the client's TLS and proxy settings unless they are the
+    /// defaults.
     fileprivate func httpSession(for options: PusherClientOptions) -> any HTTPSession {
         let defaults = PusherClientOptions()
         guard options.tls != defaults.tls || options.proxy != defaults.proxy, let session = httpSession as? any RoutedHTTPSession

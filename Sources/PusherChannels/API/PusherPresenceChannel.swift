@@ -1,11 +1,11 @@
 /// A channel whose members know of each other.
 ///
-/// The members are the server's list as of the subscription, kept up to date by what it says since. While the channel is not
-/// subscribed there are none.
+/// The members are the server's list at the time of the subscription, kept up to date by its later events. While the channel
+/// isn't subscribed, there are none.
 ///
-/// `@unchecked` is inherited; the class stores nothing of its own.
+/// `@unchecked` is inherited; the class adds no stored properties.
 public final class PusherPresenceChannel: PusherChannel, @unchecked Sendable {
-    /// Everybody who is there, once each, in the order in which they became known.
+    /// The members, once each, in the order in which they became known.
     public var members: [PusherPresenceChannelMember] {
         (read(\.presentMembers.members) ?? []).map(PusherPresenceChannelMember.init)
     }
@@ -16,17 +16,17 @@ public final class PusherPresenceChannel: PusherChannel, @unchecked Sendable {
     /// The member with this user id.
     public subscript(userID: String) -> PusherPresenceChannelMember? { findMember(userId: userID) }
 
-    /// The user id this client is in the channel with; nil while it isn't.
+    /// This client's user id in the channel; nil while the channel isn't subscribed.
     public var myId: String? {
         readConnection { connection, channel in channel.isSubscribed ? (channel.me ?? connection.user.id)?.text : nil } ?? nil
     }
 
-    /// This client's own member.
+    /// Returns this client's own member.
     public func me() -> PusherPresenceChannelMember? {
         myId.flatMap { findMember(userId: $0) }
     }
 
-    /// The member with this user id.
+    /// Returns the member with this user id.
     public func findMember(userId: String) -> PusherPresenceChannelMember? {
         (read { $0.presentMembers[Name(userId)] } ?? nil).map(PusherPresenceChannelMember.init)
     }

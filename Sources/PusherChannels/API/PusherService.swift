@@ -1,16 +1,16 @@
 #if ServiceLifecycle
 import ServiceLifecycle
 
-/// With the trait `ServiceLifecycle` a client is a service: ``Pusher/run()`` ends in good order, as ``Pusher/shutdown(within:)`` does it, when
-/// the group that it runs in is asked to shut down; also where that is asked before it has begun.
+/// With the trait `ServiceLifecycle`, a client is a service: ``Pusher/run()`` ends gracefully, as ``Pusher/shutdown(within:)``
+/// does it, when its group is asked to shut down, even if the group is asked before the run has begun.
 ///
 /// ```swift
 /// let group = ServiceGroup(services: [pusher, reader], gracefulShutdownSignals: [.sigterm], logger: logger)
 /// try await group.run()
 /// ```
 ///
-/// So does a stream that is read in such a group: the reader gets what came before, and its loop ends. Put readers behind the client in the
-/// group's list, which is asked to end from the last to the first.
+/// A stream that is read in such a group also ends: the reader gets the elements that came before, and its loop ends. Put readers
+/// after the client in the group's list, because a group shuts its services down from the last to the first.
 extension Pusher: Service {}
 extension PusherEnvironment {
     /// Runs the shutdown when the task is asked to shut down gracefully, and returns when both are done.
@@ -24,7 +24,7 @@ extension PusherEnvironment {
             }
         }
         guard isAsked.withLock(\.self) else { return }
-        // It never fails: nobody gives an error.
+        // It never throws: only a success is given.
         try? await withCheckedThrowingContinuation { done.await(with: $0) }
     }
 }

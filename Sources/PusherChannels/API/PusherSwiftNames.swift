@@ -1,8 +1,10 @@
 import Foundation
 
-/// PusherSwift's names for what has a better one here, so that its programs compile. New code uses the others.
+/// PusherSwift's names for symbols that have better names here. They let PusherSwift's programs compile; new code uses the other
+/// names.
 extension Pusher {
-    /// Asks for a channel; `subscribe(_:auth:onMemberAdded:onMemberRemoved:onSubscriptionCountChanged:)` in PusherSwift's other spelling.
+    /// Subscribes to a channel; `subscribe(_:auth:onMemberAdded:onMemberRemoved:onSubscriptionCountChanged:)` in PusherSwift's
+    /// other spelling.
     @available(*, deprecated, message: "Use subscribe(_:), which needs no label")
     @preconcurrency
     @discardableResult
@@ -20,7 +22,7 @@ extension Pusher {
 }
 
 extension PusherClientOptions {
-    /// Creates options; `attemptToReturnJSONObject` means nothing, as in PusherSwift since its version 9.
+    /// Creates options; `attemptToReturnJSONObject` has no effect, as in PusherSwift since version 9.
     @available(*, deprecated, message: "Leave attemptToReturnJSONObject out: it means nothing")
     public init(
         authMethod: AuthMethod = .noMethod,
@@ -37,7 +39,7 @@ extension PusherClientOptions {
             activityTimeout: activityTimeout)
     }
 
-    /// Changes ``authMethod``.
+    /// Sets ``authMethod``.
     @available(*, deprecated, message: "Set authMethod")
     public mutating func setAuthMethod(authMethod: AuthMethod) {
         self.authMethod = authMethod
@@ -45,21 +47,22 @@ extension PusherClientOptions {
 }
 
 extension PusherConnection {
-    /// The number of attempts in a row that led to no stable connection.
+    /// The number of consecutive attempts that led to no stable connection.
     @available(*, deprecated, message: "Use timeToNextAttempt, or the changes of the state")
     public var reconnectAttempts: Int { core.read(\.backoff.failures) }
 
-    /// Seconds of silence after which the client asks for a sign of life, as the options say; a server may ask for less.
+    /// The number of seconds of silence after which the client pings the server, according to the options; a server may ask for
+    /// less.
     @available(*, deprecated, message: "Use PusherClientOptions.activityTimeout")
     public var activityTimeoutInterval: TimeInterval { options.machineConfiguration.activityTimeout / .seconds(1) }
 
-    /// Seconds for which a pong is waited for.
+    /// The number of seconds to wait for a pong.
     @available(*, deprecated, message: "Use PusherClientOptions.timeouts.pong")
     public var pongResponseTimeoutInterval: TimeInterval { options.machineConfiguration.timeouts.pong / .seconds(1) }
 }
 
 extension PusherChannelType {
-    /// The type of the channel with this name.
+    /// Returns the type of the channel with this name.
     @available(*, deprecated, message: "Use PusherChannelType(name:)")
     public static func type(forName name: String) -> PusherChannelType { PusherChannelType(name: name) }
 
@@ -68,6 +71,6 @@ extension PusherChannelType {
     public static func isPresenceChannel(name: String) -> Bool { PusherChannelType(name: name) == .presence }
 }
 
-/// The description of a presence channel's member where it is a JSON object. PusherSwift's has `AnyObject` for values.
+/// A presence channel member's data as a JSON object. PusherSwift's type has `AnyObject` values.
 @available(*, deprecated, message: "Use PusherPresenceChannelMember.decodeUserInfo(as:with:)")
 public typealias PusherUserInfoObject = [String: Any]

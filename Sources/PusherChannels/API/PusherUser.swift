@@ -1,6 +1,6 @@
 /// The user that a client signs in as: its id, its events, and the users it watches.
 ///
-/// A handle: all of them share one state, and each keeps the connection alive. All members may be used from any thread.
+/// This is a handle: all handles share one state, and each keeps the connection alive. All members may be used from any thread.
 public struct PusherUser: Sendable {
     let connection: PusherConnection
 
@@ -24,40 +24,40 @@ public struct PusherUser: Sendable {
 
     // MARK: Events
 
-    /// Calls the closure with every event of this name that the application sends to the user, on whatever connection the user
-    /// has; gives an id to take it back with.
+    /// Calls the closure with every event of this name that the application sends to the user, whichever connections the user
+    /// has. Returns an id to unbind it with.
     @preconcurrency
     @discardableResult
     public func bind(eventName: String, eventCallback: @escaping @Sendable (PusherEvent) -> Void) -> String {
         connection.core.bind(.user(event: Name(eventName)), eventCallback)
     }
 
-    /// Takes back what ``bind(eventName:eventCallback:)`` bound under this id.
+    /// Removes the closure that ``bind(eventName:eventCallback:)`` bound under this id.
     public func unbind(eventName: String, callbackId: String) {
         connection.core.unbind(.user(event: Name(eventName)), id: callbackId)
     }
 
-    /// Takes back all that was bound to the user's events.
+    /// Removes all closures that are bound to the user's events.
     public func unbindAll() {
         connection.core.unbindAllOfUser()
     }
 }
 
-/// The users that the signed-in user watches: who of them comes online and who goes offline.
+/// The watchlist of the signed-in user: notifies of the watched users who come online or go offline.
 ///
-/// All members may be used from any thread; closures are called where ``PusherClientOptions/delivery`` says.
+/// All members may be used from any thread; closures are called on ``PusherClientOptions/delivery``.
 public struct PusherWatchlist: Sendable {
     let connection: PusherConnection
 
-    /// Calls the closure with the ids of users who did so, `eventName` being `online` or `offline`; gives an id to take it back
-    /// with. After signing in the server tells who is online.
+    /// Calls the closure with the ids of users who came online or went offline, as `eventName` says: `online` or `offline`.
+    /// Returns an id to unbind it with. After a sign-in, the server reports who is online.
     @preconcurrency
     @discardableResult
     public func bind(eventName: String, callback: @escaping @Sendable ([String]) -> Void) -> String {
         String(connection.core.watch(Name(eventName), callback))
     }
 
-    /// Takes back what ``bind(eventName:callback:)`` bound under this id.
+    /// Removes the closure that ``bind(eventName:callback:)`` bound under this id.
     public func unbind(callbackId: String) {
         if let id = Int(callbackId) { connection.core.unwatch(id) }
     }

@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Asks for an authorization, over HTTP or by the application's code; what channels and users have in common.
+/// Requests an authorization, over HTTP or from the application's code; shared by channels and users.
 enum AuthCall {
     typealias Completion<Auth> = @Sendable (Result<Auth, AuthorizationFailure>) -> Void
     typealias Cancel = @Sendable () -> Void
@@ -39,7 +39,8 @@ enum AuthCall {
         return { task.cancel() }
     }
 
-    /// The failure by what the application's code threw. The code, where there is one, is told as the status; the message doesn't repeat it.
+    /// Returns the failure for an error that the application's code threw. The error's code, if any, becomes the status; the
+    /// message doesn't repeat it.
     static func failure(_ problem: String, of error: any Error) -> AuthorizationFailure {
         let told = error as? PusherError
         return AuthorizationFailure(
@@ -50,8 +51,8 @@ enum AuthCall {
 
 /// The request an authorization endpoint expects: a POST.
 enum AuthRequest {
-    /// Longer than anybody waits: the machine's deadline, which is the application's choice, ends the wait and cancels the request.
-    /// The default of `URLRequest`, 60 s, would end longer ones.
+    /// Longer than any wait: the machine's deadline, which the application chooses, ends the wait and cancels the request. The
+    /// default of `URLRequest`, 60 s, would end longer waits.
     static let timeout: TimeInterval = 24 * 60 * 60
 
     static func make(

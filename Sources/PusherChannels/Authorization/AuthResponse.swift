@@ -4,9 +4,9 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Reads what an authorization endpoint answered.
+/// Reads the response of an authorization endpoint.
 enum AuthResponse {
-    /// More than any authorization takes, presence data included: what is longer is something else, such as a page.
+    /// More than any authorization needs, presence data included. A longer response is something else, such as a web page.
     static let maximumSize = 1 << 20
 
     static func read<Auth>(
@@ -38,8 +38,8 @@ enum AuthResponse {
             return .success(try read(try parse(body)))
         } catch {
             failure.message += ", but \(error.problem)"
-            failure.isRetryable = true  // A gateway's page, as like as not: the endpoint means to answer something else.
-            failure.body = nil  // It was meant to hold an authorization and may hold part of one.
+            failure.isRetryable = true  // Probably a gateway's page, not the endpoint's own response.
+            failure.body = nil  // It was meant to hold an authorization and may contain part of one.
             return .failure(failure)
         }
     }
@@ -58,8 +58,8 @@ enum AuthResponse {
         }
     }
 
-    /// A member that may be missing or null. Anything but a text is an endpoint's mistake: without it, the server would only say that it
-    /// refuses the signature.
+    /// Returns a member that may be missing or null. Throws if it is anything but a string, which is an endpoint's mistake:
+    /// without the member, the server would only say that it refuses the signature.
     static func optionalString(_ name: String, in json: JSONValue) throws(Unusable) -> String? {
         switch json[name] {
         case nil, .null: return nil
@@ -68,7 +68,7 @@ enum AuthResponse {
         }
     }
 
-    /// A member that must be there.
+    /// Returns a member that must be there.
     static func string(_ name: String, in json: JSONValue) throws(Unusable) -> String {
         guard let string = json[name]?.stringValue else { throw Unusable(problem: "its body has no string \"\(name)\"") }
         return string

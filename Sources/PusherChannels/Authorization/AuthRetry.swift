@@ -4,13 +4,13 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Which failures of an authorization may be over when it is asked for again: one rule for endpoints and for the application's code.
+/// Decides which failures of an authorization to retry: one rule for endpoints and for the application's code.
 enum AuthRetry {
-    /// Networks come back, and certificates are renewed; a request that can't be made, or has a huge answer, stays what it is. An
-    /// error of unknown sort may be over next time.
+    /// Returns whether a retry may help. Networks come back, and certificates are renewed; a request that can't be made, or whose
+    /// response is too large, fails again. An unknown error may be gone next time.
     static func mayHelp(after error: any Error) -> Bool {
         if let error = error as? PusherError { return error.isRetryable }
-        // This package's own session knows more than a code says.
+        // This package's own session knows more than the code says.
         if let error = error as? URLError, case .proxyRefused(let status)? = WebSocketFailure(error)?.kind {
             return HTTPStatus.isTemporary(status)
         }

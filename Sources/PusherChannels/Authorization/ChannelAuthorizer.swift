@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Gets the authorization for a channel by whatever method the application chose.
+/// Gets the authorization for a channel with the method that the application chose.
 struct ChannelAuthorizer: Sendable {
     typealias Completion = @Sendable (Result<PusherAuth, AuthorizationFailure>) -> Void
     typealias Cancel = AuthCall.Cancel
@@ -13,8 +13,9 @@ struct ChannelAuthorizer: Sendable {
     let key: String
     let environment: PusherEnvironment
 
-    /// Asks; `completion` may be called at once, on any thread, more than once by careless application code, or never. The caller
-    /// sets the deadline and knows a stale answer. `channelUser` describes this client on presence channels signed here.
+    /// Requests an authorization; `completion` may be called at once, on any thread, more than once by careless application code,
+    /// or never. The caller sets the deadline and recognizes a stale reply. `channelUser` describes this client on presence
+    /// channels that are signed locally.
     func authorize(
         channel: String, socketID: String, session: any HTTPSession, channelUser: () -> JSONValue?,
         completion: @escaping Completion

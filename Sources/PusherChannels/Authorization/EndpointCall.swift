@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Asks an ``AuthEndpoint``, twice if the first answer is 401.
+/// Requests an authorization from an ``AuthEndpoint``, twice if the first response is 401.
 struct EndpointCall: Sendable {
     let endpoint: AuthEndpoint
     let socketID: String
@@ -52,7 +52,7 @@ struct EndpointCall: Sendable {
         let own = Set(fields.map { Name($0.name) })
         fields += try await endpoint.parameters(context).filter { !own.contains(Name($0.key)) }
             .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        // The task that fetched them may not have noticed that nobody wants them any more.
+        // The code that fetched them may not have noticed a cancellation.
         try Task.checkCancellation()
         var request = AuthRequest.make(endpoint: endpoint.url, fields: fields, encoding: endpoint.encoding)
         for (name, value) in headers {
@@ -62,7 +62,8 @@ struct EndpointCall: Sendable {
         return request
     }
 
-    /// Foundation leaves out a field that it can't send, without a word: the request would go out without its token.
+    /// Throws for a field that can't be sent. Foundation would silently leave it out, and the request would go out without its
+    /// token.
     private static func checkField(_ name: String, _ value: String) throws(PusherError) {
         guard HTTPSyntax.isToken(name) else {
             throw PusherError(.invalidRequest, message: "\(name.debugDescription) is no name for a header")

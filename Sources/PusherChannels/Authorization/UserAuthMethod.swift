@@ -4,29 +4,29 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A way to get the authorization to sign a client's user in.
+/// A way to get the authorization for signing in a client's user.
 ///
-/// The application's code in it is called on the thread that brought the need for it, on Linux mostly the one that serves all
-/// connections: code that blocks stops them all. `async` code runs in a task of its own. Its description shows no secret.
+/// The application's code in it is called on the thread that needs the authorization, on Linux mostly the one that serves all
+/// connections: code that blocks stops them all. `async` code runs in a separate task. The description shows no secret.
 public enum UserAuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A form POST to this address, with `socket_id`; the answer is JSON with `auth` and `user_data`.
+    /// A form POST to this address, with `socket_id`; the response is JSON with `auth` and `user_data`.
     case endpoint(String)
-    /// A POST to an endpoint with headers and parameters of the application's, which may be fetched with `async` code.
+    /// A POST to an endpoint with the application's headers and parameters, which may be fetched with `async` code.
     case customEndpoint(AuthEndpoint)
-    /// The application builds the request for the connection that has this socket id; its answer is read as an endpoint's is. Nil
+    /// The application builds the request for the connection with this socket id; the response is read like an endpoint's. Nil
     /// makes the sign-in fail.
     case requestBuilder(@Sendable (_ socketID: String) -> URLRequest?)
-    /// Signatures are made here with the app's secret, of the user data as JSON text: an object with the user's `id`. For tests
-    /// and for servers: a secret has no place in an app.
+    /// The user data is signed locally with the app's secret. It is JSON text: an object with the user's `id`. For tests and
+    /// servers: a secret has no place in an app.
     case inline(secret: String, userData: String)
-    /// The application gets the authorization with `async` code; what it throws becomes the failure of the sign-in, a ``PusherError``'s
-    /// code and ``PusherError/retryAfter`` included. It is asked again after a while where an endpoint would be: not after a
-    /// refusal, such as a ``PusherError`` with code 403 (``AuthMethod/customHandler(_:)``).
+    /// The application gets the authorization with `async` code. An error that it throws becomes the failure of the sign-in,
+    /// including a ``PusherError``'s code and ``PusherError/retryAfter``. The call is retried after a while if a request to an
+    /// endpoint would be: not after a refusal, such as a ``PusherError`` with code 403 (``AuthMethod/customHandler(_:)``).
     case customHandler(@Sendable (_ socketID: String) async throws -> PusherUserAuth)
-    /// None: no user can be signed in.
+    /// No method: no user can be signed in.
     case noMethod
 
-    /// The method's name without what it holds.
+    /// The method's name, without its contents.
     public var description: String {
         switch self {
         case .endpoint(let endpoint): "endpoint(\(endpoint.addressWithoutSecrets))"
@@ -41,6 +41,6 @@ public enum UserAuthMethod: Sendable, CustomStringConvertible, CustomDebugString
     /// The ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing to look into: `dump` must not show a secret either.
+    /// An empty mirror, because `dump` must not show a secret either.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

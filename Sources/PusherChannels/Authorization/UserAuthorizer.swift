@@ -1,6 +1,6 @@
 import Foundation
 
-/// Gets the authorization to sign a user in by whatever method the application chose.
+/// Gets the authorization to sign a user in with the method that the application chose.
 struct UserAuthorizer: Sendable {
     typealias Completion = @Sendable (Result<PusherUserAuth, AuthorizationFailure>) -> Void
 
@@ -8,7 +8,8 @@ struct UserAuthorizer: Sendable {
     let key: String
     let environment: PusherEnvironment
 
-    /// Asks; `completion` may be called at once, on any thread, more than once, or never. Gives back what cancels it.
+    /// Requests an authorization; `completion` may be called at once, on any thread, more than once, or never. Returns a closure
+    /// that cancels the request.
     func authorize(
         socketID: String, session: any HTTPSession, completion: @escaping Completion
     ) -> AuthCall.Cancel {

@@ -8,7 +8,7 @@ struct Binding: Sendable {
 struct Bindings: Sendable {
     private var byEvent: [Name: [Binding]] = [:]
 
-    /// The number of them.
+    /// The number of closures.
     private(set) var count = 0
 
     subscript(event: Name) -> [Binding] { byEvent[event] ?? [] }
@@ -33,11 +33,11 @@ struct Bindings: Sendable {
     }
 }
 
-/// Closures that are bound to the events of all channels, and of none.
+/// Closures that are bound to the events of all channels, some of them also to events without a channel.
 struct GlobalBindings: Sendable {
-    /// Those for a channel's event: all of them, in the order of binding.
+    /// The closures for a channel's event: all of them, in the order of binding.
     private var ofChannels: [Binding] = []
-    /// Those that hear every event.
+    /// The closures that hear every event.
     private var ofEverything: [Binding] = []
 
     mutating func add(_ binding: Binding, channelEventsOnly: Bool) {
@@ -64,7 +64,8 @@ struct GlobalBindings: Sendable {
 extension Envelope {
     private static let newsOfMembers: Set<Name> = ["pusher:member_added", "pusher:member_removed", "pusher:subscription_count"]
 
-    /// Indicates whether PusherSwift takes it for an event of a channel: what the protocol says of who is there is news of another sort.
+    /// Indicates whether PusherSwift treats it as a channel's event. It treats the protocol's messages about who is there
+    /// differently.
     fileprivate var isChannelEvent: Bool {
         channel != nil && !(event.begins(with: "pusher:") && Self.newsOfMembers.contains(event))
     }

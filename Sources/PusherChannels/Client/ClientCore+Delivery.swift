@@ -4,16 +4,16 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Calls the listeners: bound closures, callbacks, the delegate. Outside the lock, and one after the other.
+/// Calls to the listeners: bound closures, callbacks, and the delegate. They are made outside the lock, one after the other.
 extension ClientCore {
     /// Deliveries that came together.
     struct UndeliveredBatch {
         var deliveries: [Delivery]
-        /// Listeners that came later are not meant.
+        /// The number of channel listeners made so far. Later ones don't get these deliveries.
         let listenersMade: Int
     }
 
-    /// Deliveries with the closures that they are for, looked up for all of them at once.
+    /// Deliveries with the closures that receive them, looked up for all of them at once.
     struct Deliveries {
         fileprivate struct Entry {
             let delivery: Delivery
@@ -21,12 +21,12 @@ extension ClientCore {
         }
 
         fileprivate let entries: [Entry]
-        /// Listeners that came later are not meant.
+        /// The number of channel listeners made so far. Later ones don't get these deliveries.
         fileprivate let listenersMade: Int
         fileprivate let changes: Int
     }
 
-    /// Looks up whom deliveries are for, among those who listened when they came.
+    /// Looks up the receivers of deliveries among those who listened when they came.
     func resolve(_ batch: UndeliveredBatch, _ state: inout State) -> Deliveries {
         let number = batch.listenersMade
         let entries = batch.deliveries.map {
@@ -47,7 +47,7 @@ extension ClientCore {
         for entry in deliveries.entries {
             switch entry.delivery {
             case .event(let envelope), .userEvent(let envelope):
-                // The closures bound at this moment: one may have been taken back since, or takes back another.
+                // The closures bound right now: one may have been unbound since, or may unbind another.
                 let lookUpAgain = {
                     self.withState { Self.bindings(for: entry.delivery, upTo: deliveries.listenersMade, &$0) }
                 }
@@ -55,7 +55,7 @@ extension ClientCore {
                 let bindings = changes == deliveries.changes ? entry.bindings : lookUpAgain()
                 if bindings.isEmpty { continue }
                 let event = PusherEvent(envelope: envelope, decoder: eventDecoder)
-                /// Those who are left, where the listeners have changed since the first of them was called.
+                /// The closures that are left, if the listeners have changed since the first of them was called.
                 var left: Set<Name>?
                 for binding in bindings {
                     let current = listenerChanges.current
@@ -68,7 +68,7 @@ extension ClientCore {
         }
     }
 
-    /// Calls those whom news other than an event is for.
+    /// Calls the receivers of a notification that isn't an event.
     func call(_ delivery: Delivery, upTo number: Int) {
         switch delivery {
         case .event, .userEvent:

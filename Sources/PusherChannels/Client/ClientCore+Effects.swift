@@ -1,4 +1,4 @@
-/// Does what the machine wants done: the one place where effects meet the world. Used by one thread at a time.
+/// Carries out the machine's effects. They reach the outside world only here. Used by one thread at a time.
 extension ClientCore {
     /// The subject of an authorization.
     enum Authorization: Hashable {
@@ -41,7 +41,7 @@ extension ClientCore {
 
     // MARK: The socket
 
-    /// The socket in use; made when it is first needed.
+    /// The socket in use, which is made when it is first needed.
     var socket: any WebSocket {
         if let socket = readState(\.socket) { return socket }
         let made = environment.makeWebSocket()
@@ -59,11 +59,11 @@ extension ClientCore {
             return handle(.socketClosed(.failed(failure), attempt))
         }
         socket.open(target.request(secure: secure), attempt: attempt)
-        // Replaced meanwhile: closed before it was open, and nothing is sent on it.
+        // If the socket was replaced meanwhile, it is closed before it was open, and nothing is sent on it.
         if readState({ $0.socket !== socket }) { socket.close(code: 1000, reason: "") }
     }
 
-    /// Puts another socket in place; gives back the one it replaces.
+    /// Replaces the socket; returns the previous one.
     func replaceSocket(_ socket: any WebSocket) -> (any WebSocket)? {
         change { state in
             defer { state.socket = socket }
@@ -107,8 +107,8 @@ extension ClientCore {
         endSpan(of: authorization, failure?.error)
     }
 
-    /// Keeps what cancels an authorization until it is done, and says then whether it was still awaited. The entry stands before the
-    /// question is asked: the answer, which removes it, may come at once.
+    /// Keeps the closure that cancels an authorization until it is done. The closure passed to `ask` then returns whether it was
+    /// still awaited. The entry is made before the request, as the response, which removes it, may come at once.
     private func track(_ authorization: Authorization, _ ask: (@escaping @Sendable () -> Bool) -> AuthCall.Cancel) {
         change { $0.authorizations[authorization] = {} }
         let cancel = withSpan(of: authorization) { ask { [weak self] in self?.forget(authorization) != nil } }
@@ -117,7 +117,7 @@ extension ClientCore {
         }
     }
 
-    /// The authorizer may report the cancellation as a failure of its own: it is none, unless the time was over.
+    /// Cancels an authorization. The authorizer may report that as a failure, but it counts as one only after a time-out.
     private func cancel(_ authorization: Authorization, unansweredFor time: Duration?) {
         guard let cancel = forget(authorization) else { return }
         var reason = PusherError(.transport(.cancelled), message: "the authorization is wanted no longer")

@@ -1,4 +1,4 @@
-/// Listeners: the work of the API's objects for the application.
+/// Listeners, and the other work that the API's objects do for the application.
 extension ClientCore {
     typealias Callback = @Sendable (PusherEvent) -> Void
 
@@ -18,7 +18,7 @@ extension ClientCore {
     var mainActorDelegate: (any MainActorPusherDelegate)? {
         get { readState(\.listeners.mainActorDelegate)?.delegate }
         set {
-            // The same one again goes on hearing what is on its way to it.
+            // Setting the same delegate again doesn't cancel the calls on their way to it.
             if let newValue, newValue === mainActorDelegate { return }
             delegate = newValue.map { delegate in
                 MainActorDelegate(delegate, deliveryQueue: deliveryQueue) { [weak self] in
@@ -37,8 +37,10 @@ extension ClientCore {
 
     // MARK: Channels
 
-    /// The channel's listeners and the wish for it come in one step, and go in one: another thread, or the end of what a replaced
-    /// callback holds, may give the channel up meanwhile. Gives back the number of the listeners.
+    /// Adds a channel's listeners and requests the channel; returns the listeners' number.
+    ///
+    /// This is one step, as giving a channel up is: another thread, or a deinitializer that runs when a callback is replaced, may
+    /// give the channel up meanwhile.
     func subscribe(_ channel: Name, auth: PusherAuth?, callbacks: ChannelCallbacks) -> Int {
         change { state, now in subscribe(channel, auth: auth, callbacks: callbacks, &state, at: now) }
     }
@@ -53,17 +55,17 @@ extension ClientCore {
         return number
     }
 
-    /// Nothing that comes later reaches the channel's listeners.
+    /// Gives a channel up. Nothing that comes later reaches its listeners.
     func unsubscribe(_ channel: Name) {
         _ = handOver(channel)
     }
 
-    /// Gives a channel up, and returns what another connection is to know that takes it over.
+    /// Gives a channel up, and returns its state for another connection to take over.
     func handOver(_ channel: Name) -> SubscriptionMachine? {
         change { state, now in giveUp(channel, &state, at: now) }
     }
 
-    /// Gives a channel up that nobody else has asked for since its handle was made.
+    /// Gives a channel up unless somebody else has requested it since its handle was made.
     func withdraw(_ channel: Name, number: Int) {
         change { state, now in
             if state.listeners.withdrawRequest(for: channel, number: number) { _ = giveUp(channel, &state, at: now) }
@@ -88,7 +90,7 @@ extension ClientCore {
         }
     }
 
-    /// Every channel that was subscribed to, by name, with the number of its listeners.
+    /// The channels that were subscribed to, by name, with the number of each one's listeners.
     var channels: [(name: Name, number: Int)] {
         readState { $0.listeners.channels.map { ($0.key, $0.value.number) } }.sorted { $0.0 < $1.0 }
     }
@@ -97,7 +99,7 @@ extension ClientCore {
         readState { $0.listeners.channels[name]?.number }
     }
 
-    /// The application's object for a channel, the same for as long as somebody holds it.
+    /// Returns the application's object for a channel, which stays the same for as long as somebody holds it.
     func object<Object: AnyObject & Sendable>(for channel: Name, number: Int, _ new: Object) -> Object {
         withState { $0.listeners.object(for: channel, number: number, new) }
     }
@@ -117,7 +119,7 @@ extension ClientCore {
         }
     }
 
-    /// Reads something off a channel, for the handle that has this number of listeners; nil when the channel was given up.
+    /// Reads from a channel for the handle whose listeners have this number; returns nil if the channel was given up.
     func read<Result>(_ channel: Name, _ number: Int, _ body: (ConnectionMachine, SubscriptionMachine) -> Result) -> Result? {
         readState { state in
             guard state.listeners.channels[channel]?.number == number, let subscription = state.machine.subscriptions[channel]
@@ -165,12 +167,12 @@ extension ClientCore {
         }
     }
 
-    /// Takes back all that was bound to a place.
+    /// Unbinds everything that was bound to a place.
     func unbindAll(_ place: BindingPlace) {
         changeListeners { $0.removed.append($0.listeners.removeAll(from: place)) }
     }
 
-    /// Takes back all that was bound to any event of a channel, or of the user.
+    /// Unbinds everything that was bound to any event of a channel.
     func unbindAll(ofChannel channel: Name, number: Int) {
         changeListeners { state in
             if let removed = state.listeners.removeAll(ofChannel: channel, number: number) { state.removed.append(removed) }
@@ -183,7 +185,7 @@ extension ClientCore {
 
     // MARK: The user
 
-    /// Calls back once, with the outcome of the next sign-in to end; gives back a number to wait no longer with.
+    /// Calls back once, with the outcome of the next sign-in to end; returns a number for ``forgetSignIn(_:)``.
     @discardableResult
     func signIn(_ callback: @escaping UserListeners.SignInCallback) -> Int {
         change { state, now in

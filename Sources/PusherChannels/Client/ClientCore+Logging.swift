@@ -3,7 +3,7 @@ import Logging
 
 /// The log: the one place where lines are written, for the logger and for the delegate.
 extension ClientCore {
-    /// Puts a line where it is written in its order, under the lock.
+    /// Queues a line, so it is written in order. Called under the lock.
     func log(_ line: LogLine, at now: Instant, _ state: inout State) {
         let context = LogContext(of: state.machine, at: now, for: line)
         state.commands.append(.log(line, context))
@@ -17,7 +17,7 @@ extension ClientCore {
         }
     }
 
-    /// Says how much still waits to be delivered, where there is any.
+    /// Logs the number of deliveries that still wait, if there are any.
     func logUndelivered() {
         change { state, now in
             let count = state.backlog.watermark.count
@@ -35,12 +35,12 @@ extension ClientCore {
 }
 
 extension LogLine {
-    /// The fields of its own, and those of its context.
+    /// Returns the line's own fields and those of its context.
     fileprivate func fields(_ context: LogContext?) -> [LogField] {
         fields + (context?.fields ?? [])
     }
 
-    /// The line as a developer's delegate gets it: the message, and the fields after it.
+    /// Returns the line as a developer's delegate gets it: the message, followed by the fields.
     fileprivate func text(_ context: LogContext?) -> String {
         ([message.rawValue] + fields(context).map { $0.key.rawValue + "=" + $0.value }).joined(separator: " ")
     }
@@ -65,7 +65,7 @@ extension LogLevel {
 }
 
 extension Delivery {
-    /// The line that the log gets; nothing of events and members, which are the application's matter.
+    /// The log line for the delivery; nil for events and members, which are the application's business.
     var logLine: LogLine? {
         switch self {
         case .stateChanged(_, let state, let reason): .state(state, because: reason)

@@ -8,7 +8,7 @@ extension ClientCore {
         guard messages.size <= Self.largestBatchDecodedUnderLock else { return receiveLarge(messages, attempt) }
         change { state, now in
             state.came = now - messages.age
-            // Most messages have one effect: one allocation for all of them.
+            // Most messages have one effect, so one allocation serves all of them.
             if state.effects.isEmpty { state.effects.reserveCapacity(messages.count) }
             messages.forEachInBlocks { kind, block, range in
                 let input = Self.decode(kind, block, range, attempt, &state.decoder)
@@ -20,7 +20,8 @@ extension ClientCore {
         }
     }
 
-    /// A larger batch is decoded before the lock is taken, so that nobody waits for it who only wants to know the state.
+    /// The size in bytes of the largest batch that is decoded under the lock. A larger one is decoded before the lock is taken,
+    /// so nobody who only wants to know the state has to wait for it.
     private static let largestBatchDecodedUnderLock = 1 << 17
 
     private func receiveLarge(_ messages: borrowing MessageBatch, _ attempt: ConnectionAttempt) {
@@ -54,12 +55,12 @@ extension ClientCore {
         }
     }
 
-    /// The text of a message for the log. The user's data that the server repeats came with a signature: it is left out.
+    /// Returns the text of a message for the log, without user data that the server repeats: it came with a signature.
     private static func text(of input: Input, _ kind: MessageBatch.Kind, _ bytes: ArraySlice<UInt8>) -> String {
         let text = kind == .text ? String(decoding: bytes, as: UTF8.self) : "\(bytes.count) bytes that are no text"
         switch input {
         case .received(.control(.signedIn, _), _): return #"{"event":"pusher:signin_success","data":…}"#
-        // One that makes no sense may hold it all the same.
+        // A malformed message may hold user data nevertheless.
         case .receivedMalformed where bytes.withUnsafeBytes({ $0.contains("signin_success") || $0.contains("user_data") }):
             return "\(bytes.count) bytes that make no sense, of a sign-in"
         default: return text
@@ -72,7 +73,8 @@ extension ClientCore {
 }
 
 extension ClientCore.State {
-    /// Tells the machine of a read what its messages don't say: that there were none but control frames, and how old all of it may be.
+    /// Tells the machine what the messages of a read don't say: that there were only control frames, and how old all of it may
+    /// be.
     fileprivate mutating func noteRead(_ count: Int, age: Duration, _ attempt: ConnectionAttempt, at now: Instant) {
         if count == 0 { handle(.receivedControlFrame(attempt), at: now) }
         if age > .zero { handle(.receivedLate(by: age, attempt), at: now) }

@@ -1,8 +1,8 @@
 import Dispatch
 
-/// The one place where everything that happens is passed on, under the lock: to streams, to the delivery queue, or to be carried out.
+/// The one place where effects are passed on, under the lock: to streams, to the delivery queue, or to be carried out.
 extension ClientCore {
-    /// Sorts the machine's effects. Carrying them out may bring more.
+    /// Sorts the machine's effects, and those that sorting brings about.
     func sort(_ state: inout State, at now: Instant) {
         repeat {
             var deliveries: [Delivery] = []
@@ -21,7 +21,7 @@ extension ClientCore {
                     state.commands.append(state.effects[index])
                 case .log(let line, _): log(line, at: now, &state)
                 case .send(.pong) where state.commands.last == .send(.pong):
-                    break  // One answer for all the pings of a read: it says nothing that two would not.
+                    break  // One pong answers all the pings of a read: a second one would say nothing more.
                 case .send(let message) where logsMessages:
                     log(.sent(EnvelopeEncoder.encode(message.withoutSecrets)), at: now, &state)
                     state.commands.append(state.effects[index])
@@ -30,7 +30,7 @@ extension ClientCore {
             }
             state.effects.removeAll(keepingCapacity: state.effects.capacity <= 1024)
             enqueue(deliveries, at: now, &state)
-            // With the last run ends what is read of the client, unless it is connected again.
+            // The end of the last run also ends the client's streams, unless it is connected again.
             if state.runs.lastHasEnded, state.machine.isIdle { state.finishStreams(forGood: false) }
             state.tally.noteDropped(state.backlog.dropped + state.streams.dropped)
             let isOver = state.backlog.isOver || state.streams.over > 0 || state.machine.isOverWithDecrypting
@@ -44,11 +44,12 @@ extension ClientCore {
     private func sort(_ delivery: Delivery, at now: Instant, _ state: inout State, _ deliveries: inout [Delivery]) {
         if let line = delivery.logLine { log(line, at: now, &state) }
         endWhatWaits(for: delivery, &state)
-        // No server can be made to wait for those who don't read of attempts that fail.
+        // No server can be made to wait for readers that don't read the state changes of failing attempts.
         if case .stateChanged(_, let new, _) = delivery, new != .connected {
             log(notRead: state.streams.states.pauseLimitReached(), at: now, &state)
         }
-        // Closures hear what comes when they are bound: what a stream has is kept for no other.
+        // Closures hear only events that come while they are bound, so an event that a stream took isn't kept for closures bound
+        // later.
         if !state.streams.isEmpty, state.streams.append(delivery, eventDecoder, at: state.came ?? now),
             !state.listeners.hear(delivery)
         {
@@ -61,13 +62,13 @@ extension ClientCore {
         for late in streams { log(.streamNotRead(late.name, channel: late.channel), at: now, &state) }
     }
 
-    /// Nobody waits for what can't come any more, nor for what has come.
+    /// Ends the waits for outcomes that can't come anymore, and for those that have come.
     private func endWhatWaits(for delivery: Delivery, _ state: inout State) {
         switch delivery {
         case .subscribed(let channel):
             state.waits.end(of: channel, nil)
         case .subscriptionFailed(let channel, let failure):
-            // It is tried again, and may have come true by now.
+            // It is retried, and may have succeeded by now.
             if failure.error.isRetryable { break }
             state.waits.end(of: channel, failure.error)
             state.streams.finish(ofChannel: channel, failure.error)
@@ -85,7 +86,7 @@ extension ClientCore {
 
     // MARK: The delivery queue
 
-    /// One hop for all of them, under the lock: hops are in the order in which things happened.
+    /// Queues all deliveries in one hop. It is made under the lock, so hops are in the order in which things happened.
     private func enqueue(_ deliveries: [Delivery], at now: Instant, _ state: inout State) {
         guard !deliveries.isEmpty else { return }
         let batch = UndeliveredBatch(deliveries: deliveries, listenersMade: state.listeners.channelsMade)
@@ -100,7 +101,7 @@ extension ClientCore {
         }
     }
 
-    /// So many calls more wait for a delegate on the main actor; or fewer, where they were made.
+    /// Notes a change in the number of calls that wait for a delegate on the main actor; it is negative when calls were made.
     func noteWaitingOnMain(_ calls: Int, bytes: Int) {
         guard calls < 0 else {
             return change { state in
@@ -108,7 +109,7 @@ extension ClientCore {
                 state.tally.noteWaiting(calls)
             }
         }
-        // Another delegate may be there by now, and is to hear of losses on the client's queue.
+        // By now there may be another delegate, which has to be told of losses on the client's queue.
         guard let deliveryQueue else { return delivered(-calls, bytes: -bytes) }
         deliveryQueue.async { [self] in delivered(-calls, bytes: -bytes) }
     }
@@ -121,12 +122,12 @@ extension ClientCore {
         for channel in losses { call(.gap(channel: channel, since: since), upTo: .max) }
     }
 
-    /// Calls the closure when everything that was read before the client was shut down is decrypted, and was delivered.
+    /// Calls the closure once everything that was read before the client was shut down is decrypted and delivered.
     func afterLastDeliveries(_ body: @escaping @Sendable () -> Void) {
         change { $0.decryptionWaits.append { [self] in afterDeliveries(body) } }
     }
 
-    /// Calls the closure when everything that waits now was delivered.
+    /// Calls the closure once everything that waits now is delivered.
     func afterDeliveries(_ body: @escaping @Sendable () -> Void) {
         let passOn = { @Sendable [self] in
             if let onMain = readState(\.listeners.mainActorDelegate) { onMain.afterCalls(body) } else { body() }

@@ -1,4 +1,4 @@
-/// Streams, as the API's objects make them.
+/// Streams for the API's objects.
 extension ClientCore {
     func events(_ buffering: StreamBuffering) -> StreamSource<PusherEvent> {
         make(\.events, for: .init(), buffering) { _, _, _ in }
@@ -18,7 +18,8 @@ extension ClientCore {
         }
     }
 
-    /// Asks for a channel, and makes the stream in the same step: what comes of the wish is in it, also where it has come true already.
+    /// Requests a channel and makes the stream in one step, so the stream has the outcome even if the channel is subscribed
+    /// already.
     func subscribe(_ channel: Name, auth: PusherAuth?, updates buffering: StreamBuffering) -> StreamSource<ChannelUpdate> {
         make(\.updates, for: .init(channel: channel), buffering) { state, id, now in
             _ = subscribe(channel, auth: auth, callbacks: ChannelCallbacks(), &state, at: now)
@@ -51,14 +52,14 @@ extension ClientCore {
         return StreamSource(self, id, in: table)
     }
 
-    /// Tells whether something may yet come of a channel.
+    /// The outlook of a channel: more may come from it, or it has ended.
     enum Outlook {
         case open
         case ended(PusherError?)
     }
 
-    /// The outlook for the handle with this number of listeners: it is idle for good once the channel was given up, and nothing comes of a
-    /// channel that was refused before it is asked for again.
+    /// Returns the outlook for the handle whose listeners have this number. It is idle for good once the channel was given up,
+    /// and nothing comes from a channel that was refused until it is requested again.
     static func outlook(of channel: Name, _ number: Int, _ state: State) -> Outlook {
         guard state.listeners.channels[channel]?.number == number else { return .ended(nil) }
         guard let subscription = state.machine.subscriptions[channel] else { return .ended(state.machine.problem(of: channel)) }
@@ -81,7 +82,8 @@ extension ClientCore {
 }
 
 extension ClientCore.State {
-    /// All that came was read, as far as anybody will read it: the client's life is over, or its last.
+    /// Ends streams and waits once everything that will be read was read: when a client's run has ended, or the client itself
+    /// (`forGood`).
     mutating func finishStreams(forGood: Bool) {
         if forGood {
             streams.shutDown()

@@ -1,9 +1,10 @@
 #if Tracing
 import Tracing
 
-/// A client's spans, by the names that the page "In a service" lists. Tracers are the application's: all of this is outside the lock.
+/// A client's spans, with the names that the page "In a service" lists. The tracer belongs to the application, so all of this
+/// runs outside the lock.
 extension ClientCore {
-    /// Begins and ends spans as they were noted. Called by the thread that drains, so that no end comes before its beginning.
+    /// Starts and ends spans as they were noted. Called by the draining thread, so no span ends before it starts.
     func tell(_ notes: [SpanNotes.Note]) {
         for note in notes {
             switch note {
@@ -13,7 +14,8 @@ extension ClientCore {
         }
     }
 
-    /// Asks for an authorization in the context of a span for it: requests, and the application's code, have that for a parent.
+    /// Requests an authorization in the context of a span for it, which is the parent for requests and for the application's
+    /// code.
     func withSpan<Result>(of authorization: Authorization, _ ask: () -> Result) -> Result {
         var parent: ServiceContext?
         if case .channel(let attempt) = authorization {
@@ -23,12 +25,12 @@ extension ClientCore {
         return ServiceContext.withValue(context, operation: ask)
     }
 
-    /// Ends the span, unless it has ended: an answer may come twice, and late.
+    /// Ends the span, unless it has ended: a response may come twice, and late.
     func endSpan(of authorization: Authorization, _ failure: PusherError?) {
         end(.authorizing(authorization), failure, at: environment.scheduler.now)
     }
 
-    /// Nobody is left to hear how it all ends.
+    /// Ends all spans, as nobody is left to hear the outcome.
     func endAllSpans() {
         let now = environment.scheduler.now
         for operation in readState({ $0.spans.spans.keys }) { end(operation, .clientDisconnected, at: now) }
@@ -94,7 +96,7 @@ extension TracedOperation {
     }
 }
 #else
-/// Spans, of which there are none without the trait `Tracing`.
+/// Spans. There are none without the trait `Tracing`.
 extension ClientCore {
     func tell(_ notes: [SpanNotes.Note]) {}
     func withSpan<Result>(of authorization: Authorization, _ ask: () -> Result) -> Result { ask() }

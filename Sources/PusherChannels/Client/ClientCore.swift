@@ -1,15 +1,16 @@
 import Dispatch
 import Logging
 
-/// The one owner of a client's moving parts: the machine, the socket, authorizations under way, listeners, streams, what waits.
+/// The owner of a client's moving parts: the machine, the socket, authorizations under way, listeners, streams, and everything
+/// that waits.
 ///
-/// All of them are one value behind one lock. Every input changes the value under the lock; the effects then go
-/// to a queue, which is drained outside the lock by whichever thread got there first. So a call changes the state before it returns,
-/// callbacks may call back into the SDK, and everything that happens to a connection has one order.
+/// All of them are one value behind one lock. Every input changes the value under the lock; the effects then go to a queue, which
+/// is drained outside the lock by the first thread to get there. So a call changes the state before it returns, callbacks may
+/// call back into the SDK, and everything that happens to a connection has one order.
 ///
-/// The application's closures are called outside the lock, and so ends what they hold: what is removed from the value is kept until the
-/// lock is free (``State/removed``). Two locks are taken while this one is held, and nothing is locked while they are: that of a dispatch
-/// queue, for a hop, and on Apple platforms that of a ``ChangeCount``.
+/// The application's closures are called outside the lock, and anything they hold is released outside it: parts removed from the
+/// value are kept until the lock is free (``State/removed``). Only two locks are taken while this one is held, and nothing else
+/// is locked while they are: that of a dispatch queue, for a hop, and on Apple platforms that of a ``ChangeCount``.
 final class ClientCore: WebSocketDelegate, Sendable {
     struct State {
         var machine: ConnectionMachine
@@ -23,27 +24,28 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var listeners = Listeners()
         var streams: Streams
         var waits = SubscriptionWaits()
-        /// Called when what was read before the client was shut down is decrypted.
+        /// Called once everything that was read before the client was shut down is decrypted.
         var decryptionWaits: [@Sendable () -> Void] = []
         var runs = Runs()
         var backlog: DeliveryBacklog
 
-        /// When what is being handled came, where it waited; nil for now.
+        /// The arrival time of the data being handled, if it waited; nil for now.
         var came: Instant?
         /// The machine's effects, until they are sorted.
         var effects: [Effect] = []
         /// The effects to carry out outside the lock, in order.
         var commands: [Effect] = []
-        /// The deliveries that the thread that drains has to make.
+        /// The deliveries that the draining thread has to make.
         var deliveries: [UndeliveredBatch] = []
         var isDraining = false
-        /// Called when the thread that drains has done all.
+        /// Called when the draining thread is done.
         var drainWaits: [@Sendable () -> Void] = []
         /// Indicates whether the machine was last told that readers are behind.
         var isReaderOver = false
         var tally = MetricsTally()
         var spans = SpanNotes()
-        /// Objects that were taken out and may hold something of the application's, whose end may do anything: let go of outside the lock.
+        /// Removed parts that may hold the application's objects, whose deinitializers may do anything. They are released outside
+        /// the lock.
         var removed: [any Sendable] = []
     }
 
@@ -51,14 +53,15 @@ final class ClientCore: WebSocketDelegate, Sendable {
     let authorizer: ChannelAuthorizer
     let userAuthorizer: UserAuthorizer
     let environment: PusherEnvironment
-    /// The queue on which the application is called; nil to call it at once, on the thread that drains.
+    /// The queue on which the application is called; nil to call it at once, on the draining thread.
     let deliveryQueue: DispatchQueue?
     let logger: Logger
-    /// Indicates whether each message gets a line: a logger of that level has to be asked for, as they cost more than the messages.
+    /// Indicates whether each message is logged. This requires a logger with the level `trace`, as the lines cost more than the
+    /// messages.
     let logsMessages: Bool
     let eventDecoder: EventDecoder?
     let metrics: ClientMetrics
-    /// Counts changes of the listeners, for deliveries that looked them up before.
+    /// The number of changes to the listeners, for deliveries that looked them up earlier.
     let listenerChanges = ChangeCount()
     private let state: Locked<State>
 
@@ -91,9 +94,9 @@ final class ClientCore: WebSocketDelegate, Sendable {
         endAllSpans()
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
-    /// Reads something off the machine.
+    /// Reads from the machine.
     func read<Result>(_ body: (ConnectionMachine) -> Result) -> Result {
         state.withLock { body($0.machine) }
     }
@@ -102,7 +105,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         state.withLock { body($0) }
     }
 
-    /// Looks something up in place; changes nothing.
+    /// Accesses the state in place, without the follow-up work of `change`.
     func withState<Result>(_ body: (inout State) -> Result) -> Result {
         state.withLock(body)
     }
@@ -117,7 +120,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         change { state, _ in body(&state) }
     }
 
-    /// Replaces a part; what was there is let go of outside the lock.
+    /// Replaces a part of the state; the previous one is released outside the lock.
     func replace<Part: Sendable>(_ part: WritableKeyPath<State, Part>, with new: Part) {
         change { state in
             state.removed.append(state[keyPath: part])
@@ -125,7 +128,8 @@ final class ClientCore: WebSocketDelegate, Sendable {
         }
     }
 
-    /// The one way to change the state: does what follows from the change before it returns, unless another thread is at it.
+    /// Changes the state, and does the follow-up work before it returns, unless another thread is draining. All changes with
+    /// consequences go through here.
     func change<Result>(_ body: (inout State, Instant) -> Result) -> Result {
         let now = environment.scheduler.now
         let (result, aftermath, tally) = state.withLock { state in
@@ -133,7 +137,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
             return (result, settle(&state, at: now), state.tally.take())
         }
         if let tally { metrics.add(tally) }
-        // Before anybody hears of what happened: who moves a virtual clock then finds the timer.
+        // Before anybody hears of what happened, so that code which then advances a virtual clock finds the timer.
         if let timer = aftermath?.timer { set(timer) }
         if aftermath?.ordersReading == true { orderReading() }
         aftermath?.perform()
@@ -151,7 +155,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
 
         func perform() {
             for wakeUp in wakeUps { wakeUp() }
-            // Said out loud: what nobody uses is let go of as early as the optimizer sees that.
+            // Explicit, as the optimizer may release an unused value earlier.
             withExtendedLifetime(removed) {}
         }
     }
@@ -164,7 +168,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         state.isDraining = isElsewhere || work != nil
         let wakeUps = state.streams.wakeUps() + state.waits.wakeUps() + state.runs.wakeUps() + state.decryptionWakeUps()
         let ordersReading = state.reading.begin()
-        // The thread that drains may be away for long, and a pause that has a limit mustn't last until then.
+        // The draining thread may be busy for a long time, and a limited pause mustn't last until it is back.
         let isPauseLimited = isElsewhere && state.machine.readingDeadline != nil
         let timer = isPauseLimited ? timerChange(&state) : work?.timer
         guard work != nil || timer != nil || ordersReading || !wakeUps.isEmpty || !state.removed.isEmpty else { return nil }
@@ -183,7 +187,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var socket: (any WebSocket)?
     }
 
-    /// Does work whose timer is set, and then what came of it.
+    /// Does work whose timer is set, and then the work that results from it.
     private func drain(_ first: Work) {
         var work = first
         while true {
@@ -208,7 +212,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
     }
 
     private func nextWork(_ state: inout State) -> Work? {
-        // Commands may move the deadline: their round sets the timer after them.
+        // Commands may move the deadline, so their round sets the timer after them.
         let timer = state.commands.isEmpty ? timerChange(&state) : nil
         guard timer != nil || !state.commands.isEmpty || !state.deliveries.isEmpty || !state.spans.isEmpty else { return nil }
         defer { (state.commands, state.deliveries) = ([], []) }
@@ -227,7 +231,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         guard let deadline = change.deadline else { return }
         let number = change.number
         let action = environment.scheduler.schedule(at: deadline, label: "connection") { [weak self] in self?.timerRang(number) }
-        // It may have rung already.
+        // The timer may have fired already.
         let isStale = state.withLock { !$0.timer.keep(action, number: number) }
         if isStale { action.cancel() }
     }
@@ -247,7 +251,7 @@ extension ClientCore.State {
         return decryptionWaits.map { wait in { wait() } }
     }
 
-    /// Has the machine take an input.
+    /// Passes an input to the machine.
     mutating func handle(_ input: Input, at now: Instant) {
         tally.note(input, at: now)
         machine.handle(input, at: now, into: &effects)

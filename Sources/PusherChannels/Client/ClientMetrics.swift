@@ -1,8 +1,8 @@
 #if Metrics
 import Metrics
 
-/// The application's metrics of its clients, by the names that the page "In a service" lists. All clients add to the same ones, so none is
-/// ever set: they go up and down.
+/// The application's metrics of its clients, with the names that the page "In a service" lists. All clients share the same
+/// metrics, so none is ever set: they go up and down.
 struct ClientMetrics: Sendable {
     private let factory: any MetricsFactory
     private let events: [ChannelName.Kind: Counter]
@@ -19,7 +19,7 @@ struct ClientMetrics: Sendable {
     private let authorized: Timer
     private let refused: Timer
 
-    /// - Parameter factory: Makes the metrics; nil stands for the one that the application bootstrapped.
+    /// - Parameter factory: The factory that makes the metrics; nil for the one that the application bootstrapped.
     init(_ factory: (any MetricsFactory)?) {
         let factory = factory ?? MetricsSystem.factory
         self.factory = factory
@@ -49,7 +49,7 @@ struct ClientMetrics: Sendable {
         refused = timer("authorization_seconds", [("outcome", "failure")])
     }
 
-    /// Tells what was counted.
+    /// Adds the counts to the metrics.
     func add(_ tally: MetricsTally) {
         for (kind, count) in tally.events { events[kind]?.increment(by: count) }
         add(tally.connectionEvents, to: connectionEvents)
@@ -67,12 +67,12 @@ struct ClientMetrics: Sendable {
         if tally.paused > .zero { record(tally.paused, in: paused) }
     }
 
-    /// Deliveries were made that had waited so long on the application's queue.
+    /// Records the time that deliveries waited on the application's queue.
     func delivered(after time: @autoclosure () -> Duration) {
         record(time(), in: wait)
     }
 
-    /// An authorization took so long.
+    /// Records the time that an authorization took.
     func authorized(_ isSuccess: Bool, after time: @autoclosure () -> Duration) {
         record(time(), in: isSuccess ? authorized : refused)
     }
@@ -81,7 +81,7 @@ struct ClientMetrics: Sendable {
         if count > 0 { counter.increment(by: count) }
     }
 
-    /// Backends take amounts above zero.
+    /// Changes a meter. Backends accept only amounts above zero.
     private func change(_ meter: Meter, by difference: Int) {
         if difference > 0 { meter.increment(by: Double(difference)) }
         if difference < 0 { meter.decrement(by: Double(-difference)) }
@@ -92,7 +92,7 @@ struct ClientMetrics: Sendable {
     }
 }
 #else
-/// The application's metrics, of which there are none without the trait `Metrics`.
+/// The application's metrics. There are none without the trait `Metrics`.
 struct ClientMetrics: Sendable {
     func add(_ tally: MetricsTally) {}
     func delivered(after time: @autoclosure () -> Duration) {}

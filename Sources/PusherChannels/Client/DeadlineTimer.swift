@@ -1,9 +1,9 @@
-/// The one timer of a connection. It is set again only when it would ring too late: one that rings early costs a look at the
-/// clock, while a heartbeat's deadline moves with every message.
+/// The only timer of a connection. It is set again only if it would fire too late: firing early costs a look at the clock, while
+/// a heartbeat's deadline moves with every message.
 ///
-/// It is a value that knows what is to be set; its owner does that, and says which timer has rung.
+/// It is a value that decides when the timer must be set. Its owner sets it, and reports which timer has fired.
 struct DeadlineTimer: Sendable {
-    /// The owner's task: cancel the timer there was, and set one for the deadline if there is one.
+    /// The owner's task: cancel the previous timer, and set one for the deadline if there is one.
     struct Change {
         let previous: (any ScheduledAction)?
         let deadline: Instant?
@@ -14,7 +14,7 @@ struct DeadlineTimer: Sendable {
     private var action: (any ScheduledAction)?
     private var number = 0
 
-    /// Returns the change that makes a timer ring at a deadline; nil if it is set well.
+    /// Returns the change that makes a timer fire at a deadline; nil if none is needed.
     mutating func change(for next: Instant?) -> Change? {
         switch (deadline, next) {
         case (nil, nil): return nil
@@ -26,21 +26,21 @@ struct DeadlineTimer: Sendable {
         return Change(previous: action, deadline: next, number: number)
     }
 
-    /// Keeps what cancels a timer that was set; false if it isn't needed any more.
+    /// Keeps the action that cancels a timer; returns false if the timer isn't needed anymore.
     mutating func keep(_ action: any ScheduledAction, number: Int) -> Bool {
         guard number == self.number, deadline != nil else { return false }
         self.action = action
         return true
     }
 
-    /// Tells whether the timer that rang is the one that is set.
+    /// Returns whether the timer that fired is the one that is set.
     mutating func hasRung(_ number: Int) -> Bool {
         guard number == self.number, deadline != nil else { return false }
         (deadline, action) = (nil, nil)
         return true
     }
 
-    /// Forgets the timer; gives back what cancels it.
+    /// Forgets the timer; returns the action that cancels it.
     mutating func forget() -> (any ScheduledAction)? {
         defer { (deadline, action) = (nil, nil) }
         return action

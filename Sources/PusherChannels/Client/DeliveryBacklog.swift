@@ -1,5 +1,5 @@
-/// The deliveries that wait on the application's queue: past the limits the server has to wait, and past the time for that, events are
-/// dropped until half of them is free again.
+/// The deliveries that wait on the application's queue. Beyond the limits, the server has to wait. If it can't wait any longer,
+/// events are dropped until half of the limits is free again.
 struct DeliveryBacklog: Sendable {
     private(set) var watermark: Watermark
     private(set) var dropped = 0
@@ -21,8 +21,8 @@ struct DeliveryBacklog: Sendable {
         if losses.isEmpty { heardUpTo = time }
     }
 
-    /// Returns whether there is room for something that is about to wait. Events can be missed, as on any bad connection; news about the
-    /// connection and its channels can not.
+    /// Returns whether there is room for another delivery. Events can be missed, as on any bad connection; notifications about
+    /// the connection and its channels can't.
     mutating func admits(_ delivery: Delivery) -> Bool {
         guard watermark.state == .dropping, delivery.isOfEvent else { return true }
         dropped += 1
@@ -30,14 +30,14 @@ struct DeliveryBacklog: Sendable {
         return false
     }
 
-    /// Indicates whether there is room for a line that only informs, which can be missed like an event.
+    /// Indicates whether there is room for a log line, which can be missed like an event.
     var admitsLines: Bool { watermark.state != .dropping }
 
     mutating func add(count: Int, bytes: Int) {
         watermark.add(count: count, bytes: bytes)
     }
 
-    /// So many were delivered; gives back the channels that lost events, and since when, if that can be told now.
+    /// Notes that deliveries were made. If that frees enough room, returns the channels that lost events, and since when.
     mutating func delivered(_ count: Int, bytes: Int) -> (losses: [Name], since: Instant) {
         let before = watermark.state
         watermark.remove(count: count, bytes: bytes)
@@ -48,7 +48,7 @@ struct DeliveryBacklog: Sendable {
 }
 
 extension Delivery {
-    /// The event that it brings.
+    /// The event that it delivers, if any.
     var envelope: Envelope? {
         switch self {
         case .event(let envelope), .userEvent(let envelope): envelope
@@ -61,7 +61,7 @@ extension Delivery {
         if case .decryptionFailed(let channel, _, _, _) = self { channel } else { nil }
     }
 
-    /// Indicates whether it is about an event of the application's.
+    /// Indicates whether it is about an application event.
     fileprivate var isOfEvent: Bool {
         envelope.map { !$0.event.begins(with: "pusher:") } ?? (undecryptedChannel != nil)
     }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Opens the data of an encrypted channel's event: `{"nonce":base64,"ciphertext":base64}`, a NaCl secretbox.
+/// Decryption of the data of an encrypted channel's event: `{"nonce":base64,"ciphertext":base64}`, a NaCl secretbox.
 enum EncryptedData {
     static func open(_ data: String?, with secret: SharedSecret) -> Result<String, ConnectionMachine.DecryptionFailure> {
-        // One that an application brought along: where there is another way to a key, that is asked.
+        // The application may have supplied this secret. If there is another way to get a key, that is tried.
         guard let key = secret.bytes else { return .failure(.wrongKey) }
         let members: Members
         do throws(JSONError) {
@@ -25,7 +25,7 @@ enum EncryptedData {
     }
 }
 
-/// The members of an event's data that take part in decrypting it; nil is what isn't there, or is no base64.
+/// The members of an event's data that decryption needs; nil if they are missing or aren't base64.
 private struct Members {
     var nonce: [UInt8]?
     var ciphertext: [UInt8]?

@@ -1,5 +1,5 @@
 #if Metrics || Tracing
-/// Errors as labels of metrics and types of spans' errors: a few words, whatever a server says.
+/// Labels of errors for metrics, and for the error types of spans. There are only a few, whatever a server says.
 extension PusherError.Kind {
     var label: String {
         switch self {

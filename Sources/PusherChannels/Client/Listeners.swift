@@ -1,4 +1,4 @@
-/// The callbacks that came with a subscription, as PusherSwift has them.
+/// The callbacks that were passed with a subscription, as in PusherSwift.
 struct ChannelCallbacks: Sendable {
     typealias MemberCallback = @Sendable (PusherPresenceChannelMember) -> Void
 
@@ -6,7 +6,7 @@ struct ChannelCallbacks: Sendable {
     var memberRemoved: MemberCallback?
     var subscriptionCountChanged: (@Sendable (Int) -> Void)?
 
-    /// Takes over those that are given; nil leaves what is there. Gives back those that were there.
+    /// Replaces the callbacks that are given; nil keeps the current one. Returns the previous callbacks.
     mutating func update(_ new: ChannelCallbacks) -> ChannelCallbacks {
         defer {
             memberAdded = new.memberAdded ?? memberAdded
@@ -19,7 +19,7 @@ struct ChannelCallbacks: Sendable {
 
 /// The listeners of one channel, from its subscription until it is given up.
 struct ChannelListeners: Sendable {
-    /// Later ones have higher numbers.
+    /// The number that identifies these listeners. Later ones have higher numbers.
     let number: Int
     /// The number of `subscribe` calls that haven't been undone.
     var requests = 0
@@ -36,40 +36,41 @@ struct UserListeners: Sendable {
 
     var bindings = Bindings()
     var signIns: [(id: Int, callback: SignInCallback)] = []
-    /// Those whose sign-in has ended, for each one's news that is to be delivered yet.
+    /// The closures whose sign-in has ended, one list for each outcome that is still to be delivered.
     private var endedSignIns = Deque<[SignInCallback]>()
     var watchers: [Int: (event: Name, callback: WatchlistCallback)] = [:]
 
-    /// A sign-in has ended: who asks from now on waits for another.
+    /// Notes that a sign-in has ended: closures added from now on wait for another one.
     mutating func signInEnded() {
         endedSignIns.append(signIns.map(\.callback))
         signIns = []
     }
 
-    /// Takes those who wait for the news that is being delivered.
+    /// Takes the closures that wait for the outcome that is being delivered.
     mutating func takeEndedSignIns() -> [SignInCallback] {
         endedSignIns.popFirst() ?? []
     }
 
-    /// Those who watch for an event, in the order in which they began.
+    /// Returns the closures that watch for an event, in the order in which they began.
     func watchers(of event: Name) -> [WatchlistCallback] {
         watchers.filter { $0.value.event == event }.sorted { $0.key < $1.key }.map(\.value.callback)
     }
 }
 
-/// Everybody whom the application has listen: closures, callbacks, the delegate.
+/// The application's listeners: closures, callbacks, and the delegate.
 struct Listeners {
     private weak var anyDelegate: (any PusherDelegate)?
-    /// Indicates whether a delegate was set, also where it has gone since: to look is to hold it for a moment, and its end may do anything.
+    /// Indicates whether a delegate was set, even if it is gone now. Checking the weak reference would retain the delegate for a
+    /// moment, and its deinitializer may do anything.
     private(set) var hasDelegate = false
-    /// In place of a delegate of the application's that lives on the main actor.
+    /// The stand-in for an application's delegate that lives on the main actor.
     private(set) var mainActorDelegate: MainActorDelegate?
     private(set) var channels: [Name: ChannelListeners] = [:]
     var user = UserListeners()
     private var global = GlobalBindings()
     /// The number of closures that are bound to events of channels.
     private var boundToChannels = 0
-    /// The number of listeners of channels: who came later hears nothing of what came before.
+    /// The number of channel listeners made so far. Later ones hear nothing of what came before.
     private(set) var channelsMade = 0
     private var idsMade = 0
 
@@ -77,7 +78,7 @@ struct Listeners {
 
     var delegate: (any PusherDelegate)? { anyDelegate }
 
-    /// Puts a delegate in the place of the one that is there, of whichever sort it is.
+    /// Replaces the current delegate, whichever kind it is.
     mutating func setDelegate(_ delegate: (any PusherDelegate)?) {
         anyDelegate = delegate
         hasDelegate = delegate != nil
@@ -86,7 +87,7 @@ struct Listeners {
 
     // MARK: Channels
 
-    /// The number of the listeners of a channel that is asked for; they are made the first time.
+    /// Notes a request for a channel; returns the number of its listeners, which are made on the first request.
     mutating func request(_ channel: Name) -> Int {
         if channels[channel] == nil {
             channelsMade += 1
@@ -96,19 +97,19 @@ struct Listeners {
         return channels[channel]?.number ?? channelsMade
     }
 
-    /// Takes a request back; returns whether it was the only one.
+    /// Withdraws a request; returns whether it was the only one.
     mutating func withdrawRequest(for channel: Name, number: Int) -> Bool {
         guard channels[channel]?.number == number else { return false }
         channels[channel]?.requests -= 1
         return channels[channel]?.requests == 0
     }
 
-    /// Takes over callbacks; gives back those that were there.
+    /// Updates a channel's callbacks; returns the previous ones.
     mutating func update(_ channel: Name, _ callbacks: ChannelCallbacks) -> ChannelCallbacks? {
         channels[channel]?.callbacks.update(callbacks)
     }
 
-    /// The object for a channel: the one that somebody holds, or this one from now on.
+    /// Returns the object for a channel: the one that somebody holds, or this one from now on.
     mutating func object<Object: AnyObject & Sendable>(for channel: Name, number: Int, _ new: Object) -> Object {
         guard let listeners = channels[channel], listeners.number == number else { return new }
         if let object = listeners.object as? Object { return object }
@@ -116,7 +117,7 @@ struct Listeners {
         return new
     }
 
-    /// Puts another callback in place; gives back what was there.
+    /// Replaces a callback; returns the previous one.
     mutating func replace<Value: Sendable>(
         _ callback: WritableKeyPath<ChannelCallbacks, Value>, _ value: Value, of channel: Name, number: Int
     ) -> Value? {
@@ -131,7 +132,7 @@ struct Listeners {
         return removed
     }
 
-    /// The listeners of a channel that were there when something came, and still are.
+    /// Returns the listeners of a channel if they were there when something came, and still are.
     func listeners(of channel: Name, upTo number: Int) -> ChannelListeners? {
         channels[channel].flatMap { $0.number <= number ? $0 : nil }
     }
@@ -195,7 +196,7 @@ struct Listeners {
         return user.bindings
     }
 
-    /// Returns whether somebody else than a stream is to be told: a closure that is bound to an event, or whoever hears other news.
+    /// Returns whether a listener gets the delivery: an event needs a bound closure, and any other notification has a listener.
     mutating func hear(_ delivery: Delivery) -> Bool {
         switch delivery {
         case .event(let envelope): !bindings(for: envelope, ofUser: false, upTo: .max).isEmpty
@@ -204,7 +205,7 @@ struct Listeners {
         }
     }
 
-    /// The receivers of an event, in the order of their calls.
+    /// Returns the receivers of an event, in the order in which they are called.
     mutating func bindings(for envelope: Envelope, ofUser: Bool, upTo number: Int) -> [Binding] {
         let named = ofUser ? user.bindings[envelope.event] : bindings(of: envelope.channel, to: envelope.event, upTo: number)
         let global = global.bindings(for: envelope)
@@ -214,7 +215,7 @@ struct Listeners {
 
     private mutating func bindings(of channel: Name?, to event: Name, upTo number: Int) -> [Binding] {
         guard boundToChannels > 0, let channel, let index = channels.index(forKey: channel) else { return [] }
-        // In place: a copy of the listeners would cost more than all the rest.
+        // In place: copying the listeners would cost more than everything else here.
         return Self.bindings(of: &channels.values[index], to: event, upTo: number)
     }
 

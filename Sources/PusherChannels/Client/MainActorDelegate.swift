@@ -5,16 +5,16 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Passes on to the main actor what a client tells its delegate. Calls that wait there count as those that wait for the client's delivery
-/// queue: a main thread that is busy makes the server wait.
+/// A delegate that forwards a client's calls to a delegate on the main actor. Calls that wait there count like those that wait
+/// for the client's delivery queue, so a busy main thread makes the server wait.
 final class MainActorDelegate: PusherDelegate, Sendable {
     private let target: Locked<Target>
-    /// Indicates whether the client delivers on the main queue: a hop less.
+    /// Indicates whether the client delivers on the main queue, which saves a hop.
     private let isCalledOnMain: Bool
-    /// Is told that so many calls more wait, and how many bytes they keep; or fewer, where they were made.
+    /// Reports the change in the number of waiting calls, and in the bytes they keep. Both are negative when a call was made.
     private let noteWaiting: @Sendable (_ calls: Int, _ bytes: Int) -> Void
 
-    /// The mark by which the main queue is recognized: on Linux `DispatchQueue.main` is another object each time.
+    /// The key that identifies the main queue: on Linux, `DispatchQueue.main` is a different object each time.
     private static let mainQueue = {
         let key = DispatchSpecificKey<Void>()
         DispatchQueue.main.setSpecific(key: key, value: ())
@@ -36,12 +36,12 @@ final class MainActorDelegate: PusherDelegate, Sendable {
 
     var delegate: (any MainActorPusherDelegate)? { target.withLock(\.delegate) }
 
-    /// Another is the delegate now: this one doesn't hear what is on its way.
+    /// Forgets the delegate, as another one replaced it: it doesn't get the calls that are on their way.
     func forget() {
         target.withLock { $0.delegate = nil }
     }
 
-    /// Calls the closure when all calls that wait now were made.
+    /// Calls the closure once all calls that wait now were made.
     func afterCalls(_ body: @escaping @Sendable () -> Void) {
         if isCalledOnMain { body() } else { DispatchQueue.main.async(execute: body) }
     }

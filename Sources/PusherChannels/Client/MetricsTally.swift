@@ -1,4 +1,5 @@
-/// The part of a client's life that its metrics tell, since it was taken last: counted under the client's lock, told outside of it.
+/// The counts for a client's metrics since they were last taken. They are counted under the client's lock, and reported outside
+/// of it.
 ///
 /// Without the trait `Metrics` it counts nothing.
 struct MetricsTally: Sendable {
@@ -16,7 +17,7 @@ struct MetricsTally: Sendable {
     private(set) var paused = Duration.zero
     private(set) var isEmpty = true
 
-    // What is under way outlives the taking.
+    // These are under way, so they outlive the taking.
     private var pingSent: Instant?
     private var pausedSince: Instant?
     private var droppedBefore = 0
@@ -28,7 +29,7 @@ struct MetricsTally: Sendable {
             pings.append(now - sent)
         case .socketClosed(let closure, _):
             closes[CloseLabel(closure), default: 0] += 1
-            // The next connection is read from its start.
+            // The next connection begins with reading on.
             if let since = pausedSince.take() { paused += now - since }
             (pingSent, isEmpty) = (nil, false)
         default: return
@@ -57,26 +58,26 @@ struct MetricsTally: Sendable {
         isEmpty = false
     }
 
-    /// The client is gone, perhaps before anybody could hear that its connection was closed.
+    /// Notes that the client is gone, perhaps before anybody could hear that its connection was closed.
     mutating func noteEnd(in state: ConnectionState) {
         guard state != .disconnected else { return }
         states[state, default: 0] -= 1
         isEmpty = false
     }
 
-    /// One read of the connection brought so many bytes.
+    /// Adds the bytes of one read of the connection.
     mutating func noteRead(bytes: Int) {
         self.bytes += bytes
         isEmpty = false
     }
 
-    /// So many deliveries more, or fewer, wait on the application's queue.
+    /// Notes a change in the number of deliveries that wait on the application's queue.
     mutating func noteWaiting(_ count: Int) {
         waiting += count
         isEmpty = false
     }
 
-    /// So many events were dropped since the client began.
+    /// Notes the total number of events dropped since the client began.
     mutating func noteDropped(_ total: Int) {
         guard total > droppedBefore else { return }
         dropped += total - droppedBefore
@@ -84,7 +85,7 @@ struct MetricsTally: Sendable {
         isEmpty = false
     }
 
-    /// Gives back what was counted, and begins anew.
+    /// Returns the counts and starts over; nil if nothing was counted.
     mutating func take() -> MetricsTally? {
         guard !isEmpty else { return nil }
         var next = MetricsTally()
@@ -104,7 +105,7 @@ struct MetricsTally: Sendable {
 }
 
 #if Metrics
-/// A close code as a label: those with a meaning of their own by number, the others by their class, so that no server makes labels.
+/// A close code as a label: codes with a defined meaning by number, the others by class, so a server can't create labels.
 struct CloseLabel: Hashable, Sendable {
     let text: String
 

@@ -2,8 +2,8 @@
 import ServiceLifecycle
 
 extension OneShot {
-    /// Waits for the result as ``value(cancelling:)`` does; a service group that is asked to end counts as a cancellation: the client of the
-    /// group, which would end the wait, is asked only once this one's service has returned.
+    /// Waits for the result as ``value(cancelling:)`` does, but treats a graceful shutdown as a cancellation: the service group's
+    /// client, which would end the wait, is asked to shut down only after this caller's service has returned.
     func valueUnlessAskedToEnd(cancelling cancel: @escaping @Sendable () -> Void = {}) async throws -> Value {
         try await withGracefulShutdownHandler {
             try await value(cancelling: cancel)

@@ -1,14 +1,15 @@
-/// The order to read on, or not to, until the socket has it.
+/// The order to read or to pause reading, until the socket has it.
 ///
-/// It doesn't wait its turn behind what else has to be done: the thread that does that may be busy in the application's code for long, and
-/// what streams hold would grow meanwhile.
+/// It doesn't wait its turn behind other commands: the thread that carries them out may be busy in the application's code for a
+/// long time, and streams would grow meanwhile.
 struct ReadingOrder: Sendable {
-    /// The latest order; those before it mean nothing any more.
+    /// The latest order, which supersedes those before it.
     var wanted: Bool?
-    /// Indicates whether a thread is at it, which finds later orders, too: so the last one stands.
+    /// Indicates whether a thread is passing on orders. It finds later orders, too, so the last one wins.
     private var isUnderWay = false
 
-    /// An attempt begins, or ends: an order that is on its way was for what was before, and the server's next words have to be read.
+    /// Supersedes earlier orders when an attempt begins or ends: they were for the previous one, and the server's next messages
+    /// have to be read.
     mutating func forgetEarlier() {
         if wanted != nil || isUnderWay { wanted = true }
     }
@@ -20,7 +21,7 @@ struct ReadingOrder: Sendable {
         return true
     }
 
-    /// Takes what to pass on next; nil when that is all.
+    /// Takes the next order to pass on; returns nil if there is none.
     mutating func next() -> Bool? {
         isUnderWay = wanted != nil
         return wanted.take()
@@ -28,9 +29,9 @@ struct ReadingOrder: Sendable {
 }
 
 extension ClientCore {
-    /// Passes on what was ordered, outside the lock, until that is all.
+    /// Passes on orders, outside the lock, until there are no more.
     func orderReading() {
-        // Each attempt begins with reading on: without a socket there is nothing to say.
+        // Each attempt begins with reading on, so without a socket there is nothing to do.
         while let (reading, socket) = withState({ state in state.reading.next().map { ($0, state.socket) } }) {
             socket?.setReading(reading)
         }

@@ -4,28 +4,30 @@ struct Runs: Sendable {
 
     private struct Run {
         let wait: Wait
-        /// It waits for the disconnecting that its cancellation has begun; not any more when there is to be a connection again.
+        /// Indicates whether the call's task was cancelled. The call then waits for the disconnection that this started, unless a
+        /// new connection is requested meanwhile.
         var isCancelled = false
     }
 
     private var runs: [Run] = []
     private var ended = EndedWaits()
 
-    /// Indicates whether the last one has just ended.
+    /// Indicates whether the last run has just ended.
     var lastHasEnded: Bool { runs.isEmpty && !ended.isEmpty }
 
     mutating func add(_ wait: Wait) {
         runs.append(Run(wait: wait))
     }
 
-    /// The call's task was cancelled; returns whether it still waited.
+    /// Notes that the call's task was cancelled; returns whether the call still waited.
     mutating func cancel(_ wait: Wait) -> Bool {
         guard let index = runs.firstIndex(where: { $0.wait === wait }) else { return false }
         runs[index].isCancelled = true
         return true
     }
 
-    /// Ends those that a change of a client's connection ends. A shutdown still has to deliver what was read: it ends them itself.
+    /// Ends the runs that a change of a client's connection ends. A shutdown still has to deliver what was read, so it ends them
+    /// itself.
     mutating func connectionChanged(
         from old: ConnectionState, to new: ConnectionState, because reason: PusherError?, isShuttingDown: Bool
     ) {
@@ -49,7 +51,7 @@ struct Runs: Sendable {
     mutating func wakeUps() -> [() -> Void] { ended.wakeUps() }
 }
 
-/// The calls whose wait is over, and which are to be told so outside the lock.
+/// The calls whose wait is over. They are resumed outside the lock.
 struct EndedWaits: Sendable {
     private var ended: [(wait: OneShot<Void>, outcome: Result<Void, any Error>)] = []
 
@@ -59,7 +61,7 @@ struct EndedWaits: Sendable {
         ended.append((wait, failure.map { .failure($0) } ?? .success(())))
     }
 
-    /// Returns the closures that resume them.
+    /// Returns the closures that resume the calls.
     mutating func wakeUps() -> [() -> Void] {
         guard !ended.isEmpty else { return [] }
         defer { ended = [] }
@@ -68,16 +70,17 @@ struct EndedWaits: Sendable {
 }
 
 extension ClientCore {
-    /// Connects, and waits for the client's end, or throws what ended it for good. A cancelled task disconnects the client.
+    /// Connects, and waits for the client's end; throws the error that ended it for good, if any. Cancelling the task disconnects
+    /// the client.
     ///
-    /// One continuation waits, whatever happens to the connection meanwhile: on Linux, libdispatch ends a process that has no descriptor
-    /// left at the moment when it looks at a task that waits for a thread.
+    /// A single continuation waits, whatever happens to the connection meanwhile: on Linux, libdispatch ends a process that has
+    /// no descriptor left when it looks at a task that waits for a thread.
     func connectUntilDisconnected() async throws {
         let wait = Runs.Wait()
-        // In one step: the end of the life before is not this one's.
+        // In one step, so the end of an earlier connection doesn't end this run.
         change { state, now in
             state.runs.add(wait)
-            // A task that is cancelled before it has begun connects nothing.
+            // A task that was cancelled before it began doesn't connect.
             let isVain = Task.isCancelled && state.machine.isIdle && !state.machine.isShutDown
             if !isVain { state.handle(.connect, at: now) }
             if isVain || state.streams.isShutDown { state.runs.endAll() }

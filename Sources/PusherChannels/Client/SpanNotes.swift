@@ -8,20 +8,21 @@ enum TracedOperation: Hashable, Sendable {
 #if Tracing
 import Tracing
 
-/// The beginnings and ends of a client's spans: noted under the client's lock, told to the tracer outside of it, in order.
+/// The starts and ends of a client's spans. They are noted under the client's lock, and reported to the tracer outside of it, in
+/// order.
 struct SpanNotes: Sendable {
     enum Note: Sendable {
         case begin(TracedOperation, in: ServiceContext?, at: Instant)
         case end(TracedOperation, PusherError?, at: Instant)
     }
 
-    /// Those that the tracer has begun, until they end.
+    /// The spans that the tracer has started, until they end.
     var spans: [TracedOperation: any Span] = [:]
     private var notes: [Note] = []
     private var underWay: Set<TracedOperation> = []
     /// The attempt that was current after the application's latest `connect()`, and the context of that call.
     private var caller: (attempt: ConnectionAttempt, context: ServiceContext?)?
-    /// The trouble that the present attempt to connect is in.
+    /// The latest error of the current connection attempt.
     private var problem: PusherError?
 
     /// - Parameter subscriptions: The channels after the input was handled.
@@ -42,7 +43,7 @@ struct SpanNotes: Sendable {
     mutating func note(_ effect: Effect, subscriptions: [Name: SubscriptionMachine], at now: Instant) {
         switch effect {
         case .openSocket(let attempt, let secure):
-            // One attempt may follow another with no other state between them.
+            // One attempt may follow another without another state in between.
             endConnecting(problem ?? .clientDisconnected, at: now)
             problem = nil
             let isAskedFor = caller?.attempt == attempt
@@ -62,7 +63,7 @@ struct SpanNotes: Sendable {
         case .error(let error): problem = error
         case .stateChanged(let old, let new, let reason):
             if old == .connecting {
-                // That there won't be another attempt is not what this one failed for.
+                // This attempt didn't fail because there won't be another one.
                 let failure = reason?.kind == .attemptsExhausted ? problem ?? reason : reason
                 endConnecting(new == .connected ? nil : failure ?? .clientDisconnected, at: now)
             }
@@ -73,7 +74,7 @@ struct SpanNotes: Sendable {
         }
     }
 
-    /// Begins a span unless there is one, which began earlier and for more.
+    /// Starts a span, unless there is one that started earlier and covers more.
     private mutating func begin(_ operation: TracedOperation, in context: ServiceContext?, at now: Instant) {
         guard underWay.insert(operation).inserted else { return }
         notes.append(.begin(operation, in: context, at: now))
@@ -96,7 +97,7 @@ struct SpanNotes: Sendable {
 
     var isEmpty: Bool { notes.isEmpty }
 
-    /// Gives back what was noted, and begins anew.
+    /// Returns the notes, and starts over.
     mutating func take() -> [Note] {
         defer { notes = [] }
         return notes
@@ -104,7 +105,7 @@ struct SpanNotes: Sendable {
 }
 
 extension PusherError {
-    /// The end of a socket as the reason why an attempt to connect failed.
+    /// Creates the error of a connection attempt whose socket was closed.
     fileprivate init(_ closure: WebSocketClosure) {
         switch closure {
         case .failed(let failure):
@@ -115,7 +116,7 @@ extension PusherError {
     }
 }
 #else
-/// The beginnings and ends of a client's spans, of which there are none without the trait `Tracing`.
+/// The starts and ends of a client's spans. There are none without the trait `Tracing`.
 struct SpanNotes: Sendable {
     enum Note: Sendable {}
 

@@ -1,23 +1,23 @@
-/// The account of the elements that a stream dropped, for an element that tells its reader of them where they would have stood.
+/// The record of the elements that a stream dropped. It makes an element that reports them to the reader in their place.
 struct StreamGap<Element: Sendable>: Sendable {
-    /// Makes the element that tells of those that were dropped since a time.
+    /// Makes the element that reports elements dropped since a time.
     let makeElement: @Sendable (Instant) -> Element
 
-    /// When each element that waits came, where the oldest is dropped. For one that tells of a gap, when the gap began: the time that is told
-    /// must not be later than the first event that is missing.
+    /// The arrival time of each waiting element, if the oldest is dropped. For an element that reports a gap, this is the start
+    /// of the gap: the reported time must not be later than the first missing event.
     private var arrivals: ArraySlice<Instant> = []
-    /// When the element that was taken last came.
+    /// The arrival time of the element that was taken last.
     private var latestTaken: Instant?
-    /// Since when elements are missing that were older than all that wait.
+    /// The time since which elements are missing that were older than all waiting ones; nil if none are missing.
     private var leadingSince: Instant?
-    /// Indicates whether the newest that waits tells of a gap already.
+    /// Indicates whether the newest waiting element already reports a gap.
     private var isTrailing = false
 
     init(makeElement: @escaping @Sendable (Instant) -> Element) {
         self.makeElement = makeElement
     }
 
-    // MARK: Where the oldest is dropped
+    // MARK: Dropping the oldest
 
     mutating func appended(at now: Instant) {
         arrivals.append(now)
@@ -28,13 +28,13 @@ struct StreamGap<Element: Sendable>: Sendable {
         leadingSince = min(leadingSince ?? arrival, arrival)
     }
 
-    /// Indicates whether elements are missing that were older than all that wait.
+    /// Indicates whether elements are missing that were older than all waiting ones.
     var isLeading: Bool { leadingSince != nil }
 
-    /// The element that stands before the oldest that waits; nil if nothing is missing there.
+    /// Takes the element that belongs before the oldest waiting one; returns nil if nothing is missing there.
     mutating func takeLeading() -> Element? {
         guard let since = leadingSince.take() else { return nil }
-        // As old as what it tells of, should it be put back and dropped.
+        // As old as the elements it reports, in case it is put back and dropped.
         latestTaken = since
         return makeElement(since)
     }
@@ -43,15 +43,15 @@ struct StreamGap<Element: Sendable>: Sendable {
         latestTaken = arrivals.popFirst()
     }
 
-    /// So many of those that were taken wait again.
+    /// Notes that elements that were taken wait again.
     mutating func putBack(_ count: Int) {
         guard let latestTaken else { return }
         arrivals = ArraySlice(repeatElement(latestTaken, count: count)) + arrivals
     }
 
-    // MARK: Where the newest is dropped
+    // MARK: Dropping the newest
 
-    /// The element that stands behind the newest that waits; nil if one tells of it already.
+    /// Returns the element that belongs after the newest waiting one; nil if that one already reports the gap.
     mutating func droppedNewest(at now: Instant) -> Element? {
         guard !isTrailing else { return nil }
         isTrailing = true

@@ -1,17 +1,17 @@
-/// The elements that wait for the readers of one stream, never more than it has room for and what one read of the socket brings. A
-/// value: its owner sees to that one thread at a time has it.
+/// The elements that wait for the readers of one stream: never more than it has room for, plus those that one read of the socket
+/// brings. It is a value, and its owner makes sure that only one thread accesses it at a time.
 struct StreamQueue<Element: Sendable>: Sendable {
-    /// The elements that a reader takes: all that wait, so that it comes back only when it has read that.
+    /// The elements that a reader takes: all that wait, so it comes back only after it has read them.
     struct Batch: Sendable {
         var elements: ArraySlice<Element> = []
         var bytes = 0
-        /// The number of elements after which the reader says that it has read them: the server may be waiting for that.
+        /// The number of elements after which the reader reports that it has read them. The server may be waiting for that.
         var stride = Int.max
-        /// The reason why the stream has ended, where it has one; there are no elements then.
+        /// The reason why the stream has ended, if there is one. There are no elements then.
         var failure: PusherError?
     }
 
-    /// Takes what a reader gets that waited; called outside the lock.
+    /// Receives the elements for a reader that waited. Called outside the lock.
     typealias Reader = @Sendable (Batch) -> Void
 
     private let buffering: StreamBuffering
@@ -25,10 +25,10 @@ struct StreamQueue<Element: Sendable>: Sendable {
     private var isFinished = false
     private(set) var dropped = 0
     private(set) var failure: PusherError?
-    /// The number of iterators: only one that is alone may take more than it needs.
+    /// The number of iterators. Only a single iterator may take more than it needs.
     var iterators = 0
 
-    /// - Parameter gapElement: Makes the element that tells of those that were dropped since a time, if there are such elements.
+    /// - Parameter gapElement: Makes the element that reports elements dropped since a time, if the stream has such elements.
     init(
         _ buffering: StreamBuffering, size: @escaping @Sendable (Element) -> Int,
         gapElement: (@Sendable (Instant) -> Element)? = nil
@@ -42,12 +42,12 @@ struct StreamQueue<Element: Sendable>: Sendable {
     /// The number of elements that nobody has taken.
     var waiting: Int { elements.count + (gap?.isLeading == true ? 1 : 0) }
 
-    /// Indicates whether the server has to wait for it.
+    /// Indicates whether the server has to wait for this stream.
     var isOver: Bool { watermark.state == .over && buffering.overflow.pauses }
 
     // MARK: Writing
 
-    /// Adds an element, or drops what there is no room for.
+    /// Adds an element, or drops one if there is no room.
     mutating func append(_ element: Element, at now: Instant) {
         guard !isFinished else { return }
         switch buffering.overflow {
@@ -79,7 +79,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
         gap?.droppedOldest()
     }
 
-    /// There was no room for too long. Returns whether that is this stream's matter.
+    /// Ends the stream, or lets it drop elements, if it had no room for too long. Returns whether it had none.
     mutating func pauseLimitReached(_ name: String) -> Bool {
         guard isOver else { return false }
         if buffering.overflow == .pauseThenEnd {
@@ -92,7 +92,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
         return true
     }
 
-    /// No more will come, for a reason or because that is all; what waits can still be read.
+    /// Finishes the stream, with or without an error. Waiting elements can still be read.
     mutating func finish(_ failure: PusherError? = nil) {
         guard !isFinished else { return }
         isFinished = true
@@ -102,16 +102,16 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     // MARK: Reading
 
-    /// Indicates whether a reader may take more than it needs now: the oldest that wait may yet be dropped, and of several readers
-    /// each gets a part.
+    /// Indicates whether a reader may take more than it needs now. It may not if the oldest waiting elements may yet be dropped,
+    /// or if several readers share the elements.
     private var handsOutAll: Bool { buffering.overflow != .dropOldest && iterators <= 1 }
 
-    /// Takes what a reader may have before it needs it.
+    /// Takes the elements that a reader may have before it needs them.
     mutating func takeAhead() -> Batch {
         handsOutAll ? take() ?? Batch() : Batch()
     }
 
-    /// Takes what a reader gets now; nil if it has to wait.
+    /// Takes the elements for a reader; returns nil if it has to wait.
     mutating func take() -> Batch? {
         guard !elements.isEmpty else { return isFinished ? Batch(failure: failure) : nil }
         var batch = Batch()
@@ -133,35 +133,36 @@ struct StreamQueue<Element: Sendable>: Sendable {
         return batch
     }
 
-    /// So many that they take an eighth of the room, or so: the server waits no longer than half of the room and that.
+    /// Returns the number of elements that take up about an eighth of the room. The server then waits no longer than for half of
+    /// the room and this eighth to be read.
     private func stride(of batch: Batch) -> Int {
         let size = max(batch.bytes / max(batch.elements.count, 1), 1)
         return max(min(buffering.limit, buffering.byteLimit / size) / 8, 1)
     }
 
-    /// A reader has read so much of what it took.
+    /// Notes that a reader has read some of the elements it took.
     mutating func wasRead(_ count: Int, bytes: Int) {
         watermark.remove(count: count, bytes: bytes)
     }
 
-    /// A reader gives back what it took and didn't read.
+    /// Puts back the elements that a reader took and didn't read.
     mutating func putBack(_ rest: ArraySlice<Element>, bytes: Int) {
         elements = rest + elements
         self.bytes += bytes
         gap?.putBack(rest.count)
     }
 
-    /// Has a reader wait until there is something.
+    /// Makes a reader wait until there is an element.
     mutating func wait(_ reader: @escaping Reader, number: Int) {
         readers.append((number, reader))
     }
 
-    /// A reader waits no longer; nil if it doesn't wait.
+    /// Removes a waiting reader and returns it; nil if it doesn't wait.
     mutating func stopWaiting(_ number: Int) -> Reader? {
         readers.firstIndex { $0.number == number }.map { readers.remove(at: $0).reader }
     }
 
-    /// A reader that waits, and what there is for it.
+    /// Removes a waiting reader, and returns it with the elements for it; nil if no reader waits or there is nothing for it.
     mutating func wakeUp() -> (reader: Reader, batch: Batch)? {
         guard !readers.isEmpty, let batch = take() else { return nil }
         return (readers.removeFirst().reader, batch)

@@ -1,4 +1,4 @@
-// A reading task that is asked to shut down gracefully: its stream ends, once what came by then was read.
+// When a reading task is asked to shut down gracefully, its stream ends once everything that came by then was read.
 
 #if ServiceLifecycle
 import ServiceLifecycle

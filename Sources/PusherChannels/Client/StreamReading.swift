@@ -11,39 +11,41 @@ protocol StreamReading<Element>: AnyObject, Sendable {
     /// Ends the stream for its readers, once they have read what waits.
     func finish()
 
-    /// So many iterators more are there.
+    /// Notes a change in the number of iterators.
     func noteIterators(_ difference: Int)
 
-    /// Indicates whether a reader that has read all it took goes on with what its source has by then.
+    /// Indicates whether a reader that has read everything it took continues with the elements its source has by then.
     var takesAhead: Bool { get }
 
-    /// A reader has nothing left of what it took from a source.
+    /// Notes that a reader has read everything it took from a source.
     func isDone(with source: StreamSource<Element>)
 
-    /// A reader leaves, and gives back what it took from a source and didn't read: the next reader gets it first.
+    /// Takes back the elements that a departing reader took from a source and didn't read. The next reader gets them first.
     func takeBack(_ rest: StreamQueue<Element>.Batch, of source: StreamSource<Element>)
 
-    /// Takes what waits, or waits for something; nothing when there will be nothing, or the task is cancelled. Tells whose it is.
+    /// Takes the waiting elements, or waits for some; returns them and their source. There are no elements if none will come, or
+    /// if the task is cancelled.
     func wait(evenIfCancelled: Bool) async -> (batch: StreamQueue<Element>.Batch, source: StreamSource<Element>?)
 }
 
-/// The place of one reader in a stream: hands out what was taken from it.
+/// The position of one reader in a stream. It hands out the elements that the reader took.
 @usableFromInline
 final class StreamCursor<Element: Sendable> {
     private let reading: any StreamReading<Element>
     /// The source of the elements that were taken.
     private var source: StreamSource<Element>?
-    /// The elements that were taken and that the source doesn't know to be read.
+    /// The elements that were taken and not yet reported to the source as read.
     @usableFromInline var elements: ArraySlice<Element> = []
     private var bytes = 0
     private var stride = Int.max
-    /// The place of the next of them.
+    /// The index of the next element.
     @usableFromInline var position = 0
-    /// The index at which the source is told what has been read: at the end, and every so often before.
+    /// The index at which the read elements are reported to the source: at the end, and at intervals before.
     @usableFromInline var checkpoint = 0
-    /// The reader was told why the stream has ended.
+    /// Indicates whether the reader was given the error that ended the stream.
     private var hasThrown = false
-    /// The number of elements that waited when the reading task was cancelled, and are still to be taken; nil where it wasn't.
+    /// The number of elements that waited when the reading task was cancelled and are still to be taken; nil if it wasn't
+    /// cancelled.
     private var lastOnes: Int?
 
     init(_ reading: any StreamReading<Element>) {
@@ -64,7 +66,7 @@ final class StreamCursor<Element: Sendable> {
         reading.noteIterators(-1)
     }
 
-    /// The next of what was taken.
+    /// Returns the next of the elements that were taken; nil if none is left.
     @inlinable
     func next() -> Element? {
         guard position < elements.endIndex else { return nil }
@@ -75,11 +77,12 @@ final class StreamCursor<Element: Sendable> {
     }
 
     /// Waits until there is something to take.
-    // Events are what programs wait for most: not to know their type would cost more than the waiting.
+    // Programs mostly wait for events, and unspecialized code would cost more than the waiting.
     @_specialize(where Element == PusherEvent)
     @usableFromInline
     func awaitNext(isolation actor: isolated (any Actor)?) async throws(PusherError) -> Element? {
-        // Where there is always something to read, nothing else would end it. One look at least tells why the stream has ended.
+        // If there is always something to read, only this count ends the stream. It is at least one, as one look tells why the
+        // stream has ended.
         lastOnes = Task.isCancelled ? lastOnes ?? max(reading.waiting, 1) : nil
         guard lastOnes != 0 else { return nil }
         let batch: StreamQueue<Element>.Batch
@@ -93,7 +96,7 @@ final class StreamCursor<Element: Sendable> {
         return next()
     }
 
-    /// Tells the source what was read. When that is all, takes what waits by now.
+    /// Reports the read elements to the source. If that is all of them, takes those that wait by now.
     @_specialize(where Element == PusherEvent)
     @usableFromInline
     func report() {

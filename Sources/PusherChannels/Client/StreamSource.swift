@@ -1,4 +1,4 @@
-/// One stream of a client, as its readers have it. The stream is forgotten with the last of them.
+/// One stream of a client, as its readers hold it. It is removed from the client when the last of them is gone.
 final class StreamSource<Element: Sendable>: StreamReading {
     typealias Batch = StreamQueue<Element>.Batch
     typealias Table = any WritableKeyPath<Streams, StreamTable<Element>> & Sendable
@@ -22,7 +22,7 @@ final class StreamSource<Element: Sendable>: StreamReading {
         core.change { $0.streams[keyPath: table].change(id, body) }
     }
 
-    /// Hands the closure what waits, at once or as soon as there is something; nothing when there will be nothing.
+    /// Calls the closure with the waiting elements, at once or as soon as there are some; with none if none will come.
     func ask(_ reader: @escaping StreamQueue<Element>.Reader, number: Int = 0) {
         let batch = change { queue -> Batch? in
             if let batch = queue.take() { return batch }
@@ -69,7 +69,7 @@ final class StreamSource<Element: Sendable>: StreamReading {
 
     private func wait(_ reader: CheckedContinuation<Batch, Never>, _ number: Int, _ evenIfCancelled: Bool) {
         ask({ reader.resume(returning: $0) }, number: number)
-        // A cancellation before the reader waits finds nobody to wake: the reader looks for itself, now that it can be found.
+        // A cancellation before the reader waits finds no reader to wake, so the reader checks for one after it was added.
         if Task.isCancelled, !evenIfCancelled { stopWaiting(number) }
     }
 

@@ -1,11 +1,11 @@
-/// The streams of one kind that applications read, found by what they are for: nobody else is asked.
+/// The streams of one kind, found by topic, so that only those an element is for are visited.
 struct StreamTable<Element: Sendable>: Sendable {
-    /// The channel and the event of a stream: nil stands for any.
+    /// The channel and the event of a stream; nil stands for any.
     struct Topic: Sendable {
         var channel: Name?
         var event: Name?
 
-        /// The stream's name in errors and log lines; `kind` says what its elements are.
+        /// Returns the stream's name for errors and log lines; `kind` names its elements.
         func name(_ kind: String) -> String {
             let event = event.map { " named \($0.inLogLine)" } ?? ""
             let channel = channel.map { " of \($0.inLogLine)" } ?? ""
@@ -22,7 +22,7 @@ struct StreamTable<Element: Sendable>: Sendable {
     private var topics: [Int: Topic] = [:]
     private var ofEveryChannel: [Int] = []
     private var byChannel: [Name: ChannelStreams] = [:]
-    /// The streams that the latest element was for: most are like the one before.
+    /// The streams for the latest element, as most elements have the same topic as the one before.
     private var latest: (channel: Name?, event: Name?, ids: [Int])?
     /// Streams that may have something for a reader that waits.
     private var touched: [Int] = []
@@ -30,7 +30,7 @@ struct StreamTable<Element: Sendable>: Sendable {
     private(set) var over = 0
     /// The number of elements that found no room.
     private(set) var dropped = 0
-    /// The elements, in a word.
+    /// The word for the elements.
     private let kind: String
     private let size: @Sendable (Element) -> Int
     private let gapElement: (@Sendable (Instant) -> Element)?
@@ -48,7 +48,7 @@ struct StreamTable<Element: Sendable>: Sendable {
     /// The number of topics that have streams.
     var topicsKept: Int { topics.count + byChannel.count + ofEveryChannel.count }
 
-    // MARK: Making and ending streams
+    // MARK: Adding and finishing streams
 
     mutating func add(_ id: Int, for topic: Topic, _ buffering: StreamBuffering) {
         queues[id] = StreamQueue(buffering, size: size, gapElement: gapElement)
@@ -56,7 +56,7 @@ struct StreamTable<Element: Sendable>: Sendable {
         changeIDs(of: topic) { $0.append(id) }
     }
 
-    /// Gives back what was removed, for the caller to let go of.
+    /// Removes a stream; returns its queue, for the caller to release.
     mutating func remove(_ id: Int) -> StreamQueue<Element>? {
         guard let queue = queues.removeValue(forKey: id), let topic = topics.removeValue(forKey: id) else { return nil }
         changeIDs(of: topic) { $0.removeAll { $0 == id } }
@@ -64,7 +64,8 @@ struct StreamTable<Element: Sendable>: Sendable {
         return queue
     }
 
-    /// Nothing is kept of a channel whose streams are gone: an application may have one for each of its calls or orders.
+    /// Changes the list of streams for a topic. Nothing is kept for a channel whose streams are gone: an application may have a
+    /// channel for each of its calls or orders.
     private mutating func changeIDs(of topic: Topic, _ body: (inout [Int]) -> Void) {
         latest = nil
         guard let channel = topic.channel else { return body(&ofEveryChannel) }
@@ -91,9 +92,9 @@ struct StreamTable<Element: Sendable>: Sendable {
         change(id) { $0.finish(failure) }
     }
 
-    // MARK: Feeding them
+    // MARK: Appending
 
-    /// Adds an element to the streams that are for it; tells whether there are any.
+    /// Appends an element to the streams it is for; returns whether there are any.
     mutating func append(_ element: Element, of channel: Name?, _ event: Name? = nil, at now: Instant) -> Bool {
         let ids = ids(of: channel, event)
         for id in ids { change(id) { $0.append(element, at: now) } }
@@ -111,7 +112,7 @@ struct StreamTable<Element: Sendable>: Sendable {
         return ids
     }
 
-    /// Returns the topics of the streams that were not read in time, with the names of these.
+    /// Ends the streams that were not read in time, or lets them drop elements; returns their channels and names.
     mutating func pauseLimitReached() -> [(channel: Name?, name: String)] {
         queues.keys.sorted().compactMap { id in
             guard queues[id]?.isOver == true, let topic = topics[id] else { return nil }
@@ -120,7 +121,7 @@ struct StreamTable<Element: Sendable>: Sendable {
         }
     }
 
-    // MARK: Reading them
+    // MARK: Reading
 
     func read<Result>(_ id: Int, _ body: (StreamQueue<Element>) -> Result) -> Result? {
         queues[id].map(body)
@@ -136,7 +137,7 @@ struct StreamTable<Element: Sendable>: Sendable {
         return result
     }
 
-    /// In place: a copy of the queue would cost more than all the rest.
+    /// Changes a queue in place: copying it would cost more than everything else here.
     private static func change<Result>(
         _ queue: inout StreamQueue<Element>, _ body: (inout StreamQueue<Element>) -> Result
     ) -> (result: Result, difference: Int, drops: Int, hasReaders: Bool) {

@@ -6,14 +6,14 @@ struct Streams: Sendable {
     var updates: StreamTable<ChannelUpdate>
     /// The updates of all channels, for pools.
     var poolUpdates = StreamTable<PoolUpdate>(of: "updates") { $0.update.size }
-    // Those are small: their number bounds them.
+    // State changes are small, so limiting their number is enough.
     var states = StreamTable<ConnectionStateChange>(of: "connection states") { _ in 0 }
-    /// Those that pools read, as long as there is the client: a pool's run ends many times, its hearing doesn't.
+    /// The state changes that pools read for as long as the client exists: a pool's run ends many times, but it keeps listening.
     var poolStates = StreamTable<ConnectionStateChange>(of: "connection states") { _ in 0 }
     private let date: @Sendable (Instant) -> Date
     private(set) var isShutDown = false
 
-    /// - Parameter date: Tells the wall clock's time at an instant; called when somebody reads it.
+    /// - Parameter date: Returns the wall clock's time at an instant. It is called when somebody reads that time.
     init(date: @escaping @Sendable (Instant) -> Date) {
         self.date = date
         updates = StreamTable(of: "updates", size: \.size) { time in
@@ -29,7 +29,7 @@ struct Streams: Sendable {
     /// The number of elements that streams dropped.
     var dropped: Int { events.dropped + states.dropped + updates.dropped + poolUpdates.dropped }
 
-    /// Makes a stream; it is at its end where the client is.
+    /// Adds a stream, which is finished at once if the client was shut down.
     mutating func add<Element>(
         _ id: Int, to table: WritableKeyPath<Streams, StreamTable<Element>>, for topic: StreamTable<Element>.Topic,
         _ buffering: StreamBuffering
@@ -38,9 +38,9 @@ struct Streams: Sendable {
         if isShutDown { self[keyPath: table].finish(id, nil) }
     }
 
-    // MARK: Feeding them
+    // MARK: Appending
 
-    /// Gives each stream what it is for; tells whether one has it that closures could have, too.
+    /// Appends a delivery to the streams it is for. For one that closures could hear, too, returns whether a stream took it.
     mutating func append(_ delivery: Delivery, _ decoder: EventDecoder?, at now: Instant) -> Bool {
         switch delivery {
         case .event(let envelope), .userEvent(let envelope):
@@ -74,27 +74,28 @@ struct Streams: Sendable {
         return update(channel, .event(event), at: now) || isTaken
     }
 
-    /// Tells whether anybody reads of it.
+    /// Returns whether any stream took the update.
     @discardableResult
     private mutating func update(_ channel: Name, _ update: ChannelUpdate, at now: Instant) -> Bool {
         let isTaken = !poolUpdates.isEmpty && poolUpdates.append(PoolUpdate(channel, update), of: channel, at: now)
         return updates.append(update, of: channel, at: now) || isTaken
     }
 
-    // MARK: Ending them
+    // MARK: Finishing
 
-    /// Ends those that were not read in time or lets them drop elements; returns what they are called.
+    /// Ends the streams that were not read in time, or lets them drop elements; returns their channels and names.
     mutating func pauseLimitReached() -> [(channel: Name?, name: String)] {
         events.pauseLimitReached() + updates.pauseLimitReached() + poolUpdates.pauseLimitReached() + states.pauseLimitReached()
     }
 
-    /// No more will come of a channel.
+    /// Finishes the streams of a channel.
     mutating func finish(ofChannel channel: Name, _ failure: PusherError? = nil) {
         events.finish(ofChannel: channel, failure)
         updates.finish(ofChannel: channel, failure)
     }
 
-    /// The client has ended, for a reason or because that was asked for. Streams that are made later are for its next life.
+    /// Finishes the streams when the client has ended, with an error or on request. Streams that are made later are for its next
+    /// run.
     mutating func finish(_ failure: PusherError? = nil) {
         events.finish(failure)
         updates.finish(failure)
@@ -102,7 +103,7 @@ struct Streams: Sendable {
         states.finish(failure)
     }
 
-    /// The client has ended for good.
+    /// Finishes the streams, and those made later, as the client has ended for good.
     mutating func shutDown() {
         isShutDown = true
         finish()

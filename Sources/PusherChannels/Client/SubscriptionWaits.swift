@@ -9,7 +9,7 @@ struct SubscriptionWaits: Sendable {
         waits[channel, default: [:]][id] = wait
     }
 
-    /// The call waits no longer.
+    /// Removes a call that no longer waits.
     mutating func remove(_ id: Int, for channel: Name) {
         waits[channel]?[id] = nil
         if waits[channel]?.isEmpty == true { waits[channel] = nil }
@@ -22,7 +22,7 @@ struct SubscriptionWaits: Sendable {
         ended.add(wait, failure)
     }
 
-    /// Ends the waits of all calls.
+    /// Ends the waits of all calls for a channel.
     mutating func end(of channel: Name, _ failure: PusherError?) {
         for id in (waits[channel] ?? [:]).keys.sorted() { end(id, of: channel, failure) }
     }
@@ -36,7 +36,7 @@ struct SubscriptionWaits: Sendable {
 }
 
 extension PusherError {
-    /// The reason why a call that waited ends, where the client was asked to end.
+    /// The error of a waiting call when the client is disconnected on request.
     static let clientDisconnected = PusherError(
         .transport(.cancelled), message: "the client is disconnected; subscribe once it is to be connected again")
 
@@ -49,10 +49,10 @@ extension PusherError {
 }
 
 extension ClientCore {
-    /// Waits until a channel is subscribed, for the handle with this number of listeners.
+    /// Waits until a channel is subscribed, for the handle whose listeners have this number.
     ///
-    /// Throws the reason why it won't be, or `timedOut` after the limit; `CancellationError` when the task is cancelled, or its
-    /// service group asked to end.
+    /// - Throws: The reason why the channel won't be subscribed, `timedOut` after the limit, or `CancellationError` when the task
+    ///   is cancelled or its service group is asked to end.
     func awaitSubscription(to channel: Name, number: Int, within limit: Duration?) async throws {
         let (wait, id, scheduler) = (SubscriptionWaits.Wait(), makeID(), environment.scheduler)
         let timer = limit.map { limit in
@@ -73,7 +73,7 @@ extension ClientCore {
             state.waits.add(wait, id, for: channel)
             if state.machine.isShutDown { return state.waits.end(id, of: channel, .clientShutDown) }
             switch Self.outlook(of: channel, number, state) {
-            // Others may wait for what has been asked for since.
+            // Other calls may wait for a channel that has been requested since.
             case .ended(let failure): state.waits.end(id, of: channel, failure ?? .unsubscribed(channel))
             case .open: if state.machine.subscriptions[channel]?.isSubscribed == true { state.waits.end(id, of: channel, nil) }
             }
@@ -81,7 +81,7 @@ extension ClientCore {
     }
 
     private func notInTime(_ channel: Name, _ limit: Duration) -> PusherError {
-        // What a lost connection tells is newer than what the channel was told on it.
+        // The error of a lost connection is newer than a failure of the channel on it.
         let (state, failure) = read { ($0.state, $0.lastConnectionError ?? $0.subscriptions[channel]?.latestFailure) }
         let standing: String? =
             switch state {

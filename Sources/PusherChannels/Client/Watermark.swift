@@ -1,11 +1,11 @@
-/// A count of what waits for a reader, in elements and in bytes, and whether more may come.
+/// The number of elements and bytes that wait for a reader, and whether more may come.
 struct Watermark: Sendable {
     enum State: Equatable {
         /// There is room.
         case under
-        /// There is no room for more: the server has to wait.
+        /// There is no room for more, so the server has to wait.
         case over
-        /// The server could not be made to wait longer: what finds no room is dropped.
+        /// The server can't be made to wait any longer: elements that find no room are dropped.
         case dropping
     }
 
@@ -14,7 +14,7 @@ struct Watermark: Sendable {
     private(set) var count = 0
     private(set) var bytes = 0
     private(set) var state = State.under
-    /// The limits while more is dropped before the server has to wait again: not everything can be dropped.
+    /// The limits while elements are dropped. Not everything can be dropped, so beyond them the server has to wait again.
     private var raised: (count: Int, bytes: Int)?
 
     init(limit: Int, byteLimit: Int) {
@@ -22,13 +22,13 @@ struct Watermark: Sendable {
         self.byteLimit = Self.sensible(byteLimit)
     }
 
-    /// One at least, and not so much that twice of it can't be counted.
+    /// Returns a limit that is at least one, and small enough that twice its value doesn't overflow.
     private static func sensible(_ limit: Int) -> Int { min(max(limit, 1), .max / 4) }
 
-    /// Indicates whether what comes next finds no room.
+    /// Indicates whether there is no room for the next element.
     var isFull: Bool { count >= limit || bytes >= byteLimit }
 
-    /// So much more waits.
+    /// Adds elements that wait.
     mutating func add(count: Int = 1, bytes: Int) {
         self.count += count
         self.bytes += bytes
@@ -39,21 +39,21 @@ struct Watermark: Sendable {
         }
     }
 
-    /// So much was read. There is room again when half of both limits is free.
+    /// Removes elements that were read. There is room again when half of both limits is free.
     mutating func remove(count: Int = 1, bytes: Int) {
         self.count -= count
         self.bytes -= bytes
         if state != .under, self.count <= limit / 2, self.bytes <= byteLimit / 2 { state = .under }
     }
 
-    /// More comes although there is no room.
+    /// Notes that more comes although there is no room.
     mutating func pauseLimitReached() {
         guard state == .over else { return }
         state = .dropping
         raised = (count + limit, bytes + byteLimit)
     }
 
-    /// Nobody is waited for any more.
+    /// Stops making the server wait.
     mutating func giveUp() {
         state = .under
     }

@@ -1,7 +1,7 @@
 #if canImport(CSodium)
 import CSodium
 
-/// HMAC-SHA-256 of bytes, in lowercase hexadecimal: how every signature of the protocol is written.
+/// Returns the HMAC-SHA-256 of bytes in lowercase hexadecimal, the form of every signature of the protocol.
 package func hmacSHA256(_ message: [UInt8], key: String) -> String {
     Sodium.prepare()
     var state = crypto_auth_hmacsha256_state()
@@ -20,19 +20,19 @@ package func hmacSHA256(_ message: [UInt8], key: String) -> String {
 import CryptoKit
 import Foundation
 
-/// HMAC-SHA-256 of bytes, in lowercase hexadecimal: how every signature of the protocol is written.
+/// Returns the HMAC-SHA-256 of bytes in lowercase hexadecimal, the form of every signature of the protocol.
 package func hmacSHA256(_ message: [UInt8], key: String) -> String {
     let key = SymmetricKey(data: Data(key.utf8))
     return hexadecimal(HMAC<SHA256>.authenticationCode(for: Data(message), using: key))
 }
 #endif
 
-/// HMAC-SHA-256 of a text's UTF-8, in lowercase hexadecimal.
+/// Returns the HMAC-SHA-256 of a text's UTF-8 in lowercase hexadecimal.
 package func hmacSHA256(_ message: String, key: String) -> String {
     hmacSHA256(Array(message.utf8), key: key)
 }
 
-/// Returns whether two signatures are the same, in a time that tells nothing of where they differ.
+/// Returns whether two signatures are equal, in a time that doesn't reveal where they differ.
 package func isSameSignature(_ left: String, _ right: String) -> Bool {
     let left = Array(left.utf8)
     let right = Array(right.utf8)
@@ -43,12 +43,14 @@ package func isSameSignature(_ left: String, _ right: String) -> Bool {
 #if canImport(COpenSSL)
 import COpenSSL
 
-/// The MD5 digest in lowercase hexadecimal: the HTTP API's `body_md5`. It protects nothing; the signature over it does.
+/// Returns the MD5 digest in lowercase hexadecimal, for the HTTP API's `body_md5`. It provides no security; the signature over it
+/// does.
 package func md5(_ bytes: some Sequence<UInt8>) -> String {
     hexadecimal(algorithmOfMD5.withLock { digest(bytes, $0) })
 }
 
-/// From a library context of its own: where a system allows the algorithms of FIPS 140 only, the common one has no MD5.
+/// The algorithm comes from a separate library context: if a system allows only the algorithms of FIPS 140, the default context
+/// has no MD5.
 private let algorithmOfMD5 = Locked(fetchMD5())
 
 private func fetchMD5() -> OpaquePointer? {
@@ -57,7 +59,8 @@ private func fetchMD5() -> OpaquePointer? {
     return EVP_MD_fetch(library, "MD5", "-fips")
 }
 
-/// The SHA-1 digest, by which a server shows that it understood the upgrade to WebSocket (RFC 6455, 1.3). It protects nothing.
+/// Returns the SHA-1 digest, with which a server shows that it understood the WebSocket upgrade (RFC 6455, 1.3). It provides no
+/// security.
 func sha1(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     digest(bytes, EVP_sha1())
 }
@@ -73,12 +76,14 @@ private func digest(_ bytes: some Sequence<UInt8>, _ algorithm: OpaquePointer?) 
 import CryptoKit
 import Foundation
 
-/// The MD5 digest in lowercase hexadecimal: the HTTP API's `body_md5`. It protects nothing; the signature over it does.
+/// Returns the MD5 digest in lowercase hexadecimal, for the HTTP API's `body_md5`. It provides no security; the signature over it
+/// does.
 package func md5(_ bytes: some Sequence<UInt8>) -> String {
     hexadecimal(Insecure.MD5.hash(data: Data(bytes)))
 }
 
-/// The SHA-1 digest, by which a server shows that it understood the upgrade to WebSocket (RFC 6455, 1.3). It protects nothing.
+/// Returns the SHA-1 digest, with which a server shows that it understood the WebSocket upgrade (RFC 6455, 1.3). It provides no
+/// security.
 func sha1(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     Array(Insecure.SHA1.hash(data: Data(bytes)))
 }

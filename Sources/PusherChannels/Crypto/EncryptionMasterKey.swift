@@ -2,16 +2,16 @@ import Foundation
 
 /// The key from which an app's server derives the keys of its encrypted channels.
 ///
-/// It is 32 random bytes, which every part of the app that publishes or authorizes has and nobody else: not Pusher, and no client.
-/// `openssl rand -base64 32` makes one. Printed or dumped it shows nothing of it.
+/// The key is 32 random bytes. Only the parts of the app that publish or authorize have it: not Pusher, and no client. When
+/// printed or dumped, it shows nothing of the bytes. `openssl rand -base64 32` makes a key.
 public struct EncryptionMasterKey: Sendable, CustomStringConvertible {
     private let bytes: Secret<[UInt8]>
 
-    /// Reads a key in base64, as all server libraries are given it.
+    /// Creates a key from base64, the form that all server libraries use.
     ///
-    /// - Throws: A ``PusherError`` of kind `invalidRequest` for what is not the base64 of 32 bytes.
+    /// - Throws: A ``PusherError`` of kind `invalidRequest` if the text isn't the base64 of 32 bytes.
     public init(base64: String) throws(PusherError) {
-        // A file that a command wrote ends with a line's end.
+        // A file that a command wrote ends with a newline.
         let text = base64.trimmingCharacters(in: .whitespacesAndNewlines)
         guard let data = Data(base64Encoded: text), data.count == SecretBox.keyLength else {
             throw PusherError(
@@ -21,11 +21,11 @@ public struct EncryptionMasterKey: Sendable, CustomStringConvertible {
         bytes = Secret([UInt8](data))
     }
 
-    /// The key of a channel.
+    /// Returns the key of a channel.
     func sharedSecret(of channel: String) -> [UInt8] {
         SecretBox.sharedSecret(channel: channel, masterKey: bytes.value)
     }
 
-    /// That it is one.
+    /// The type's name.
     public var description: String { "EncryptionMasterKey" }
 }

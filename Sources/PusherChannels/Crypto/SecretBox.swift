@@ -5,13 +5,13 @@ import CSodium
 
 /// NaCl's secretbox (XSalsa20-Poly1305), which encrypted channels use, and the derivation of their keys.
 package enum SecretBox {
-    /// Indicates whether this platform has it.
+    /// Indicates whether this platform supports it.
     package static let isSupported = true
     package static let keyLength = Int(crypto_secretbox_KEYBYTES)
     package static let nonceLength = Int(crypto_secretbox_NONCEBYTES)
     private static let tagLength = Int(crypto_secretbox_MACBYTES)
 
-    /// Returns the plain text; nil if the key or the nonce is another one, or something was changed.
+    /// Returns the plain text; nil if the key or the nonce is wrong, or anything was changed.
     package static func open(ciphertext: [UInt8], nonce: [UInt8], key: [UInt8]) -> [UInt8]? {
         Sodium.prepare()
         guard nonce.count == nonceLength, key.count == keyLength, ciphertext.count >= tagLength else { return nil }
@@ -20,7 +20,7 @@ package enum SecretBox {
         return result == 0 ? message : nil
     }
 
-    /// Seals a message, the tag in front; nil for a nonce or a key of the wrong length.
+    /// Returns the encrypted message, with the tag in front; nil if the nonce or the key has the wrong length.
     package static func seal(_ message: [UInt8], nonce: [UInt8], key: [UInt8]) -> [UInt8]? {
         Sodium.prepare()
         guard nonce.count == nonceLength, key.count == keyLength else { return nil }
@@ -29,7 +29,7 @@ package enum SecretBox {
         return result == 0 ? ciphertext : nil
     }
 
-    /// A random nonce: two are never the same, for all practical purposes.
+    /// Returns a random nonce: for all practical purposes, no two are equal.
     package static func makeNonce() -> [UInt8] {
         Sodium.prepare()
         var nonce = [UInt8](repeating: 0, count: nonceLength)
@@ -37,11 +37,11 @@ package enum SecretBox {
         return nonce
     }
 
-    /// The key of a channel: SHA-256 of its name and the app's master key.
+    /// Returns the key of a channel: SHA-256 of its name and the app's master key.
     package static func sharedSecret(channel: String, masterKey: [UInt8]) -> [UInt8] {
         Sodium.prepare()
         var input = Array(channel.utf8)
-        // All at once: what it grew out of would stay as it is.
+        // Reserved in advance: an array that grows leaves its old storage behind as it was.
         input.reserveCapacity(input.count + masterKey.count)
         input += masterKey
         defer { Sodium.wipe(&input) }
@@ -53,7 +53,7 @@ package enum SecretBox {
 #else
 /// Encrypted channels need libsodium; nobody has verified another implementation yet.
 package enum SecretBox {
-    /// Indicates whether this platform has it.
+    /// Indicates whether this platform supports it.
     package static let isSupported = false
     package static let keyLength = 32
     package static let nonceLength = 24
@@ -68,14 +68,15 @@ package enum SecretBox {
 #if canImport(CSodium)
 import CSodium
 
-/// The initialization that libsodium wants of all who use it.
+/// The initialization that libsodium requires.
 enum Sodium {
-    /// Once, before anything else: it chooses what this processor is good at, and what makes it safe to be used by many threads.
+    /// Initializes libsodium once, before anything else: it chooses the best code for this processor, and sets up what makes it
+    /// thread-safe.
     static func prepare() { _ = isPrepared }
 
     private static let isPrepared = sodium_init() >= 0
 
-    /// Overwrites a copy of something secret that was made here. The user's own values are left alone.
+    /// Overwrites a copy of a secret that was made here. The user's own values are left alone.
     static func wipe(_ bytes: inout [UInt8]) {
         bytes.withUnsafeMutableBytes { sodium_memzero($0.baseAddress, $0.count) }
     }
@@ -83,13 +84,13 @@ enum Sodium {
 #endif
 
 extension SharedSecret {
-    /// The key itself; nil if the text is not the base64 of one.
+    /// The key itself; nil if the text isn't the base64 of one.
     package var bytes: [UInt8]? {
         guard let data = Data(base64Encoded: base64), data.count == SecretBox.keyLength else { return nil }
         return [UInt8](data)
     }
 
-    /// The key that an app's server derives for a channel from its master key; nil if that is not one in base64.
+    /// Returns the key that an app's server derives for a channel from its master key; nil if that isn't a key in base64.
     package static func derived(for channel: String, masterKey: String) -> SharedSecret? {
         guard let key = try? EncryptionMasterKey(base64: masterKey) else { return nil }
         return SharedSecret(base64: Data(key.sharedSecret(of: channel)).base64EncodedString())

@@ -2,7 +2,7 @@
 ///
 /// Servers make them; so do ``AuthMethod/inline(secret:)`` and the local test server.
 package enum Signature {
-    /// For a private channel, or a presence channel with the exact `channel_data` that will be sent.
+    /// Returns the signature for a private channel, or for a presence channel with the exact `channel_data` that will be sent.
     package static func channel(
         _ channel: String, channelData: String? = nil, socketID: String, key: String, secret: String
     ) -> String {
@@ -10,12 +10,12 @@ package enum Signature {
         return "\(key):\(hmacSHA256("\(socketID):\(channel)\(suffix)", key: secret))"
     }
 
-    /// For signing a user in.
+    /// Returns the signature for signing a user in.
     package static func user(_ userData: String, socketID: String, key: String, secret: String) -> String {
         "\(key):\(hmacSHA256("\(socketID)::user::\(userData)", key: secret))"
     }
 
-    /// For an HTTP API request; `query` is every parameter but `auth_signature`.
+    /// Returns the signature for an HTTP API request; `query` is every parameter but `auth_signature`.
     package static func request(method: String, path: String, query: [String: String], secret: String) -> String {
         let parameters =
             query

@@ -1,4 +1,4 @@
-/// The path to a value, as a list that values have in common up to where their ways part.
+/// The path to a value: a linked list that values share up to the point at which their paths diverge.
 final class JSONCodingPath {
     private let parent: JSONCodingPath?
     private let key: any CodingKey
@@ -23,7 +23,7 @@ extension JSONCodingPath? {
     var keys: [any CodingKey] { self?.keys ?? [] }
 }
 
-/// A key of a path that no user's type names.
+/// A key of a path that no user-defined type declares.
 enum JSONCodingKey: CodingKey {
     case element(Int)
     case `super`

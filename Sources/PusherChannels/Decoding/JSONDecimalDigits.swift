@@ -1,16 +1,16 @@
-/// The value of a number whose digits `Double` doesn't hold: an integer times a power of ten.
+/// The value of a number whose digits `Double` can't hold: an integer times a power of ten.
 ///
-/// It is what Foundation makes of such a number on its way to an integer: 128 bits, what doesn't fit left out.
+/// Foundation converts such a number to an integer in the same way: it keeps 128 bits and leaves out digits that don't fit.
 struct JSONDecimalDigits {
     private var high: UInt64 = 0
     private var low: UInt64 = 0
     private var exponent = 0
     private var isNegative = false
 
-    /// Foundation's `Decimal` has exponents of eight bits.
+    /// The range of exponents: those of Foundation's `Decimal` have eight bits.
     private static let exponents = Int(Int8.min)...Int(Int8.max)
 
-    /// `digits` are a JSON number. Nil where the exponent is beyond those of `Decimal`.
+    /// Creates the value of a JSON number's digits; nil if the exponent is beyond those of `Decimal`.
     init?(_ digits: UnsafeRawBufferPointer) {
         var rest = digits[...]
         if rest.first == UInt8(ascii: "-") {
@@ -37,7 +37,7 @@ struct JSONDecimalDigits {
         guard Self.exponents.contains(exponent), addExponent(rest.dropFirst()) else { return nil }
     }
 
-    /// Puts a digit behind the others; tells whether there was room.
+    /// Appends a digit; returns whether there was room for it.
     private mutating func append(_ digit: UInt8) -> Bool {
         let (carry, product) = low.multipliedFullWidth(by: 10)
         let (sum, overflow) = product.addingReportingOverflow(UInt64(digit &- UInt8(ascii: "0")))
@@ -58,7 +58,7 @@ struct JSONDecimalDigits {
         return Self.exponents.contains(exponent)
     }
 
-    /// Without trailing zeros, so that it fits into 64 bits where that is possible.
+    /// The value without trailing zeros, so it fits into 64 bits if possible; nil if it doesn't fit.
     private var compact: (digits: UInt64, exponent: Int)? {
         var (high, low, exponent) = (high, low, exponent)
         while high > 0 {
@@ -72,7 +72,7 @@ struct JSONDecimalDigits {
 }
 
 extension FixedWidthInteger {
-    /// The integer, a fraction left out. Nil if on the way to it there is something beyond 64 bits.
+    /// Creates the integer without the fraction; nil if a step of the conversion exceeds 64 bits.
     init?(exactly decimal: JSONDecimalDigits) {
         guard let magnitude = decimal.magnitude, let integer = Self(exactly: magnitude) else { return nil }
         guard decimal.isBelowZero else {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension JSONDocument {
-    /// The integer that a number is. Nil where it takes more to find out than reading digits.
+    /// Returns the integer value of a number; nil if reading digits isn't enough to find it.
     @inline(__always)
     func plainInteger<Integer: FixedWidthInteger>(_ token: JSONToken) -> Integer? {
         guard let (magnitude, isNegative) = plainDigits(token) else { return nil }
@@ -12,7 +12,7 @@ extension JSONDocument {
         return -1 - above
     }
 
-    /// As many digits as always fit.
+    /// Returns a number of only as many digits as always fit; nil for any other.
     private func plainDigits(_ token: JSONToken) -> (magnitude: UInt64, isNegative: Bool)? {
         let digits = text(of: token)
         let isNegative = digits[0] == UInt8(ascii: "-")
@@ -28,14 +28,14 @@ extension JSONDocument {
         return (magnitude, isNegative)
     }
 
-    /// The integer that a number is, also one of many digits, with a point or an exponent.
+    /// Returns the integer value of a number, even one of many digits, with a point, or with an exponent.
     func integer<Integer: FixedWidthInteger>(_ token: JSONToken) throws(JSONError) -> Integer {
         let digits = try number(token)
         if let integer = Self.parse(digits, as: Integer.self) { return integer }
         guard let double = Double(String(decoding: digits, as: UTF8.self)), let integer = Integer(exactly: double) else {
             throw problem("a number that is no \(Integer.self)", with: token)
         }
-        // From 2^53 on `Double` doesn't hold each integer.
+        // From 2^53 on, `Double` can't hold every integer.
         if double.magnitude < 0x1p53 { return integer }
         guard let exact = JSONDecimalDigits(digits).map(Integer.init(exactly:)) ?? nil else {
             throw problem("a number that is no \(Integer.self)", with: token)
@@ -60,7 +60,7 @@ extension JSONDocument {
         return integer
     }
 
-    /// The text of a number, which reading it into a token did not look at.
+    /// Returns the text of a number after checking it, as reading it into a token did not.
     func number(_ token: JSONToken) throws(JSONError) -> UnsafeRawBufferPointer {
         var scanner = JSONScanner(bytes)
         scanner.advance(token.text.lowerBound)
@@ -71,7 +71,7 @@ extension JSONDocument {
 }
 
 extension JSONDocument {
-    /// The `Double` that a number is; nil where it takes more to find out than reading digits.
+    /// Returns the `Double` value of a number; nil if reading digits isn't enough to find it.
     func plainDouble(_ token: JSONToken) -> Double? {
         guard let number = JSONPlainDecimal(text(of: token)), number.digits <= 1 << 53, number.exponent.magnitude <= 22 else {
             return nil
@@ -79,7 +79,7 @@ extension JSONDocument {
         return number.value(Double(number.digits), Self.doublePowers[Int(number.exponent.magnitude)])
     }
 
-    /// The `Float` that a number is; nil where it takes more to find out than reading digits.
+    /// Returns the `Float` value of a number; nil if reading digits isn't enough to find it.
     func plainFloat(_ token: JSONToken) -> Float? {
         guard let number = JSONPlainDecimal(text(of: token)), number.digits <= 1 << 24, number.exponent.magnitude <= 10 else {
             return nil
@@ -87,13 +87,13 @@ extension JSONDocument {
         return number.value(Float(number.digits), Float(Self.doublePowers[Int(number.exponent.magnitude)]))
     }
 
-    /// Those that `Double` holds exactly.
+    /// The powers of ten that `Double` holds exactly.
     private static let doublePowers: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
         1e22,
     ]
 
-    /// The floating-point number closest to any number, which must not be beyond the type's range in either direction.
+    /// Returns the floating-point number closest to any number, which must be neither too large nor too small for the type.
     func float<Float: BinaryFloatingPoint & LosslessStringConvertible>(_ token: JSONToken) throws(JSONError) -> Float {
         let digits = try number(token)
         guard let float = Float(String(decoding: digits, as: UTF8.self)), float.isFinite, float != 0 || Self.isZero(digits) else {
@@ -102,13 +102,13 @@ extension JSONDocument {
         return float
     }
 
-    /// Nothing but zeros before the exponent.
+    /// Returns whether there are only zeros before the exponent.
     private static func isZero(_ digits: UnsafeRawBufferPointer) -> Bool {
         let isNonzero: (UInt8) -> Bool = { UInt8(ascii: "1")...UInt8(ascii: "9") ~= $0 }
         return !digits.prefix { $0 | 0x20 != UInt8(ascii: "e") }.contains(where: isNonzero)
     }
 
-    /// The decimal number that a number is.
+    /// Returns the `Decimal` value of a number.
     func decimal(_ token: JSONToken) throws(JSONError) -> Decimal {
         if let integer: Int64 = plainInteger(token) { return Decimal(integer) }
         guard let decimal = Decimal(string: String(decoding: try number(token), as: UTF8.self)) else {

@@ -1,8 +1,9 @@
 import Foundation
 
-/// A text and the tokens in it, which all decoders and containers of one decoding look at.
+/// A text and its tokens, which all decoders and containers of one decoding share.
 final class JSONDocument {
-    /// Borrowed while decoding lasts. Somebody may keep a decoder or container beyond that: then they are copied.
+    /// The bytes of the text, borrowed while decoding lasts. If somebody keeps a decoder or container beyond that, they are
+    /// copied.
     @exclusivity(unchecked)
     private(set) var bytes: UnsafeRawBufferPointer
     private var ownsBytes = false
@@ -36,12 +37,12 @@ final class JSONDocument {
         ownsBytes = true
     }
 
-    /// The value that stands for one that isn't there: a null.
+    /// The value that stands for a missing one: a null.
     static let missing = 0
-    /// The value that the text is.
+    /// The top-level value of the text.
     static let root = 1
 
-    /// The token behind a value and all that is in it.
+    /// Returns the token after a value and its content.
     @inline(__always)
     func following(_ value: Int) -> Int {
         switch tokens[value].kind {
@@ -59,14 +60,14 @@ final class JSONDocument {
         UnsafeRawBufferPointer(rebasing: bytes[token.text])
     }
 
-    /// The problem with the value of a token that is read late.
+    /// Returns the error for a token whose value is found invalid when it is decoded.
     func problem(_ problem: String, with token: JSONToken) -> JSONError {
         JSONError(offset: Int(token.lower), problem: problem)
     }
 }
 
 extension JSONDocument {
-    /// Decodes a value that was reached on a path, which is asked for only where it is needed.
+    /// Decodes a value. `path` is called only if the path to it is needed.
     @inline(__always)
     func decode<Primitive: JSONPrimitive>(
         primitive: Primitive.Type, at value: Int, _ path: () -> JSONCodingPath?
@@ -77,10 +78,10 @@ extension JSONDocument {
         return primitive
     }
 
-    /// Decodes a value of any type; some of Foundation's are not what they themselves would make of it.
+    /// Decodes a value of any type. Some Foundation types are not decoded as they would decode themselves.
     ///
-    /// Arrays and dictionaries ask for each of their elements here, so the most frequent types have a short way. A type is told
-    /// by comparing, its value handed on as it is: a cast would cost more than all the rest.
+    /// Arrays and dictionaries decode each of their elements here, so the most frequent types have a shortcut. Types are
+    /// compared, and values are passed on as they are: a cast would cost more than everything else here.
     func decode<Value: Decodable>(_ type: Value.Type, at value: Int, _ path: () -> JSONCodingPath?) throws -> Value {
         if type == String.self { return unsafeBitCast(try decode(primitive: String.self, at: value, path), to: type) }
         if type == Int.self { return unsafeBitCast(try decode(primitive: Int.self, at: value, path), to: type) }
@@ -121,8 +122,8 @@ extension JSONDocument {
 }
 
 extension JSONDocument {
-    /// A value is of another kind than what it was to be decoded as. A missing one is another error, except for `Bool`, as it is
-    /// with Foundation.
+    /// Returns the error for a value of the wrong kind. A missing value is a different error, except for `Bool`, as with
+    /// Foundation.
     func mismatch(of value: Int, with type: any Any.Type, _ path: JSONCodingPath?) -> DecodingError {
         let isNull = isNull(value)
         let context = DecodingError.Context(

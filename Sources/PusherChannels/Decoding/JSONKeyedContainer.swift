@@ -4,7 +4,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var codingPath: [any CodingKey] { path.keys }
 
-    /// In the order of the text, other than with Foundation, where there is none. Names were checked when the container was made.
+    /// The keys in the order of the text; with Foundation, they have no order. Names were checked when the container was made.
     var allKeys: [Key] {
         do {
             return try members.names.compactMap(Key.init(stringValue:))
@@ -70,7 +70,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return .keyNotFound(key, DecodingError.Context(codingPath: codingPath, debugDescription: description))
     }
 
-    /// Nil also for null.
+    /// Returns the value for a key; nil if there is none or it is null.
     private func valueIfPresent(_ key: Key) -> Int? {
         guard let value = members.value(named: key.stringValue), !document.isNull(value) else { return nil }
         return value

@@ -1,9 +1,9 @@
 /// The members of an object, found by the bytes of their names.
 ///
-/// Of several with one name it is the first, as with Foundation; two normal forms of a name are two names, other than there:
-/// comparing Swift's strings would cost more the more combining marks they have, as a peer likes.
+/// If several members have the same name, the first one counts, as with Foundation. Unlike with Foundation, two normal forms of a
+/// name are two names: comparing Swift strings costs more with each combining mark, and a peer can send any number of them.
 struct JSONMembers {
-    /// From so many members on they are looked up in a table.
+    /// The number of members from which on a table is used to look them up.
     private static let many = 17
 
     let document: JSONDocument
@@ -18,7 +18,7 @@ struct JSONMembers {
         index = token.count < Self.many ? nil : JSONMemberIndex(of: object, in: document)
     }
 
-    /// The value of the member with a name.
+    /// Returns the value of the member with a name.
     func value(named name: String) -> Int? {
         var name = name
         return name.withUTF8 { value(named: UnsafeRawBufferPointer($0)) }
@@ -37,7 +37,7 @@ struct JSONMembers {
         return nil
     }
 
-    /// Each name once, in the order of the text.
+    /// The names in the order of the text, each of them once.
     var names: [String] {
         get throws(JSONError) {
             var names: [String] = []
@@ -65,16 +65,16 @@ struct JSONMembers {
 final class JSONMemberIndex {
     private struct Slot {
         var hash: UInt32
-        /// Which key of the list it is, counted from 1; 0 where there is none.
+        /// The position of the key in the list, counted from 1; 0 if there is no key.
         var place: UInt32
     }
 
-    /// The tokens of the keys, in the order of the text, of several with one name the first.
+    /// The tokens of the keys, in the order of the text. If several keys have the same name, only the first is listed.
     @exclusivity(unchecked)
     private(set) var keys: [Int] = []
     @exclusivity(unchecked)
     private var slots: [Slot]
-    /// Behind the key that was asked for last: mostly they are asked for in the order of the text.
+    /// The position after the key that was looked up last, as keys are mostly looked up in the order of the text.
     @exclusivity(unchecked)
     private var cursor = 0
 
@@ -124,7 +124,7 @@ final class JSONMemberIndex {
         return slot
     }
 
-    /// Seeded by Swift, so that nobody can make up names which all hash alike.
+    /// Returns the hash of a name. Swift seeds it, so nobody can make up names that all have the same hash.
     private static func hash(_ name: UnsafeRawBufferPointer) -> UInt32 {
         var hasher = Hasher()
         hasher.combine(bytes: name)

@@ -1,13 +1,12 @@
 /// A number of few digits: an integer times a small power of ten.
 ///
-/// A decimal number of few digits. If a floating-point type holds digits and power exactly, one multiplication or division gives the
-/// closest value.
+/// If a floating-point type holds the digits and the power exactly, one multiplication or division gives the closest value.
 struct JSONPlainDecimal {
     private(set) var digits: UInt64 = 0
     private(set) var exponent = 0
     private var isNegative = false
 
-    /// Nil where the text is no number, has more than 19 digits, or an exponent of more than two.
+    /// Creates a number from a text; nil if it isn't a number, or has more than 19 digits or an exponent of more than two.
     init?(_ text: UnsafeRawBufferPointer) {
         var position = 0
         if text[0] == UInt8(ascii: "-") {

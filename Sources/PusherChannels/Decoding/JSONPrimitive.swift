@@ -1,6 +1,6 @@
-/// A type for which containers have a method of its own.
+/// A type for which containers have a dedicated method.
 protocol JSONPrimitive: Decodable {
-    /// Returns the value that a token stands for; nil where it is of another kind.
+    /// Returns the value that a token stands for; nil if it is of another kind.
     static func read(_ token: JSONToken, in document: JSONDocument) throws(JSONError) -> Self?
 }
 

@@ -1,10 +1,10 @@
 extension JSONScanner {
-    /// Foundation passes over one before the text.
+    /// Skips a byte order mark before the text, as Foundation does.
     mutating func skipByteOrderMark() {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { advance(3) }
     }
 
-    /// Passes over what may be a number by its bytes.
+    /// Skips bytes that may be those of a number.
     mutating func scanNumberToken() -> JSONToken {
         let start = position
         while true {
@@ -18,7 +18,7 @@ extension JSONScanner {
         }
     }
 
-    /// Passes over a string whose content may be wrong, as long as it is clear where it ends.
+    /// Skips a string. Its content may be invalid, as long as it is clear where it ends.
     mutating func scanStringToken() throws(JSONError) -> JSONToken {
         guard current == UInt8(ascii: "\"") else { throw fail("expected a string") }
         advance()
@@ -43,7 +43,7 @@ extension JSONScanner {
         }
     }
 
-    /// Passes over an escape; tells whether there is such a one.
+    /// Skips an escape; returns whether it is a valid one.
     private mutating func scanEscape() throws(JSONError) -> Bool {
         advance()
         guard position < bytes.count else { throw fail("unterminated string") }
@@ -60,7 +60,7 @@ extension JSONScanner {
         }
     }
 
-    /// Passes over the digits behind `\u`, and over the other half of a surrogate pair; tells whether they are a character.
+    /// Skips the digits after `\u`, and the other half of a surrogate pair; returns whether they are a character.
     private mutating func scanCodeUnits() throws(JSONError) -> Bool {
         guard position + 4 < bytes.count else { throw fail("incomplete escape") }
         for index in 0..<4 where bytes[position + index] == UInt8(ascii: "\"") {

@@ -1,15 +1,17 @@
-/// A value, or a member's name, in the flat list that a text is read into: in the order of the text, each before what is in it.
+/// A value or a member's name in the flat list that a text is read into. The list is in the order of the text, with each value
+/// before its content.
 struct JSONToken {
     enum Kind: UInt8 {
         case null, `false`, `true`, number, string, array, object
     }
 
     let kind: Kind
-    /// A string has escapes, or the name of one of an object's members does.
+    /// Indicates whether a string has escapes, or whether the name of one of an object's members does.
     var hasEscapes = false
-    /// A string is none, its escapes or control characters being wrong, or the name of one of an object's members is none.
+    /// Indicates whether a string is invalid because of its escapes or control characters, or whether the name of one of an
+    /// object's members is.
     ///
-    /// This is found out while reading and matters only to those who ask for the string, as it is with Foundation.
+    /// This is detected while reading, but matters only when the string is decoded, as with Foundation.
     var isBroken = false
     /// The start of a string's or number's text; the number of a container's members or elements.
     var lower: UInt32 = 0
@@ -26,7 +28,8 @@ struct JSONToken {
         upper = UInt32(truncatingIfNeeded: end)
     }
 
-    /// Offsets have 32 bits: two of them and the rest make twelve bytes, which is what reading many small values costs in memory.
+    /// The length of the longest text. Offsets have 32 bits: two of them and the rest make twelve bytes, the memory that reading
+    /// many small values costs for each.
     static let longestText = Int(UInt32.max)
 
     var count: Int { Int(lower) }
@@ -34,13 +37,13 @@ struct JSONToken {
     var text: Range<Int> { Int(lower)..<Int(upper) }
 }
 
-/// Tokens in memory that whoever has the list must deallocate.
+/// A list of tokens in memory that its owner must deallocate.
 struct JSONTokenList {
     private(set) var memory: UnsafeMutablePointer<JSONToken>
     private(set) var count = 0
     private var capacity: Int
 
-    /// There is room for as many tokens as most texts of so many bytes have.
+    /// Creates a list with room for as many tokens as most texts of this many bytes have.
     init(for bytes: Int) {
         capacity = bytes / 4 + 8
         memory = .allocate(capacity: capacity)

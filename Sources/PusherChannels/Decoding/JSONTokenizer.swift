@@ -1,14 +1,15 @@
-/// Reads a text into tokens, once and without recursion.
+/// A tokenizer that reads a text once and without recursion.
 ///
-/// It refuses what Foundation's decoder refuses of a text whatever it is decoded as: numbers, escapes and control characters are
-/// looked at when somebody asks for them, and a comma before a closing bracket is passed over.
+/// It refuses the texts that Foundation's decoder refuses whatever they are decoded as. Numbers, escapes, and control characters
+/// are checked only when they are decoded, and a comma before a closing bracket is skipped.
 struct JSONTokenizer {
-    /// As deep as Foundation goes.
+    /// The deepest nesting that is accepted, which is Foundation's.
     static let maximumDepth = 512
 
     private var scanner: JSONScanner
     private(set) var tokens: JSONTokenList
-    /// The innermost container that is not closed yet, and whether it is an object; 0 is none, the token there being no container.
+    /// The token of the innermost open container, and whether it is an object. The number 0 means none, as the token there is no
+    /// container.
     private var open = 0
     private var isInObject = false
     private var depth = 0
@@ -16,11 +17,11 @@ struct JSONTokenizer {
     init(_ bytes: UnsafeRawBufferPointer) {
         scanner = JSONScanner(bytes)
         tokens = JSONTokenList(for: bytes.count)
-        // For decoders of members that aren't there.
+        // The null for decoders of missing members.
         tokens.append(JSONToken(.null))
     }
 
-    /// The next byte that is no white space, which mostly is the very next.
+    /// Returns the next byte that isn't white space, which is mostly the very next one.
     @inline(__always)
     private mutating func next() -> UInt8 {
         let byte = scanner.current
@@ -29,7 +30,7 @@ struct JSONTokenizer {
         return scanner.current
     }
 
-    /// Reads one value and what is in it, up to the text's end.
+    /// Reads one value and its content, up to the end of the text.
     mutating func read() throws(JSONError) {
         scanner.skipByteOrderMark()
         repeat {
@@ -39,7 +40,7 @@ struct JSONTokenizer {
         try scanner.expectEnd()
     }
 
-    /// Reads a value; of a container that has something in it only its beginning, which is told.
+    /// Reads a value, or only the beginning of a container that isn't empty; returns whether it was such a container.
     private mutating func readValue() throws(JSONError) -> Bool {
         switch next() {
         case UInt8(ascii: "\""):
@@ -65,7 +66,7 @@ struct JSONTokenizer {
         return false
     }
 
-    /// Until it is closed, the token of a container says in `upper` which container it is in.
+    /// Opens a container. Until it is closed, the `upper` of its token is the container that it is in.
     private mutating func openContainer(_ kind: JSONToken.Kind, closedBy close: UInt8) throws(JSONError) -> Bool {
         guard depth < Self.maximumDepth else { throw scanner.fail("nested too deeply") }
         scanner.advance()
@@ -83,7 +84,7 @@ struct JSONTokenizer {
         return true
     }
 
-    /// After a value: closes the containers that end there, up to the next value of one that doesn't.
+    /// Closes the containers that end after a value, up to one that has another value.
     private mutating func closeContainers() throws(JSONError) {
         while open != 0 {
             tokens[open].lower &+= 1

@@ -1,7 +1,7 @@
 struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     private let document: JSONDocument
     private let path: JSONCodingPath?
-    /// The value that is next, if there is one.
+    /// The next value, if there is one.
     private var next: Int
     private let elements: Int
     private(set) var currentIndex = 0
@@ -73,12 +73,12 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
         return next
     }
 
-    /// Nil also for null.
+    /// The next value; nil if there is none or it is null.
     private var valueIfPresent: Int? {
         isAtEnd || document.isNull(next) ? nil : next
     }
 
-    /// Behind the end, too, the index grows, as it does with Foundation.
+    /// Moves to the next value. The index grows even past the end, as with Foundation.
     private mutating func advance() {
         if !isAtEnd { next = document.following(next) }
         currentIndex += 1

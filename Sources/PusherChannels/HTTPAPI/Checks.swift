@@ -1,6 +1,6 @@
 import Foundation
 
-/// The checks that come before a request: each throws a ``PusherError`` of kind `invalidRequest`.
+/// The checks that come before a request. Each throws a ``PusherError`` of kind `invalidRequest`.
 extension ProtocolLimits {
     /// Checks the channels of one event.
     func checkChannels(_ channels: [String]) throws(PusherError) {
@@ -45,7 +45,8 @@ extension ProtocolLimits {
     }
 }
 
-/// Checks the credentials of an app. Empty ones are variables that nobody has set; with an empty secret anybody could sign.
+/// Checks the credentials of an app. Empty ones come from variables that nobody has set, and with an empty secret anybody could
+/// sign.
 func checkCredentials(key: String, secret: Secret<String>) throws(PusherError) {
     guard !key.isEmpty, !secret.value.isEmpty else {
         throw PusherError(.invalidRequest, message: "the app's \(key.isEmpty ? "key" : "secret") is empty")
@@ -70,7 +71,7 @@ enum SocketID {
 }
 
 extension JSONEncoder {
-    /// The JSON text of a value; a `String` is taken as it is, and so is `Data`, as which others' encoders give it.
+    /// Returns the JSON text of a value. A `String` is used as it is, and so is `Data`, because other encoders produce it.
     func text(of value: any Encodable, what: String) throws(PusherError) -> String {
         if let text = value as? String { return text }
         if let data = value as? Data {

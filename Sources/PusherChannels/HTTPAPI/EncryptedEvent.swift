@@ -1,15 +1,16 @@
 import Foundation
 
-/// The data of an event on an encrypted channel, as a server encrypts it: `{"ciphertext":base64,"nonce":base64}`, a NaCl secretbox.
+/// The data of an event on an encrypted channel, as a server encrypts it: `{"ciphertext":base64,"nonce":base64}`, a NaCl
+/// secretbox.
 package enum EncryptedEvent {
-    /// Encrypts data for a channel; nil where encryption isn't supported.
+    /// Returns data encrypted for a channel; nil if encryption isn't supported.
     static func encrypt(
         _ data: String, for channel: String, with key: EncryptionMasterKey, nonce: [UInt8] = SecretBox.makeNonce()
     ) -> String? {
         encrypt(data, with: key.sharedSecret(of: channel), nonce: nonce)
     }
 
-    /// Encrypts data with a channel's key; nil where encryption isn't supported.
+    /// Returns data encrypted with a channel's key; nil if encryption isn't supported.
     package static func encrypt(_ data: String, with key: [UInt8], nonce: [UInt8]) -> String? {
         guard let ciphertext = SecretBox.seal(Array(data.utf8), nonce: nonce, key: key) else { return nil }
         return JSONValue.object([
@@ -17,7 +18,7 @@ package enum EncryptedEvent {
         ]).text
     }
 
-    /// Returns the text that was encrypted for a channel, by the first of the keys that fits; nil if none does.
+    /// Returns the text that was encrypted for a channel, decrypted with the first key that fits; nil if none does.
     static func decrypt(_ data: String, of channel: String, with keys: [EncryptionMasterKey]) -> String? {
         guard let encrypted = try? JSONValue(parsing: data), let nonce = bytes(encrypted["nonce"]),
             let ciphertext = bytes(encrypted["ciphertext"])

@@ -4,14 +4,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A call that was not answered with success, and what may be done about it.
+/// A call that did not succeed, and what can be done about it.
 struct FailedAttempt: Error {
     enum Remedy: Equatable {
         /// The next attempt would fail the same way.
         case none
-        /// Nothing was carried out, and it may be next time.
+        /// Nothing was carried out; a retry may succeed.
         case repetition
-        /// It may have been carried out.
+        /// The call may have been carried out.
         case repetitionIfHarmless
     }
 
@@ -20,7 +20,7 @@ struct FailedAttempt: Error {
 }
 
 extension FailedAttempt {
-    /// A response that is no success.
+    /// Creates the failure of an unsuccessful response.
     init(_ response: HTTPURLResponse, body: Data, of call: HTTPAPICall) {
         let status = response.statusCode
         let failure = HTTPAPIFailure(status: status)
@@ -37,8 +37,8 @@ extension FailedAttempt {
             }
     }
 
-    /// A response from elsewhere; nil for one from where the request was sent. `URLSession` follows redirects, most of them by a GET in place
-    /// of the POST: what answers that has done nothing.
+    /// Creates the failure of a response that came from elsewhere; nil if it came from where the request was sent. `URLSession`
+    /// follows redirects, mostly with a GET in place of the POST, and the server that responds to the GET has done nothing.
     init?(_ response: HTTPURLResponse, followedFrom request: URLRequest, by call: HTTPAPICall) {
         func place(_ url: URL?) -> [String]? {
             url.map { [$0.scheme?.lowercased() ?? "", $0.host?.lowercased() ?? "", "\($0.port ?? 0)", $0.path] }
@@ -51,12 +51,12 @@ extension FailedAttempt {
         remedy = .none
     }
 
-    /// No response.
+    /// Creates the failure of a call without a response.
     init(_ error: any Error, of call: HTTPAPICall) {
         let code = Self.code(of: error)
         let reason = text(of: error)
         if (error as? URLError)?.isOfUnsentRequest ?? false || code.map(Self.neverSent.contains) ?? false {
-            // This package's own session knows more than a code says: a proxy's refusal from a server that is down.
+            // This package's own session knows more than the code says: it tells a proxy's refusal from a server that is down.
             let failure = (error as? URLError).flatMap { WebSocketFailure($0) }
             let mayBeOver = failure?.kind.isRetryable ?? code.map(Self.mayBeOverSoon.contains) ?? false
             self.error = PusherError(
@@ -64,7 +64,7 @@ extension FailedAttempt {
             remedy = mayBeOver ? .repetition : .none
         } else {
             let warning = call.repetition == .again ? "; the request may have been carried out" : ""
-            // A response that is too long would be the next time, too.
+            // A response that is too long would be too long the next time, too.
             let mayBeOver = code != .dataLengthExceedsMaximum
             self.error = PusherError(
                 .httpAPI(.noResponse), message: "the HTTP API gave no response: \(reason)\(warning)", isRetryable: mayBeOver)
@@ -78,12 +78,12 @@ extension FailedAttempt {
         return error.domain.hasBytes(of: NSURLErrorDomain) ? URLError.Code(rawValue: error.code) : nil
     }
 
-    /// Codes after which no connection was made, and one may be next time.
+    /// Codes that mean that no connection was made, and that a retry may succeed.
     private static let mayBeOverSoon: Set<URLError.Code> = [
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .notConnectedToInternet,
     ]
 
-    /// And what goes wrong before a server reads a request, now and for as long as nobody changes something.
+    /// These codes, and those of problems that come before a server reads a request and last until somebody changes something.
     private static let neverSent = mayBeOverSoon.union([
         .badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection, .secureConnectionFailed,
         .serverCertificateHasBadDate, .serverCertificateNotYetValid, .serverCertificateHasUnknownRoot,
@@ -100,7 +100,7 @@ extension HTTPAPIFailure {
             case 401: .unauthorized
             case 403: .forbidden
             case 404: .notFound
-            case 408: .noResponse  // Of gateways, also where the server has the whole request and is still at it.
+            case 408: .noResponse  // Gateways also send it while the server is still working on the complete request.
             case 413: .payloadTooLarge
             case 429: .rateLimited
             case 500..<600: .serverError
@@ -108,7 +108,7 @@ extension HTTPAPIFailure {
             }
     }
 
-    /// The advice for what can be done, where the server's words may not say it.
+    /// Returns advice on what can be done, if the server's words may not say it.
     fileprivate func advice(for call: HTTPAPICall) -> String? {
         switch self {
         case .unauthorized: "check the app's key and secret, and this machine's clock"

@@ -7,16 +7,16 @@ struct HTTPAPICall: Sendable {
         case post = "POST"
     }
 
-    /// The effect of carrying it out a second time.
+    /// The effect of carrying out a call a second time.
     enum Repetition {
-        /// Nothing more.
+        /// A second time has no further effect.
         case harmless
-        /// All of it again, such as a publish.
+        /// Everything happens again, as with a publish.
         case again
     }
 
     let method: Method
-    /// The part of the path behind `/apps/{id}`, percent-encoded.
+    /// The part of the path after `/apps/{id}`, percent-encoded.
     let path: String
     let parameters: [String: String]
     let body: Data
@@ -31,8 +31,8 @@ struct HTTPAPICall: Sendable {
         HTTPAPICall(method: .post, path: path, parameters: [:], body: Data(body.utf8), repetition: repetition)
     }
 
-    /// A path of segments that a user chose. They stay what they are: official libraries sign and send names of channels as they
-    /// are, and whatever those can't hold is escaped.
+    /// Returns a path of segments that a user chose. Characters of channel names stay as they are, because official libraries
+    /// sign and send them that way; all others are escaped.
     static func path(_ segments: [String]) throws(PusherError) -> String {
         for segment in segments where segment.isEmpty || segment.hasBytes(of: ".") || segment.hasBytes(of: "..") {
             throw PusherError(.invalidRequest, message: "\"\(segment)\" can't be a part of a path")

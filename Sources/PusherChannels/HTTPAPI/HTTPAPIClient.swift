@@ -4,15 +4,15 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Makes calls to the HTTP API, and makes them again where that does no harm.
+/// Makes calls to the HTTP API, and retries them if that does no harm.
 struct HTTPAPIClient: Sendable {
     let signer: RequestSigner
     let retryPolicy: RetryPolicy
     let environment: PusherEnvironment
 
-    /// The body of the response to a call that succeeded.
+    /// Returns the body of the response to a successful call.
     ///
-    /// - Throws: A ``PusherError``; or `CancellationError` where the task was cancelled, also when the request was on its way.
+    /// - Throws: A ``PusherError``; or `CancellationError` if the task was cancelled, even after the request was sent.
     func response(to call: HTTPAPICall) async throws -> Data {
         let delays = ExponentialDelay(initial: retryPolicy.initialDelay, maximum: retryPolicy.maximumDelay)
         var random = SplitMix64(seed: environment.randomSeed())
@@ -40,7 +40,7 @@ struct HTTPAPIClient: Sendable {
         do {
             reply = try await environment.httpSession.traced(in: environment, resends: resends).response(to: request)
         } catch {
-            // Whatever the session made of it: what the caller asked for last was to stop.
+            // A cancellation comes before any error of the session: the caller asked to stop.
             try Task.checkCancellation()
             throw FailedAttempt(error, of: call)
         }
@@ -63,7 +63,7 @@ struct HTTPAPIClient: Sendable {
 }
 
 extension Scheduler {
-    /// Waits; a cancelled task doesn't.
+    /// Waits; throws `CancellationError` if the task is cancelled.
     func sleep(for duration: Duration, label: String) async throws {
         let end = OneShot<Void>()
         let action = schedule(at: now + duration, label: label) { end.give(.success(())) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An event on its way to the HTTP API: checked, its data encoded and, for an encrypted channel, encrypted.
+/// An event that is ready for the HTTP API: checked, its data encoded and, for an encrypted channel, encrypted.
 struct PublishedEvent {
     let channels: [String]
     private let name: String
@@ -8,13 +8,13 @@ struct PublishedEvent {
     private let socketID: String?
     private let info: String?
 
-    /// Takes an event for channels whose names were checked.
+    /// Creates an event for channels whose names were checked.
     private init(
         checked channels: [String], name: String, data: any Encodable, excluding socketID: String?,
         info: [PusherChannelInfo.Attribute], options: PusherHTTPAPIOptions, encoder: JSONEncoder
     ) throws(PusherError) {
         try options.limits.checkEventName(name)
-        // Where names are the server's matter, so are its ids.
+        // If the server checks the names, it also checks the ids.
         if let socketID, options.limits.restrictsChannelCharacters { try SocketID.check(socketID) }
         self.channels = channels
         self.name = name
@@ -25,7 +25,7 @@ struct PublishedEvent {
         try options.limits.checkEventData(self.data, of: name)
     }
 
-    /// Takes an event for channels that a user named.
+    /// Creates an event for channels that a user named.
     init(
         channels: [String], name: String, data: any Encodable, excluding socketID: String?, info: [PusherChannelInfo.Attribute],
         options: PusherHTTPAPIOptions, encoder: JSONEncoder
@@ -35,7 +35,7 @@ struct PublishedEvent {
             checked: channels, name: name, data: data, excluding: socketID, info: info, options: options, encoder: encoder)
     }
 
-    /// Takes an event for all connections of a user.
+    /// Creates an event for all connections of a user.
     init(
         userID: String, name: String, data: any Encodable, options: PusherHTTPAPIOptions, encoder: JSONEncoder
     ) throws(PusherError) {
@@ -45,7 +45,7 @@ struct PublishedEvent {
             encoder: encoder)
     }
 
-    /// Encrypts what is for an encrypted channel: for several at a time that can't be done.
+    /// Encrypts the data for an encrypted channel. Such an event can't be for several channels at a time.
     private static func encrypt(
         _ data: String, for channels: [String], keys: [EncryptionMasterKey]
     ) throws(PusherError) -> String {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension PusherAuth {
-    /// The authorization as JSON: the body with which an endpoint answers, with status 200 and `Content-Type: application/json`.
+    /// The authorization as JSON: the body of an endpoint's response, which has status 200 and `Content-Type: application/json`.
     public var json: Data {
         var members: [Name: JSONValue] = ["auth": .string(auth)]
         members["channel_data" as Name] = channelData.map { .string($0) }
@@ -11,7 +11,7 @@ extension PusherAuth {
 }
 
 extension PusherUserAuth {
-    /// The authentication as JSON: the body with which an endpoint answers, with status 200 and `Content-Type: application/json`.
+    /// The authentication as JSON: the body of an endpoint's response, which has status 200 and `Content-Type: application/json`.
     public var json: Data {
         Data(JSONValue.object(["auth": .string(auth), "user_data": .string(userData)]).text.utf8)
     }

@@ -1,23 +1,23 @@
 /// A client's request to an app's backend: to authorize a connection for a channel, or to authenticate its user.
 ///
-/// It is what somebody claims, nothing of it was checked yet: ``PusherAuthenticator`` checks it before it signs, and who asks is known
-/// from the request that brought it, as by its session.
+/// A request is a claim that hasn't been checked. ``PusherAuthenticator`` checks it before signing. Identify the user by the HTTP
+/// request that brought it, for example by its session.
 public struct PusherAuthRequest: Equatable, Sendable {
     /// The connection.
     public let socketID: String
-    /// The channel that it wants to join; nil where a user signs in.
+    /// The channel that the connection wants to join; nil when a user signs in.
     public let channelName: String?
 
-    /// Creates a request whose fields were read some other way.
+    /// Creates a request from fields that were read in another way.
     public init(socketID: String, channelName: String? = nil) {
         self.socketID = socketID
         self.channelName = channelName
     }
 
-    /// Reads the body of a client's POST: a form, as all official clients send it, or a JSON object. The query of a JSONP request is
-    /// read the same way.
+    /// Reads the body of a client's POST: a form, which all official clients send, or a JSON object. The query of a JSONP request
+    /// is read the same way.
     ///
-    /// Other fields are left out. Each may be there once.
+    /// Other fields are ignored. Each field may occur only once.
     ///
     /// - Throws: A ``PusherError`` of kind `invalidRequest`, which a backend answers with status 400.
     public init(body: some Sequence<UInt8>) throws(PusherError) {
@@ -64,7 +64,7 @@ public struct PusherAuthRequest: Equatable, Sendable {
         return fields
     }
 
-    /// A field that is there twice is one thing to who reads the first, and another to who reads the last.
+    /// Reads a field that may occur only once: of two values, one reader could use the first, and another the last.
     private static func take(_ value: ArraySlice<UInt8>, as field: inout String?, _ name: String) throws(PusherError) {
         guard field == nil else { throw twice(name) }
         guard let text = formDecoded(value) else { throw unreadable("its \(name) is not percent-encoded UTF-8") }

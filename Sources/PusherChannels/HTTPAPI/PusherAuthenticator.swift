@@ -1,10 +1,10 @@
 import Foundation
 
-/// The backend of clients' authorization endpoints: signs connections for channels, and users.
+/// The backend of clients' authorization endpoints: signs authorizations for channels and users.
 ///
-/// It says that a connection may do what it asks for. Whether the one who asks may do so is the caller's to decide, before.
-/// Fields of a request can't make it sign anything else than they say: what isn't a socket id or the name of a channel is
-/// refused with a ``PusherError`` of kind `invalidRequest`. Descriptions show no secret. May be used from any thread.
+/// A signature allows a connection to do what it asked for. Before you call, check that the user may do it. The fields of a
+/// request can't make the authenticator sign anything else: anything but a socket id or a channel name is refused with a
+/// ``PusherError`` of kind `invalidRequest`. Descriptions show no secret. May be used from any thread.
 public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     private let key: String
     private let secret: Secret<String>
@@ -17,8 +17,8 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - key: The app's key.
     ///   - secret: The app's secret.
-    ///   - encryptionMasterKeys: The keys of encrypted channels; clients get what the first one makes.
-    ///   - limits: The lengths that ids and users' descriptions may have. The characters of channels' names are always checked.
+    ///   - encryptionMasterKeys: The master keys of encrypted channels; clients get keys derived from the first one.
+    ///   - limits: The maximum lengths of ids and users' descriptions. The characters of channel names are always checked.
     ///   - environment: The source of ``PusherEnvironment/jsonEncoder``, which encodes users' descriptions.
     public init(
         key: String, secret: String, encryptionMasterKeys: [EncryptionMasterKey] = [], limits: ProtocolLimits = .serverLibraries,
@@ -28,7 +28,7 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
         self.secret = Secret(secret)
         self.encryptionMasterKeys = encryptionMasterKeys
         var limits = limits
-        // A name with a colon in it would have what is signed mean something else.
+        // A colon in a name would change the meaning of the signed text.
         limits.restrictsChannelCharacters = true
         self.limits = limits
         self.environment = environment
@@ -36,7 +36,7 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
 
     /// Authorizes a connection for a private or an encrypted channel.
     ///
-    /// - Throws: A ``PusherError`` of kind `invalidRequest`: for any other channel, too.
+    /// - Throws: A ``PusherError`` of kind `invalidRequest`, also for any other kind of channel.
     public func authorizeChannel(_ request: PusherAuthRequest) throws(PusherError) -> PusherAuth {
         let channel = try channelName(of: request)
         var sharedSecret: String?
@@ -56,9 +56,9 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - request: The client's request.
-    ///   - userID: The user's id, of 128 bytes of UTF-8 at most.
+    ///   - userID: The user's id, 128 bytes of UTF-8 at most.
     ///   - userInfo: The user's description for the channel's other members, a JSON object of at most 1 KB; nil for none.
-    /// - Throws: A ``PusherError`` of kind `invalidRequest`: for any other channel, too.
+    /// - Throws: A ``PusherError`` of kind `invalidRequest`, also for any other kind of channel.
     public func authorizePresenceChannel(
         _ request: PusherAuthRequest, userID: String, userInfo: (any Encodable)? = nil
     ) throws(PusherError) -> PusherAuth {
@@ -79,9 +79,9 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - request: The client's request; it names no channel.
-    ///   - userID: The user's id, of 128 bytes of UTF-8 at most.
+    ///   - userID: The user's id, 128 bytes of UTF-8 at most.
     ///   - userInfo: The user's description that the server keeps, a JSON object of at most 1 KB; nil for none.
-    ///   - watchlist: The users, 100 at most, of whom the user hears when they come and go.
+    ///   - watchlist: The users, 100 at most, whose coming and going the user is notified of.
     /// - Throws: A ``PusherError`` of kind `invalidRequest`.
     public func authenticateUser(
         _ request: PusherAuthRequest, userID: String, userInfo: (any Encodable)? = nil, watchlist: [String] = []
@@ -125,7 +125,8 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
         return Data(key.sharedSecret(of: channel)).base64EncodedString()
     }
 
-    /// Names of members in it can't be taken for what is signed beside it: it is one object.
+    /// Returns a user's description as JSON. It must be one object: then the names in it can't be confused with the fields that
+    /// are signed next to it.
     private func text(of info: any Encodable) throws(PusherError) -> String {
         let text: String
         do {

@@ -1,14 +1,14 @@
 /// One event of a batch, for ``PusherHTTPAPI/triggerBatch(_:)``.
 public struct PusherBatchEvent: Sendable {
-    /// The channel that it is for.
+    /// The channel that the event is for.
     public var channel: String
     /// The event's name.
     public var eventName: String
-    /// The event's data: a `String` is sent as it is, `Data` as the text that it is, anything else as JSON.
+    /// The event's data: a `String` is sent as it is, `Data` as UTF-8 text, anything else as JSON.
     public var data: any Encodable & Sendable
-    /// The connection that doesn't get it; nil for none.
+    /// The connection that doesn't get the event; nil for none.
     public var excludedSocketID: String?
-    /// The attributes of the channel that are asked for.
+    /// The requested attributes of the channel.
     public var info: [PusherChannelInfo.Attribute]
 
     /// Creates an event; the connection with `excluding` as its socket id doesn't get it.

@@ -1,10 +1,10 @@
-/// A channel, as the HTTP API tells of it. Nil is what the server didn't say: it was not asked for, or the server doesn't tell it.
+/// Information about a channel from the HTTP API. A property is nil if it wasn't requested or the server doesn't report it.
 public struct PusherChannelInfo: Equatable, Sendable {
-    /// An attribute that can be asked for.
+    /// An attribute that can be requested.
     public enum Attribute: String, Equatable, Sendable {
         /// The number of users in a presence channel.
         case userCount = "user_count"
-        /// The number of connections subscribed; the app must have this enabled.
+        /// The number of subscribed connections; the app must have this enabled.
         case subscriptionCount = "subscription_count"
         /// The event that a cache channel keeps.
         case cache
@@ -14,19 +14,19 @@ public struct PusherChannelInfo: Equatable, Sendable {
     public struct CachedEvent: Equatable, Sendable {
         /// The event's data.
         public let data: String
-        /// The time for which it is kept from now on, where the server says.
+        /// The time for which the event is still kept, if the server reports it.
         public let timeToLive: Duration?
     }
 
-    /// The channel.
+    /// The channel's name.
     public let name: String
-    /// Indicates whether somebody is subscribed to it.
+    /// Indicates whether the channel has subscribers.
     public let isOccupied: Bool?
-    /// The number of users in it; only presence channels have any.
+    /// The number of users in the channel; only presence channels have any.
     public let userCount: Int?
-    /// The number of connections subscribed to it.
+    /// The number of subscribed connections.
     public let subscriptionCount: Int?
-    /// The event that it keeps, if it keeps one.
+    /// The event that the channel keeps, if it keeps one.
     public let cachedEvent: CachedEvent?
 
     init(_ name: String, _ json: JSONValue?) {
@@ -46,7 +46,7 @@ extension PusherChannelInfo.CachedEvent {
 }
 
 extension [PusherChannelInfo.Attribute] {
-    /// The `info` of a request; nil where nothing is asked for.
+    /// The `info` of a request; nil if nothing is requested.
     var parameter: String? {
         isEmpty ? nil : map(\.rawValue).joined(separator: ",")
     }

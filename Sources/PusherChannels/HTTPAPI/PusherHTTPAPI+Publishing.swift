@@ -4,17 +4,17 @@ import Foundation
 extension PusherHTTPAPI {
     /// Publishes an event to the subscribers of channels.
     ///
-    /// On an encrypted channel the event is encrypted with the first of ``PusherHTTPAPIOptions/encryptionMasterKeys``; such an event can
-    /// be for that channel alone.
+    /// On an encrypted channel the event is encrypted with the first of ``PusherHTTPAPIOptions/encryptionMasterKeys``; such an
+    /// event can't be for other channels, too.
     ///
     /// - Parameters:
     ///   - channels: 1 to 100 channels.
-    ///   - eventName: The event's name, of 200 bytes of UTF-8 at most.
-    ///   - data: The event's data, of 10 KB at most: a `String` is sent as it is, `Data` as the text that it is, anything else
-    ///     as JSON, made by ``PusherEnvironment/jsonEncoder``.
-    ///   - socketID: The connection that doesn't get the event, as that of the client that asked for it; nil for none.
-    ///   - info: The attributes of the channels that are asked for.
-    /// - Returns: For each channel, in the order of `channels`, what was asked for and the server tells.
+    ///   - eventName: The event's name, 200 bytes of UTF-8 at most.
+    ///   - data: The event's data, 10 KB at most: a `String` is sent as it is, `Data` as UTF-8 text, anything else as JSON,
+    ///     encoded by ``PusherEnvironment/jsonEncoder``.
+    ///   - socketID: The connection that doesn't get the event, such as that of the client that requested it; nil for none.
+    ///   - info: The requested attributes of the channels.
+    /// - Returns: The requested information about each channel, in the order of `channels`, as far as the server reports it.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     @discardableResult
     public func trigger(
@@ -27,10 +27,11 @@ extension PusherHTTPAPI {
         return channels.map { PusherChannelInfo($0, told?[$0]) }
     }
 
-    /// Publishes up to 10 events, each to a channel of its own, with one request.
+    /// Publishes up to 10 events, each to one channel, with one request.
     ///
-    /// - Returns: For each event, in their order, what it asked for and the server tells of its channel.
-    /// - Throws: A ``PusherError``, or `CancellationError`. One event that can't be published keeps all back.
+    /// - Returns: The requested information about each event's channel, in the order of the events, as far as the server reports
+    ///   it.
+    /// - Throws: A ``PusherError``, or `CancellationError`. If one event can't be published, none is.
     @discardableResult
     public func triggerBatch(_ events: [PusherBatchEvent]) async throws -> [PusherChannelInfo] {
         guard !events.isEmpty else { throw PusherError(.invalidRequest, message: "a batch needs an event") }
@@ -54,7 +55,7 @@ extension PusherHTTPAPI {
     ///
     /// - Parameters:
     ///   - userID: The user's id, as it was signed.
-    ///   - eventName: The event's name, of 200 bytes of UTF-8 at most.
+    ///   - eventName: The event's name, 200 bytes of UTF-8 at most.
     ///   - data: The event's data, as for ``trigger(channels:eventName:data:excluding:info:)``.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func sendToUser(_ userID: String, eventName: String, data: some Encodable) async throws {
@@ -62,8 +63,8 @@ extension PusherHTTPAPI {
         _ = try await publish("/events", event.json)
     }
 
-    /// Returns the server's response to a publish that it carried out. One that can't be read is nothing: to fail for it would have the event
-    /// published again.
+    /// Returns the server's response to a successful publish; nil if it can't be read, because an error would make callers
+    /// publish the event again.
     private func publish(_ path: String, _ body: JSONValue) async throws -> JSONValue? {
         let response = try await client.response(to: .post(path, body.text, repetition: .again))
         return try? JSONValue(parsing: String(decoding: response, as: UTF8.self))

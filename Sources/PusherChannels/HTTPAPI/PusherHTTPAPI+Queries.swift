@@ -1,13 +1,13 @@
 import Foundation
 
-/// Asking about channels and users, and ending users' connections.
+/// Queries about channels and users, and the closing of users' connections.
 extension PusherHTTPAPI {
-    /// Asks for the channels that have subscribers.
+    /// Returns the channels that have subscribers.
     ///
     /// - Parameters:
-    ///   - prefix: Only channels whose names begin so; nil for all.
-    ///   - info: The attributes that are asked for: `userCount` only with a prefix that begins with `presence-`.
-    /// - Returns: The channels, in the order of their names.
+    ///   - prefix: The prefix of the channels' names; nil for all channels.
+    ///   - info: The requested attributes: `userCount` only with a prefix that begins with `presence-`.
+    /// - Returns: The channels, ordered by name.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func channels(
         withPrefix prefix: String? = nil, info: [PusherChannelInfo.Attribute] = []
@@ -24,11 +24,12 @@ extension PusherHTTPAPI {
         }
     }
 
-    /// Asks about a channel.
+    /// Returns information about a channel.
     ///
     /// - Parameters:
-    ///   - name: The channel.
-    ///   - info: The attributes that are asked for, beside whether it is occupied: `userCount` only of a presence channel, `cache` only of a cache channel.
+    ///   - name: The channel's name.
+    ///   - info: The requested attributes, in addition to whether the channel is occupied: `userCount` only for a presence
+    ///     channel, `cache` only for a cache channel.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func channel(_ name: String, info: [PusherChannelInfo.Attribute] = []) async throws -> PusherChannelInfo {
         try options.limits.checkChannel(name)
@@ -37,7 +38,7 @@ extension PusherHTTPAPI {
         return PusherChannelInfo(name, try await query(.get(path, ["info": info.parameter])))
     }
 
-    /// Asks for the ids of the users in a presence channel.
+    /// Returns the ids of the users in a presence channel.
     ///
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func users(of channel: String) async throws -> [String] {
@@ -48,10 +49,10 @@ extension PusherHTTPAPI {
         return users.compactMap { $0["id"]?.identifier }
     }
 
-    /// Closes all connections of a user who has signed in.
+    /// Closes all connections of a user who has signed in. This doesn't keep the user out: the client may sign in again.
     ///
     /// - Parameter userID: The user's id, as it was signed.
-    /// - Throws: A ``PusherError``, or `CancellationError`. To keep a user out takes more: the client may sign in again.
+    /// - Throws: A ``PusherError``, or `CancellationError`.
     public func terminateConnections(ofUser userID: String) async throws {
         try options.limits.checkUserID(userID)
         let path = try HTTPAPICall.path(["users", userID, "terminate_connections"])

@@ -1,31 +1,31 @@
 import Foundation
 
-/// Calls that only some servers have.
+/// Calls that only some servers support.
 extension PusherHTTPAPI {
-    /// Makes a signed GET request, for what a server adds to the API.
+    /// Makes a signed GET request, for a server's additions to the API.
     ///
     /// - Parameters:
-    ///   - path: The path behind `/apps/{id}`, such as `/connections`, not percent-encoded.
-    ///   - parameters: The query. The signature's own, which begin with `auth_` or are `body_md5`, are refused, and so are names that
-    ///     differ in case alone.
+    ///   - path: The path after `/apps/{id}`, such as `/connections`, not percent-encoded.
+    ///   - parameters: The query parameters. Those of the signature, which begin with `auth_` or are `body_md5`, are refused, and
+    ///     so are names that differ only in case.
     /// - Returns: The response's body.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func get(_ path: String, parameters: [String: String] = [:]) async throws -> Data {
         for name in parameters.keys where name.lowercased().begins(with: "auth_") || name.lowercased().hasBytes(of: "body_md5") {
             throw PusherError(.invalidRequest, message: "\(name.inLogLine()) is the signature's own parameter")
         }
-        // They are signed in lower case, in the order of their names.
+        // Parameters are signed in lower case, in the order of their names.
         guard Set(parameters.keys.map { Name($0.lowercased()) }).count == parameters.count else {
             throw PusherError(.invalidRequest, message: "parameters whose names differ in case alone can't be signed")
         }
         return try await client.response(to: .get(try Self.checked(path), parameters))
     }
 
-    /// Makes a signed POST request, for what a server adds to the API. It is made again only as a publish would be.
+    /// Makes a signed POST request, for a server's additions to the API. It is retried only as a publish would be.
     ///
     /// - Parameters:
-    ///   - path: The path behind `/apps/{id}`, not percent-encoded.
-    ///   - body: The body: a `String` is sent as it is, `Data` as the text that it is, anything else as JSON.
+    ///   - path: The path after `/apps/{id}`, not percent-encoded.
+    ///   - body: The body: a `String` is sent as it is, `Data` as UTF-8 text, anything else as JSON.
     /// - Returns: The response's body.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func post(_ path: String, body: some Encodable) async throws -> Data {

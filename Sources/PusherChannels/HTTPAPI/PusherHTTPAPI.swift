@@ -1,23 +1,24 @@
 import Foundation
 
-/// The server's side of an app: publishes events, asks about channels and users, ends users' connections.
+/// A client of the HTTP API for an app's server: publishes events, queries channels and users, and closes users' connections.
 ///
 /// Requests go through the environment's ``PusherEnvironment/httpSession`` and are signed with the app's secret, which no
 /// description shows. May be used from any thread.
 ///
-/// Arguments are checked first: a mistake throws a ``PusherError`` of kind `invalidRequest`, and nothing is sent. What the
-/// server or the network make of it throws one of kind `httpAPI` with an ``HTTPAPIFailure``, and the HTTP status as its code.
-/// A cancelled task throws `CancellationError`; a publish that was on its way then may have been carried out.
+/// Arguments are checked first: a mistake throws a ``PusherError`` of kind `invalidRequest`, and nothing is sent. A failure of
+/// the server or the network throws one of kind `httpAPI` with an ``HTTPAPIFailure``, and the HTTP status as its code. A
+/// cancelled task throws `CancellationError`; a publish that was already sent may have been carried out.
 ///
-/// Failed requests are made again as ``PusherHTTPAPIOptions/retryPolicy`` says, by default never so that an event could be published
-/// twice: one whose response was lost throws ``HTTPAPIFailure/noResponse``.
+/// Failed requests are retried according to ``PusherHTTPAPIOptions/retryPolicy``. By default, an event is never published twice:
+/// a publish whose response was lost throws ``HTTPAPIFailure/noResponse``.
 public struct PusherHTTPAPI: Sendable, CustomStringConvertible {
     let client: HTTPAPIClient
     let options: PusherHTTPAPIOptions
 
-    /// Creates the API of one app; `port` nil means the scheme's own. With one outside 1 to 65535 every request throws.
+    /// Creates the API of one app. If `port` is nil, it is the scheme's own; with a port outside 1 to 65535, every request
+    /// throws.
     ///
-    /// If TLS or a proxy need settings, give the environment a session that has them (``PusherEnvironment/httpSession``).
+    /// If TLS or a proxy needs settings, give the environment a session that has them (``PusherEnvironment/httpSession``).
     public init(
         appID: String, key: String, secret: String, host: PusherHost = .defaultHost, port: Int? = nil, useTLS: Bool = true,
         options: PusherHTTPAPIOptions = PusherHTTPAPIOptions(), environment: PusherEnvironment = .live

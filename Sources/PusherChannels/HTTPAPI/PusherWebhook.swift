@@ -1,30 +1,30 @@
 import Foundation
 
-/// A webhook that was verified: what happened on an app's channels, as the server tells its backend.
+/// A verified webhook: the server's report to an app's backend of what happened on the app's channels.
 public struct PusherWebhook: Equatable, Sendable {
-    /// When the server made it.
+    /// The time at which the server made it.
     public let time: Date
     /// The notifications of what happened, in order.
     public let events: [Event]
 
-    /// One thing that happened.
+    /// A notification of something that happened.
     public enum Event: Equatable, Sendable {
         /// The first connection subscribed to a channel.
         case channelOccupied(channel: String)
         /// The last connection left a channel.
         case channelVacated(channel: String)
-        /// A user came into a presence channel, with the first of their connections.
+        /// A user joined a presence channel, with the first of their connections.
         case memberAdded(channel: String, userID: String)
         /// A user left a presence channel, with the last of their connections.
         case memberRemoved(channel: String, userID: String)
         /// A client sent an event to the others on its channel.
         case clientEvent(ClientEvent)
-        /// Somebody subscribed to a cache channel that keeps nothing: now is the time to publish to it.
+        /// A client subscribed to a cache channel that is empty: now is the time to publish to it.
         case cacheMiss(channel: String)
         /// The number of connections subscribed to a channel, when it has changed.
         case subscriptionCount(channel: String, count: Int)
-        /// Something else, or one of these without what belongs to it: its name and all of it as JSON. One whose data is nested more than
-        /// 128 deep, which any client can send, has no name.
+        /// Any other notification, or one of these with a member missing: its name, and all of it as JSON. If its data is nested
+        /// more than 128 levels deep, which any client can send, the name is empty.
         case other(name: String, json: String)
     }
 
@@ -34,17 +34,17 @@ public struct PusherWebhook: Equatable, Sendable {
         public let channel: String
         /// The event's name, which begins with `client-`.
         public let eventName: String
-        /// The event's data, decrypted where the channel is encrypted and one of the keys fits, otherwise as it came; nil for none.
+        /// The event's data, decrypted if the channel is encrypted and one of the keys fits, otherwise as received; nil for none.
         public let data: String?
-        /// The connection that sent it.
+        /// The connection that sent the event.
         public let socketID: String?
-        /// The user who sent it, on presence channels.
+        /// The user who sent the event, on presence channels.
         public let userID: String?
     }
 }
 
 extension PusherWebhook {
-    /// Reads the body of a webhook; nil for what is none.
+    /// Reads the body of a webhook; nil if it isn't one.
     init?(_ text: String, opening keys: [EncryptionMasterKey]) {
         guard let body = WebhookBody(text), let milliseconds = body.time, let texts = body.events else { return nil }
         time = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
@@ -54,7 +54,7 @@ extension PusherWebhook {
 
 extension PusherWebhook.Event {
     fileprivate init(_ text: String, opening keys: [EncryptionMasterKey]) {
-        // Of one that is nested too deeply only the text is known.
+        // If it is nested too deeply, only its text is known.
         let json = (try? JSONValue(parsing: text)) ?? .null
         let name = json["name"]?.stringValue ?? ""
         self = Self.known(name, json, text, opening: keys) ?? .other(name: name, json: text)

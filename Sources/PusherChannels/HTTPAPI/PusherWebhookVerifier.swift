@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tells the webhooks of an app's server from everybody else's. Descriptions show no secret. May be used from any thread.
+/// Verifies that webhooks come from an app's server. Descriptions show no secret. May be used from any thread.
 public struct PusherWebhookVerifier: Sendable, CustomStringConvertible {
     private let secrets: [Name: Secret<String>]
     private let encryptionMasterKeys: [EncryptionMasterKey]
@@ -10,16 +10,18 @@ public struct PusherWebhookVerifier: Sendable, CustomStringConvertible {
     /// Creates a verifier.
     ///
     /// - Parameters:
-    ///   - secrets: The secret behind each key that the app has: several while keys are changed. A key whose secret is empty is none.
-    ///   - encryptionMasterKeys: The keys of encrypted channels, whose events' data is decrypted, in any order.
-    ///   - tolerance: The most that the time of a webhook may differ from this machine's; nil for any. A server makes a webhook that was
-    ///     not accepted again for five minutes, with the time that it had. An older one may be a copy that somebody has overheard.
+    ///   - secrets: The secret for each of the app's keys: several while keys are being changed. A key with an empty secret is
+    ///     ignored.
+    ///   - encryptionMasterKeys: The master keys of encrypted channels, in any order, to decrypt the data of their events.
+    ///   - tolerance: The maximum difference between a webhook's time and this machine's; nil for any. If a webhook isn't
+    ///     accepted, a server resends it for five minutes, with its original time. An older one may be a copy made by an
+    ///     eavesdropper.
     ///   - environment: The source of the time, ``PusherEnvironment/wallClock``.
     public init(
         secrets: [String: String], encryptionMasterKeys: [EncryptionMasterKey] = [], tolerance: Duration? = .seconds(600),
         environment: PusherEnvironment = .live
     ) {
-        // With an empty secret anybody's signature would be right.
+        // With an empty secret, anybody could make a valid signature.
         let secrets = secrets.filter { !$0.value.isEmpty }
         self.secrets = Dictionary(secrets.map { (Name($0.key), Secret($0.value)) }, uniquingKeysWith: { $1 })
         self.encryptionMasterKeys = encryptionMasterKeys
@@ -27,13 +29,13 @@ public struct PusherWebhookVerifier: Sendable, CustomStringConvertible {
         self.environment = environment
     }
 
-    /// Verifies a webhook, and reads it.
+    /// Verifies and reads a webhook.
     ///
     /// - Parameters:
-    ///   - body: The request's body, byte for byte as it came.
+    ///   - body: The request's body, byte for byte as received.
     ///   - key: The request's header field `X-Pusher-Key`.
     ///   - signature: The request's header field `X-Pusher-Signature`.
-    /// - Throws: A ``PusherWebhookError``. Answer it with a status that is no success, and what is right with 200.
+    /// - Throws: A ``PusherWebhookError``. Respond to it with an unsuccessful status, and to a valid webhook with 200.
     public func verify(
         body: some Sequence<UInt8>, key: String?, signature: String?
     ) throws(PusherWebhookError) -> PusherWebhook {
@@ -46,28 +48,28 @@ public struct PusherWebhookVerifier: Sendable, CustomStringConvertible {
         }
         if let tolerance {
             let distance = abs(environment.wallClock().timeIntervalSince(webhook.time))
-            // A clock that shows no time is near to none.
+            // A clock whose time is no number fails this check, too.
             guard distance <= tolerance / .seconds(1) else { throw .outOfTime }
         }
         return webhook
     }
 
-    /// The number of keys it knows.
+    /// The number of keys that it knows.
     public var description: String { "PusherWebhookVerifier(\(secrets.count) keys)" }
 }
 
-/// Why a request is no webhook to act on.
+/// The reason why a request is not accepted as a webhook.
 public enum PusherWebhookError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// It has no key or no signature.
+    /// The request has no key or no signature.
     case unsigned
-    /// Its key is none of those with a secret that isn't empty.
+    /// The verifier has no secret for the request's key, or only an empty one.
     case unknownKey
-    /// Its signature is another than that of its body: the secret differs, or somebody changed the body on its way, as a framework
-    /// does that reads and writes it again.
+    /// The signature doesn't match the body: the secret differs, or the body was changed on its way, for example by a framework
+    /// that parses it and writes it again.
     case wrongSignature
-    /// It is genuine, and its time is too far from this machine's.
+    /// The request is genuine, but its time is too far from this machine's.
     case outOfTime
-    /// It is genuine, and its body is no webhook.
+    /// The request is genuine, but its body is not a webhook.
     case malformedBody
 
     /// The problem, and what can be done about it.

@@ -4,13 +4,13 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Makes the requests of an app: addressed, signed with its secret, and at a time, as a signature is good for ten minutes.
+/// Makes the requests of an app, signed with its secret and a time, because a signature is valid for ten minutes.
 struct RequestSigner: Sendable {
     let appID: String
     let key: String
     let secret: Secret<String>
     let timeout: Duration
-    /// Scheme, host, port and the path in front of the API's own; or why there is none.
+    /// The scheme, host, port and path prefix; or the error if they can't be used.
     private let origin: Result<String, PusherError>
 
     init(
@@ -24,7 +24,7 @@ struct RequestSigner: Sendable {
     }
 
     private static func origin(host: String, port: Int?, useTLS: Bool, path: String?) throws(PusherError) -> String {
-        // Foundation ends the process for what is no port.
+        // Foundation ends the process if the port is invalid.
         if let port, !(1...65535).contains(port) { throw PusherError(.invalidRequest, message: "\(port) is not a TCP port") }
         var components = URLComponents()
         components.scheme = useTLS ? "https" : "http"
@@ -58,7 +58,7 @@ struct RequestSigner: Sendable {
         return request
     }
 
-    /// The parameters in the order in which they are signed, and the signature.
+    /// Returns the parameters in the order in which they are signed, and the signature.
     private func query(of call: HTTPAPICall, path: String, time: Int) -> String {
         var parameters = call.parameters
         parameters["auth_key"] = key

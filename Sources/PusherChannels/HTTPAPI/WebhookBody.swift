@@ -1,12 +1,12 @@
-/// The body of a webhook: its time, and each of its events as the text stands there.
+/// The body of a webhook: its time, and each of its events as raw text.
 ///
-/// The body of a webhook. An event in it that a client made may be nested more deeply than is read: that fails this event, and no other.
+/// A client's event may be nested more deeply than is read. This makes only that event fail.
 struct WebhookBody {
-    /// In milliseconds.
+    /// The time in milliseconds.
     private(set) var time: Int?
     private(set) var events: [String]?
 
-    /// Nil for what is no JSON object.
+    /// Reads a body; nil if it isn't a JSON object.
     init?(_ text: String) {
         var text = text
         let isObject = text.withUTF8 { utf8 in
@@ -21,7 +21,7 @@ struct WebhookBody {
         guard isObject else { return nil }
     }
 
-    /// Of several members with one name the last counts, as in ``JSONValue``.
+    /// Reads the members. If several have the same name, the last one counts, as in ``JSONValue``.
     private mutating func read(_ scanner: inout JSONScanner) throws(JSONError) {
         scanner.skipWhitespace()
         try scanner.scanMembers { (key, scanner) throws(JSONError) in
@@ -53,7 +53,7 @@ struct WebhookBody {
 }
 
 extension JSONScanner {
-    /// Passes over a value, however deeply it is nested. Of what is in a container only strings and brackets are looked at.
+    /// Skips a value, however deeply it is nested. Inside a container, it looks only at strings and brackets.
     fileprivate mutating func skipNestedValue() throws(JSONError) {
         guard current == UInt8(ascii: "{") || current == UInt8(ascii: "[") else { return try skipValue() }
         var level = 0

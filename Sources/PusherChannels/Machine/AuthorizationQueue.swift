@@ -1,5 +1,5 @@
-/// Lets a limited number of authorizations be asked for at a time: hundreds of channels that resubscribe at once must not flood the
-/// application's server.
+/// A queue that limits the number of authorizations requested at a time: hundreds of channels that resubscribe at once must not
+/// flood the application's server.
 struct AuthorizationQueue: Equatable, Sendable {
     private let limit: Int
     private var underWay: Set<SubscriptionAttempt> = []
@@ -15,7 +15,8 @@ struct AuthorizationQueue: Equatable, Sendable {
         waiting.append(attempt)
     }
 
-    /// The next one to ask for, if there is room. One that is wanted no longer neither takes room nor gets a turn.
+    /// Returns the next attempt to authorize, if there is room. An attempt that is no longer wanted neither takes room nor gets a
+    /// turn.
     mutating func next(isWanted: (SubscriptionAttempt) -> Bool) -> SubscriptionAttempt? {
         while let first = waiting.first, !isWanted(first) { waiting.popFirst() }
         guard isWaiting else { return nil }
@@ -25,7 +26,7 @@ struct AuthorizationQueue: Equatable, Sendable {
         return attempt
     }
 
-    /// A response came.
+    /// Notes that a response arrived.
     mutating func finished(_ attempt: SubscriptionAttempt) {
         underWay.remove(attempt)
     }
@@ -36,7 +37,7 @@ struct AuthorizationQueue: Equatable, Sendable {
 }
 
 extension ConnectionMachine {
-    /// Asks for an authorization when its turn comes; the time for it begins then.
+    /// Requests an authorization when its turn comes. Its time-out starts then.
     mutating func askInTurn(_ attempt: SubscriptionAttempt, at now: Instant, into effects: inout [Effect]) {
         authorizations.append(attempt)
         askForNextAuthorizations(at: now, into: &effects)

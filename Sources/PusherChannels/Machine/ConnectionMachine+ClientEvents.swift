@@ -1,6 +1,7 @@
 /// Events that this client sends to a channel's other subscribers.
 extension ConnectionMachine {
-    /// Sends a client event, lets it wait for its channel's subscription, or says why neither: in the log, too, as most don't ask.
+    /// Sends a client event, queues it until its channel is subscribed, or refuses it with a reason. Refusals are also logged, as
+    /// most callers ignore the result.
     @discardableResult
     mutating func trigger(_ event: ClientEvent, at now: Instant, into effects: inout [Effect]) -> TriggerResult {
         let result = outcome(of: event, at: now, into: &effects)
@@ -41,14 +42,15 @@ extension ConnectionMachine {
         return nil
     }
 
-    /// Sends what waited for a channel's subscription.
+    /// Sends the events that waited for a channel's subscription.
     mutating func sendUnsentEvents(of channel: Name, at now: Instant, into effects: inout [Effect]) {
         guard subscriptions[channel]?.hasUnsentEvents == true else { return }
         channelsWithUnsentEvents.insert(channel)
         sendUnsentEvents(at: now, into: &effects)
     }
 
-    /// Sends as much of what waited as the limiter allows: one of each channel in turn, as none waits for another that always has more.
+    /// Sends as many of the waiting events as the limiter allows. The channels take turns, so none has to wait for another that
+    /// always has more.
     mutating func sendUnsentEvents(at now: Instant, into effects: inout [Effect]) {
         while clientEventLimiter.isOpen(at: now), let channel = nextChannelWithUnsentEvents {
             guard let event = subscriptions[channel]?.takeUnsentEvent() else {
@@ -66,7 +68,7 @@ extension ConnectionMachine {
     }
 }
 
-/// Keeps to the number of client events that a server lets a connection send in a second.
+/// A limiter that keeps to the number of client events per second that a server accepts on a connection.
 struct ClientEventLimiter: Equatable, Sendable {
     private static let window: Duration = .seconds(1)
 
@@ -88,12 +90,12 @@ struct ClientEventLimiter: Equatable, Sendable {
         if perSecond != nil { sent.append(now) }
     }
 
-    /// When the next event may be sent, after one wasn't allowed.
+    /// The time at which the next event may be sent, after one wasn't allowed.
     var nextChance: Instant? {
         sent.first.map { $0 + Self.window }
     }
 
-    /// A new connection is counted anew.
+    /// Restarts the count for a new connection.
     mutating func reset() {
         sent = []
     }

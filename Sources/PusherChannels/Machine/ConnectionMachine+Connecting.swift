@@ -1,4 +1,4 @@
-/// The life of the socket: opened, established, closed, and what follows a close.
+/// The life cycle of the socket: opening, establishing, closing, and the reaction to a close.
 extension ConnectionMachine {
     // MARK: The user's calls
 
@@ -26,7 +26,7 @@ extension ConnectionMachine {
         case .closing(let deadline, _):
             phase = .closing(deadline: deadline, then: next)
         case .opening, .establishing, .connected:
-            // While it is still known when the connection was alive.
+            // Before the phase changes, while the time of the last sign of life is still known.
             var lost: [Effect] = []
             subscriptionsLost(at: now, into: &lost)
             enter(.closing(deadline: now + configuration.timeouts.close, then: next), into: &effects)
@@ -35,15 +35,16 @@ extension ConnectionMachine {
         }
     }
 
-    /// Ends the client for good, connected or not: a connection that is asked for later isn't made.
+    /// Shuts the client down for good, connected or not. Later requests to connect are ignored.
     mutating func shutDown(at now: Instant, into effects: inout [Effect]) {
         unsubscribeAllButRead(at: now, into: &effects)
         disconnect(then: .shutDown, at: now, into: &effects)
         signInAbandoned(into: &effects)
     }
 
-    /// Says so where a connection was still wanted: optimized code lets go of a variable after its last use, not at the end of its
-    /// scope, and who wrote `connect()` last may wonder why nothing comes.
+    /// Disconnects a client that nothing refers to anymore, and logs it if a connection was still wanted. Optimized code releases
+    /// a variable after its last use, not at the end of its scope, so a developer whose last line is `connect()` may wonder why
+    /// nothing arrives.
     mutating func letGo(at now: Instant, into effects: inout [Effect]) {
         switch phase {
         case .idle, .shutDown, .closing(_, .stayDisconnected), .closing(_, .shutDown):
@@ -56,7 +57,8 @@ extension ConnectionMachine {
         signInAbandoned(into: &effects)
     }
 
-    /// Tries at once what is waited for; a connection that may have been left behind is asked for a sign of life.
+    /// Makes a scheduled connection attempt at once. Sends a ping on an established connection, which the change may have cut
+    /// off.
     mutating func networkChanged(at now: Instant, into effects: inout [Effect]) {
         switch phase {
         case .waiting:
@@ -69,7 +71,7 @@ extension ConnectionMachine {
         }
     }
 
-    /// The application wants a connection that is no other's continuation.
+    /// Opens a connection at the application's request, with nothing carried over from an earlier one.
     private mutating func openAnew(at now: Instant, into effects: inout [Effect]) {
         backoff.reset()
         isAskedBack = false
@@ -85,7 +87,7 @@ extension ConnectionMachine {
         effects.append(.openSocket(attempt, secure: secure))
     }
 
-    // MARK: Reports of the socket
+    // MARK: Socket reports
 
     mutating func socketOpened(_ attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]) {
         guard attempt == self.attempt, case .opening = phase else { return }
@@ -119,7 +121,7 @@ extension ConnectionMachine {
         guard attempt == self.attempt else { return }
         switch phase {
         case .idle, .shutDown, .waiting:
-            break  // The attempt was given up before; its end is no news.
+            break  // The attempt was given up before, so its end needs no report.
         case .closing(_, let then):
             closed(then, at: now, into: &effects)
         case .opening, .establishing, .connected:
@@ -136,14 +138,14 @@ extension ConnectionMachine {
         }
     }
 
-    /// Reports what is worth it and tells what to do, and why.
+    /// Returns the reaction to a closure and the reason for it, and reports the error if it is worth reporting.
     private func reaction(to closure: WebSocketClosure, into effects: inout [Effect]) -> (CloseReaction, PusherError) {
         switch closure {
         case .failed(let failure):
             if failure.kind == .connectionLost, let explanation = explanationOfPlainClose { return explanation }
             let error = PusherError(.transport(failure.kind), message: failure.message)
             effects.append(.deliver(.error(error)))
-            // What was asked for is the same next time.
+            // An unsupported request would fail in the same way next time.
             return (failure.kind == .unsupported ? .stop : .backOff(atLeast: .zero), error)
         case .closed(let code, let reason):
             let code = CloseCode(code)
@@ -156,14 +158,17 @@ extension ConnectionMachine {
         }
     }
 
-    /// Returns the error for what the server said, with what to do about its code.
+    /// Returns the error for a server's message, with advice on its code.
     func refusal(_ text: String, code: Int?) -> PusherError {
         let advice = code.flatMap(UInt16.init(exactly:)).flatMap { CloseCode($0).advice }
         return PusherError(.server, code: code, message: text + (advice.map { "; \($0)" } ?? ""))
     }
 
-    /// Some servers say what is wrong in a `pusher:error` and then close without a code, or leave that to the client. Before the
-    /// connection is established such an error is taken for the close's; afterwards it may have been about anything.
+    /// The reaction and error for a plain close if an earlier error explains it.
+    ///
+    /// Some servers report the problem in a `pusher:error` and then close without a code, or leave the close to the client.
+    /// Before the connection is established, such an error is taken as the reason for the close. Afterwards it may have been
+    /// about anything.
     var explanationOfPlainClose: (CloseReaction, PusherError)? {
         guard case .establishing = phase, let error = lastServerError, let code = error.code, (4000...4099).contains(code)
         else { return nil }
@@ -172,7 +177,7 @@ extension ConnectionMachine {
 
     // MARK: Transitions
 
-    /// The connection, or the attempt at it, is over without the user having asked for it.
+    /// Handles the end of a connection or an attempt that the user didn't ask to end.
     mutating func connectionEnded(
         _ reaction: CloseReaction, because reason: PusherError, at now: Instant, into effects: inout [Effect]
     ) {

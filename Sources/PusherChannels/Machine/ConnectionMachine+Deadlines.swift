@@ -1,9 +1,9 @@
-/// Deadlines, and what follows when they have come.
+/// Deadlines, and the reactions to them.
 extension ConnectionMachine {
-    /// A deadline of a channel, and the reply that it is for.
+    /// A deadline of a channel, and the change that it is for.
     struct SubscriptionDeadline: Equatable, Sendable {
         enum Awaited: Equatable, Sendable {
-            /// Another state than this one.
+            /// A change from this state to another one.
             case changeOf(SubscriptionMachine.State)
             /// The new key of an encrypted channel.
             case key(SubscriptionAttempt)
@@ -112,15 +112,15 @@ extension ConnectionMachine {
         }
     }
 
-    /// The longest that a sign-in takes which isn't tried again.
+    /// The longest time that a sign-in takes if it isn't retried.
     private var timeForSignIn: Duration { configuration.timeouts.authorization + configuration.timeouts.subscription }
 
     private func timedOut(_ problem: String) -> SubscriptionFailure {
         SubscriptionFailure(error: PusherError(.timedOut, message: problem))
     }
 
-    /// Gives a channel that is on its way to a subscription the time its present step may take; an authorization gets its time when
-    /// it is asked for.
+    /// Sets the deadline of a channel's current step toward a subscription. The deadline of an authorization is set when it is
+    /// requested.
     mutating func setDeadline(for channel: Name, at now: Instant) {
         guard let state = subscriptions[channel]?.state else { return }
         let deadline: Instant
@@ -133,7 +133,7 @@ extension ConnectionMachine {
         subscriptionDeadlines.insert(SubscriptionDeadline(channel: channel, awaited: .changeOf(state)), at: deadline)
     }
 
-    /// Drops deadlines that were met, so that ``nextDeadline`` names a time at which something would happen.
+    /// Drops deadlines that were met, so ``nextDeadline`` is a time at which something happens.
     mutating func forgetSettledDeadlines() {
         while let key = subscriptionDeadlines.first?.key, !isStillAwaited(key) {
             subscriptionDeadlines.removeFirst()

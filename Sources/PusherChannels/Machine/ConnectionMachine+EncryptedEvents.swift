@@ -1,6 +1,6 @@
-/// Events of encrypted channels: opened in order, the key fetched anew when it doesn't fit.
+/// Events of encrypted channels. They are decrypted in order, and the key is fetched again if it doesn't fit.
 extension ConnectionMachine {
-    /// An event whose data is to be opened.
+    /// An event whose data is to be decrypted.
     struct EncryptedEvent: Equatable, Sendable {
         let channel: Name
         let number: EncryptedEvents.Number
@@ -8,9 +8,9 @@ extension ConnectionMachine {
     }
 
     enum DecryptionFailure: Error, Equatable, Sendable {
-        /// The key doesn't fit: another one may.
+        /// The key doesn't fit; another one may.
         case wrongKey
-        /// The data is no encrypted data, whatever the key.
+        /// The data isn't valid encrypted data, whatever the key.
         case malformed(String)
     }
 
@@ -25,14 +25,14 @@ extension ConnectionMachine {
             return decryptionFailed(envelope, of: channel, problem, into: &effects)
         }
         if !wasOver, isOver(channel) {
-            // Some may have been given up meanwhile.
+            // Some channels may have been given up meanwhile.
             channelsToDecrypt = channelsToDecrypt.filter { isOver($0) }
             channelsToDecrypt.insert(channel)
         }
         openNext(of: channel, into: &effects)
     }
 
-    /// Indicates whether events wait because the thread that opens them is busy: the server is to wait, too.
+    /// Indicates whether the server has to wait, as events pile up because the decrypting thread is busy.
     var isOverWithDecrypting: Bool { channelsToDecrypt.contains { isOver($0) } }
 
     private func isOver(_ channel: Name) -> Bool {
@@ -80,12 +80,12 @@ extension ConnectionMachine {
         return subscriptions[channel]?.encryptedEvents?.change(body)
     }
 
-    /// Since when the events came that are being opened.
+    /// Returns the time after which the events being decrypted arrived.
     func encryptedEventsSince(of channel: Name) -> Instant? {
         (lastEncryptedEvents[channel] ?? subscriptions[channel]?.encryptedEvents)?.since
     }
 
-    /// Gives up the channels, but not what was read of the encrypted ones: it is opened with the keys that are there.
+    /// Gives up the channels, but keeps the encrypted events that were read. They are decrypted with the keys at hand.
     mutating func unsubscribeAllButRead(at now: Instant, into effects: inout [Effect]) {
         let waiting = subscriptions.compactMapValues(\.encryptedEvents).filter { !$0.value.isEmpty }
         lastEncryptedEvents.merge(waiting) { old, _ in old }
@@ -97,7 +97,7 @@ extension ConnectionMachine {
 
     // MARK: The key
 
-    /// A subscription's authorization, or a refresh, brought the channel's key.
+    /// Uses the channel's key from a subscription's authorization or from a refresh.
     mutating func useKey(_ auth: PusherAuth, of channel: Name, into effects: inout [Effect]) {
         guard let secret = auth.sharedSecret.map(SharedSecret.init) else { return }
         encryptedEventsNumbered += 1
@@ -106,7 +106,7 @@ extension ConnectionMachine {
         }
     }
 
-    /// Takes the answer to a refresh; false if it is none.
+    /// Handles the response to a key refresh; returns false if this isn't one.
     mutating func keyRefreshed(
         _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorizationFailure>, at now: Instant,
         into effects: inout [Effect]
@@ -141,8 +141,8 @@ extension ConnectionMachine {
         askInTurn(attempt, at: now, into: &effects)
     }
 
-    /// An event may still wait for a key when its channel is subscribed: the key of this subscription didn't fit before the success came,
-    /// or the success came before the key.
+    /// Requests the key that an event still waits for after its channel was subscribed. Either the subscription's key didn't fit
+    /// before the success arrived, or the success arrived before the key.
     mutating func askForAwaitedKey(of channel: Name, at now: Instant, into effects: inout [Effect]) {
         guard let subscription = subscriptions[channel], subscription.isSubscribed,
             subscription.encryptedEvents?.awaitsSubscription == true

@@ -1,4 +1,4 @@
-/// The messages of the server.
+/// Handling of the server's messages.
 extension ConnectionMachine {
     mutating func received(
         _ message: ServerMessage, attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]
@@ -30,7 +30,7 @@ extension ConnectionMachine {
         effects.append(.deliver(.error(PusherError(.malformedMessage, message: "\(frame)"))))
     }
 
-    /// An error that the server reported explains a close that follows at once, not one that comes hours later.
+    /// Forgets the server's last error. It explains a close that follows at once, not one that comes hours later.
     private mutating func forgetServerError() {
         if lastServerError != nil { lastServerError = nil }
     }
@@ -60,12 +60,13 @@ extension ConnectionMachine {
         case user
     }
 
-    /// The success comes before the first event: what comes earlier is of a subscription that was given up. The user's channel does
-    /// without, as nobody gives it up, and some servers deliver to users and refuse the channel, or say nothing of it.
+    /// Returns the reader of a channel's events. An event that precedes the success belongs to a subscription that was given up.
+    /// The user's channel needs no success: nobody gives it up, and some servers deliver events to users but refuse the channel
+    /// or never confirm it.
     private mutating func reader(ofEventsOn channel: Name) -> Reader {
         guard let index = subscriptions.index(forKey: channel) else { return .nobody }
         if channel == user.channel { return .user }
-        // In place: to look at a copy of the subscription would cost more than all the rest.
+        // In place: copying the subscription would cost more than everything else here.
         return Self.reader(ofEventsOn: &subscriptions.values[index])
     }
 
@@ -117,8 +118,8 @@ extension ConnectionMachine {
         return refusal(message, code: code)
     }
 
-    /// An error in the stream never ends a connection: some servers send codes of the closing ranges for trifles. Only a close
-    /// does, and then the error may explain it.
+    /// Reports an error that the server sent. It never ends a connection: some servers send codes of the closing ranges for
+    /// trifles. Only a close does, and then the error may explain it.
     private mutating func serverError(
         _ error: PusherError, _ envelope: Envelope, at now: Instant, into effects: inout [Effect]
     ) {

@@ -1,8 +1,9 @@
-/// Reading stops while the user's side can't keep up, so that TCP makes the server wait; not for ever, as pings wait, too.
+/// Back-pressure: reading pauses while the user's side can't keep up, so TCP makes the server wait. A pause can't last forever,
+/// as pings wait, too.
 extension ConnectionMachine {
     enum Reading: Equatable {
         case flowing
-        /// Until nobody is behind any more, or then.
+        /// Paused until no reader is behind, but no longer than this.
         case paused(until: Instant)
     }
 
@@ -34,12 +35,12 @@ extension ConnectionMachine {
         if asks { effects.append(.send(.ping)) }
     }
 
-    /// Indicates whether what the server has said may lie unread: the time for an answer doesn't run then.
+    /// Indicates whether replies of the server may lie unread. Their time-outs don't run then.
     var isReadingPaused: Bool {
         if case .paused = reading { true } else { false }
     }
 
-    /// The time that an answer has which was due during a pause.
+    /// The time allowed for a reply that was due during a pause.
     var timeForUnreadReplies: Duration { max(configuration.timeouts.subscription, .seconds(1)) }
 
     var readingDeadline: Instant? {
@@ -49,7 +50,7 @@ extension ConnectionMachine {
 
     mutating func readingDeadlineReached(at now: Instant, into effects: inout [Effect]) {
         guard let deadline = readingDeadline, deadline <= now, case .connected(let session) = phase else { return }
-        // A reader that was behind isn't waited for until it has caught up; the next that falls behind is.
+        // Readers that were behind don't pause reading again until they have caught up; the next one that falls behind does.
         reading = .flowing
         channelsToDecrypt = []
         effects.append(.log(.pauseLimitReached(configuration.pauseLimit)))
@@ -57,7 +58,7 @@ extension ConnectionMachine {
         readOn(at: now, into: &effects)
     }
 
-    /// A connection is made with reading on, whatever the user's side does.
+    /// Turns reading on for a handshake, whatever the user's side does.
     mutating func readForHandshake(into effects: inout [Effect]) {
         if case .paused = reading { effects.append(.setReading(true)) }
     }

@@ -1,4 +1,4 @@
-/// Which channel a server means when it says no.
+/// Attribution of a server's refusals to channels.
 extension ConnectionMachine {
     mutating func subscriptionRefused(
         _ channel: Name, _ error: PusherError, at now: Instant, into effects: inout [Effect]
@@ -9,8 +9,8 @@ extension ConnectionMachine {
         attributeRefusals(at: now, into: &effects)
     }
 
-    /// Takes an error for the refusal of the channel that it names, beside its data or in its words; false if it names none that is
-    /// awaited. A success that comes after all counts: the error may have been about an earlier request.
+    /// Takes an error for the refusal of the channel that it names, beside its data or in its message; returns false if it names
+    /// none that awaits a reply. A later success still counts: the error may have been about an earlier request.
     mutating func attributeToNamedChannel(
         _ error: PusherError, _ envelope: Envelope, at now: Instant, into effects: inout [Effect]
     ) -> Bool {
@@ -24,12 +24,13 @@ extension ConnectionMachine {
 
     private func awaitedChannel(_ named: Name?, orIn words: String) -> Name? {
         if let named { return subscriptions[named]?.isSubscribing == true ? named : nil }
-        // Any word may be the name of a public channel, which is hardly ever refused.
+        // Public channels are left out: any word may be the name of one, and they are hardly ever refused.
         return ErrorWords.names(in: words).first { subscriptions[$0]?.awaitsVerdict == true }
     }
 
-    /// Some servers refuse an authorization by an error that names no channel. Once there are as many of these as authorized subscriptions
-    /// under way, each of them was refused. Before that, nobody knows which ones were: other answers may tell, or the time for them.
+    /// Notes a refusal that names no channel, as some servers send for an authorization. Once there are as many of these as
+    /// authorized subscriptions under way, each of them was refused. Before that, it isn't known which ones were: other replies
+    /// or time-outs may tell.
     mutating func noteUnnamedRefusal(_ error: PusherError, at now: Instant, into effects: inout [Effect]) {
         guard error.code == 4009 else { return }
         if unnamedRefusals.isEmpty { verdictsMissing = 0 }
@@ -37,11 +38,12 @@ extension ConnectionMachine {
         attributeRefusals(at: now, into: &effects)
     }
 
-    /// An authorized subscription got its answer, or another error was noted: perhaps it is known now which channels were refused.
+    /// Attributes the noted refusals if it is known by now which channels were refused. Called after each reply to an authorized
+    /// subscription and each new refusal.
     mutating func attributeRefusals(at now: Instant, into effects: inout [Effect]) {
         guard !unnamedRefusals.isEmpty else { return }
-        // Thousands may be awaited. Each answer and each refusal brings the two numbers nearer by one at most, so that they needn't be
-        // compared before as many have come as were missing.
+        // Thousands of channels may await a reply. Each reply and each refusal reduces the difference of the two numbers by at
+        // most one, so they needn't be compared again until as many have arrived as were missing.
         verdictsMissing -= 1
         guard verdictsMissing <= 0 else { return }
         let awaited = subscriptions.values.filter(\.awaitsVerdict).sorted { $0.ordinal < $1.ordinal }
@@ -53,7 +55,7 @@ extension ConnectionMachine {
         for (subscription, error) in zip(awaited, refusals) { refuse(subscription.channel, with: error, at: now, into: &effects) }
     }
 
-    /// A channel got no answer, or was given up before it: one of the refusals may have been its own.
+    /// Forgets a refusal if a channel got no reply or was given up before it: one of the refusals may have been its own.
     mutating func forgetUnnamedRefusal(ifOf subscription: SubscriptionMachine?) {
         if subscription?.awaitsVerdict == true { _ = unnamedRefusals.popLast() }
     }
@@ -65,22 +67,23 @@ extension ConnectionMachine {
 }
 
 extension PusherError {
-    /// Indicates whether it can be a no to a subscription or to a sign-in: not what is about client events (4301) or a watchlist (4302), nor what says
-    /// that the subscription is there already, or isn't there to be given up.
+    /// Indicates whether the error can refuse a subscription or a sign-in. Errors about client events (4301) or a watchlist
+    /// (4302) can't, and neither can those that say that the subscription exists already, or doesn't exist when it is to be given
+    /// up.
     var mayBeRefusal: Bool {
         if code == 4301 || code == 4302 { return false }
         return !["Existing subscription", "No current subscription"].contains { message.utf8.starts(with: $0.utf8) }
     }
 }
 
-/// The names in what a server says for people to read.
+/// The channel names in a server's human-readable message.
 enum ErrorWords {
-    /// Nobody explains an error at greater length.
+    /// The number of bytes that are searched. No server explains an error at greater length.
     private static let longestMessage = 4096
     private static let longestWord = 512
 
-    /// Returns the words that may be a channel's name: each word as it is, without punctuation at its end, and what stands behind its
-    /// colons or between them, as in `Expected HMAC SHA256 hex digest of 1.2:private-room, but got …`.
+    /// Returns the words that may be a channel's name: each word as it is, each without punctuation at its end, and the parts
+    /// after or between its colons, as in `Expected HMAC SHA256 hex digest of 1.2:private-room, but got …`.
     static func names(in message: String) -> [Name] {
         let words = message.utf8.prefix(longestMessage).split { " \t\r\n\"'`()<>".utf8.contains($0) }
         return words.filter { $0.count <= longestWord }.flatMap { word in

@@ -18,7 +18,7 @@ extension ConnectionMachine {
         begin(channel, at: now, into: &effects)
     }
 
-    /// The reason why no server may be asked for a channel of this name; nil if there is none.
+    /// Returns the reason why a channel of this name can't be requested from a server; nil if it can.
     func problem(of channel: Name) -> PusherError? {
         let problem =
             channel.begins(with: "#")
@@ -32,7 +32,7 @@ extension ConnectionMachine {
         }
     }
 
-    /// Starts on a channel unless who authorizes it wants to be left alone for a while.
+    /// Starts subscribing to a channel, unless its authorizer asked for a pause.
     private mutating func beginWhenAllowed(_ channel: Name, at now: Instant, into effects: inout [Effect]) {
         if socketID != nil, subscriptions[channel]?.waitIfAskedTo(at: now) == true {
             setDeadline(for: channel, at: now)
@@ -41,7 +41,7 @@ extension ConnectionMachine {
         }
     }
 
-    /// Starts on a channel if there is a connection to do it on.
+    /// Starts subscribing to a channel if there is a connection.
     mutating func begin(_ channel: Name, at now: Instant, into effects: inout [Effect]) {
         guard socketID != nil else { return }
         let attempt = nextSubscriptionAttempt(for: channel)
@@ -89,7 +89,7 @@ extension ConnectionMachine {
         useKey(auth, of: channel, into: &effects)
     }
 
-    /// The sign-in has come to its end: the server knows who joins, or says itself that it doesn't.
+    /// Subscribes the channels that waited for the sign-in to end: the server now knows who joins, or refuses them itself.
     mutating func subscribeThoseThatAwaitUser(at now: Instant, into effects: inout [Effect]) {
         for subscription in subscriptions.values.filter(\.awaitsUser).sorted(by: { $0.ordinal < $1.ordinal }) {
             subscriptions[subscription.channel]?.userIsKnown(into: &effects)
@@ -116,7 +116,7 @@ extension ConnectionMachine {
     }
 
     mutating func unsubscribe(_ channel: Name, into effects: inout [Effect]) {
-        // The user's goes with the user.
+        // The user's own channel goes with the sign-in.
         if channel != user.channel { giveUp(channel, into: &effects) }
     }
 
@@ -126,8 +126,8 @@ extension ConnectionMachine {
         given?.abandon(into: &effects)
     }
 
-    /// Returns a channel as another connection may take it over once this one has given it up: its next subscription tells since when
-    /// events may be missing, and who came and went meanwhile.
+    /// Returns a channel's state for another connection to take over once this one has given it up. Its next subscription then
+    /// reports since when events may be missing, and who came and went meanwhile.
     func handedOver(_ channel: Name, at now: Instant) -> SubscriptionMachine? {
         var subscription = subscriptions[channel]
         var cancellations: [Effect] = []
@@ -145,7 +145,7 @@ extension ConnectionMachine {
         beginWhenAllowed(subscription.channel, at: now, into: &effects)
     }
 
-    /// The time by which everything that had come was heard; nil without a connection.
+    /// The time up to which everything that had arrived was heard; nil without a connection.
     var heardUpTo: Instant? {
         if case .connected(let session) = phase { session.heartbeat.heardUpTo } else { nil }
     }

@@ -1,4 +1,4 @@
-/// Signing a user in: once for each connection.
+/// Sign-in of a user, once for each connection.
 extension ConnectionMachine {
     mutating func signIn(at now: Instant, into effects: inout [Effect]) {
         if isShutDown {
@@ -19,11 +19,11 @@ extension ConnectionMachine {
         case .authorizing, .signingIn:
             user.isAwaited = true
         }
-        // A client that was given up isn't connected before somebody asks for that.
+        // A client that gave up doesn't connect until somebody asks for it.
         if isIdle, let endReason { signInAbandoned(because: endReason, into: &effects) }
     }
 
-    /// Starts if a user is wanted and there is a connection to do it on.
+    /// Starts the sign-in if a user is wanted and there is a connection.
     mutating func beginSignIn(at now: Instant, into effects: inout [Effect]) {
         guard let socketID, user.state != .signedOut else { return }
         if let time = user.notBefore, time > now { return user.state = .retrying(at: time) }
@@ -52,7 +52,7 @@ extension ConnectionMachine {
         }
     }
 
-    /// Tells the callers that wait. A failure that may pass is tried again all the same, as a channel's is.
+    /// Reports the failure to the waiting callers. A failure that may pass is retried nevertheless, as for a channel.
     private mutating func authorizationOfUserFailed(_ error: PusherError, at now: Instant, into effects: inout [Effect]) {
         user.notBefore = error.retryAfter.map { now + $0 }
         guard error.isRetryable else { return signInFailed(error, at: now, into: &effects) }
@@ -69,10 +69,10 @@ extension ConnectionMachine {
         user.takenError = nil
         switch user.state {
         case .signingIn: break
-        // What failed it was about something else, or the time for it.
+        // The error that failed the sign-in was about something else, or the reply came after its time-out.
         case .failed where user.isAskedFor, .retrying where user.isAskedFor: break
         case .authorizing(let attempt, _) where user.isAskedFor:
-            effects.append(.cancelUserAuthorization(attempt))  // The same, while the next try is on its way.
+            effects.append(.cancelUserAuthorization(attempt))  // As above, with the next attempt under way.
         case .signedOut, .waiting, .authorizing, .signedIn, .retrying, .failed:
             effects.append(.log(.signedInUnasked))
             return
@@ -85,7 +85,7 @@ extension ConnectionMachine {
         effects.append(.deliver(.event(envelope)))
         effects.append(.deliver(.signedIn(userID: id)))
         if var lost = user.lostChannel, lost.name == name {
-            // The user's events come from here on, whatever the server says of the channel.
+            // The user's events arrive from now on, whatever the server says about the channel.
             lost.tellGap(into: &effects)
             subscriptions[name.name] = lost
         } else {
@@ -94,13 +94,13 @@ extension ConnectionMachine {
         }
         user.lostChannel = nil
         begin(name.name, at: now, into: &effects)
-        // Of a channel that had been asked for by then.
+        // The error was about a channel that had been requested by then.
         if let takenError { noteUnnamedRefusal(takenError, at: now, into: &effects) }
         subscribeThoseThatAwaitUser(at: now, into: &effects)
     }
 
-    /// An error while the server is asked is taken for its reply, if it names nothing that it is about; but for a watchlist that is
-    /// too long (4302) or client events that are too many (4301) nobody is turned away.
+    /// Takes an error for the reply to a pending sign-in if it doesn't name its subject; returns whether it did. Errors about a
+    /// watchlist that is too long (4302) or too many client events (4301) don't refuse a sign-in.
     mutating func attributeToSignIn(
         _ error: PusherError, _ envelope: Envelope, at now: Instant, into effects: inout [Effect]
     ) -> Bool {
@@ -129,7 +129,7 @@ extension ConnectionMachine {
         case .signingIn where isReadingPaused:
             user.state = .signingIn(deadline: now + timeForUnreadReplies)
         case .signingIn:
-            // Not tried again: a server that says nothing may have no users.
+            // Not retried: a server that doesn't reply may have no users.
             let problem = "the server did not answer the sign-in within \(configuration.timeouts.subscription)"
             signInFailed(PusherError(.timedOut, message: problem), at: now, into: &effects)
         case .retrying:
@@ -140,9 +140,9 @@ extension ConnectionMachine {
         }
     }
 
-    /// The next connection signs the user in again.
+    /// Notes the loss of the connection. The next connection signs the user in again.
     ///
-    /// - Parameter time: Up to when all that came is known to have been heard.
+    /// - Parameter time: The time up to which everything that arrived is known to have been heard.
     mutating func userLost(at time: Instant, into effects: inout [Effect]) {
         if let channel = user.channel, var lost = subscriptions.removeValue(forKey: channel) {
             lost.connectionLost(at: time, isHeard: true, into: &effects)
@@ -155,8 +155,8 @@ extension ConnectionMachine {
         if user.state != .signedOut { user.state = .waiting }
     }
 
-    /// There will be no connection before somebody asks for one: callers that wait for the sign-in are told.
-    /// - Parameter reason: Why there will be none; nil where that was asked for.
+    /// Fails the sign-in of waiting callers: there will be no connection until somebody asks for one.
+    /// - Parameter reason: The reason why there is no connection; nil if the user asked for it.
     mutating func signInAbandoned(because reason: PusherError? = nil, into effects: inout [Effect]) {
         guard user.isAwaited else { return }
         user.isAwaited = false

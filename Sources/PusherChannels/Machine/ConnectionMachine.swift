@@ -1,29 +1,28 @@
 /// The whole behavior of a connection as a value: inputs and times in, effects and the next deadline out.
 ///
 /// ### Overview
-/// The machine knows what the user wants (to be connected or not, which channels) and works toward it. It has no clock, does
-/// no I/O, draws randomness from a generator it was seeded with and takes no locks, so that any history can be replayed in a
-/// test as a list of inputs.
+/// The machine knows what the user wants (a connection or none, which channels) and works toward it. It has no clock, does no
+/// I/O, takes no locks, and draws randomness from a seeded generator, so a test can replay any history as a list of inputs.
 ///
 /// ### Parts
-/// This file has the state and sends each input on its way. The socket's reports are in `+Connecting`, the server's messages
-/// in `+Messages`, what becomes of channels in `+Subscriptions`, what time brings in `+Deadlines`. Each channel has a
-/// ``SubscriptionMachine``; ``Heartbeat`` watches over an established connection, ``Backoff`` over the pauses between them.
+/// This file holds the state and dispatches each input. `+Connecting` handles the socket's reports, `+Messages` the server's
+/// messages, `+Subscriptions` the channels, and `+Deadlines` the deadlines. Each channel has a ``SubscriptionMachine``.
+/// ``Heartbeat`` watches over an established connection, ``Backoff`` over the pauses between connections.
 ///
-/// ### Stale news
-/// Every socket report carries its ``ConnectionAttempt``, every authorization its ``SubscriptionAttempt``. One that doesn't belong to
-/// the current one is dropped: an old socket's late close must not end a new connection.
+/// ### Stale reports
+/// Every socket report carries its ``ConnectionAttempt``, and every authorization its ``SubscriptionAttempt``. Reports of an
+/// earlier attempt are dropped: an old socket's late close must not end a new connection.
 struct ConnectionMachine: Equatable, Sendable {
     enum Phase: Equatable {
         case idle
-        /// A socket is being opened: name, TCP, TLS and upgrade.
+        /// A socket is being opened: name look-up, TCP, TLS, and upgrade.
         case opening(deadline: Instant)
-        /// The socket is open; `pusher:connection_established` has not come yet.
+        /// The socket is open; `pusher:connection_established` has not arrived yet.
         case establishing(deadline: Instant)
         case connected(Session)
         case waiting(until: Instant)
         case closing(deadline: Instant, then: AfterClosing)
-        /// For good.
+        /// The client was shut down for good.
         case shutDown
     }
 
@@ -33,7 +32,7 @@ struct ConnectionMachine: Equatable, Sendable {
         case shutDown
     }
 
-    /// The state of an established connection. It is looked at with each event, so it holds nothing that counts its references.
+    /// The state of an established connection. Every event reads it, so it holds nothing that is reference-counted.
     struct Session: Equatable {
         let since: Instant
         var heartbeat: Heartbeat
@@ -44,13 +43,14 @@ struct ConnectionMachine: Equatable, Sendable {
     var attempt = ConnectionAttempt(0)
     var secure: Bool
     var backoff: Backoff
-    /// The server closed the last connection with a code that asks the client to come back, and none was established since.
+    /// Indicates whether the server closed the last connection with a code that asks the client to come back, and no connection
+    /// has been established since.
     var isAskedBack = false
-    /// The reason for the latest change of the phase; nil where it was asked for.
+    /// The reason for the latest phase change; nil if the user asked for it.
     private(set) var endReason: PusherError?
-    /// The last error that the server reported, as long as it said nothing else: a plain close after it is explained by it.
+    /// The last error that the server reported, until it sends another message. It explains a plain close that follows.
     var lastServerError: PusherError?
-    /// The error that ended the last connection, or the last attempt at one, until there is another connection.
+    /// The error that ended the last connection or connection attempt, until another connection is established.
     var lastConnectionError: PusherError?
 
     var subscriptions: [Name: SubscriptionMachine] = [:]
@@ -58,22 +58,23 @@ struct ConnectionMachine: Equatable, Sendable {
     var subscriptionGeneration = 0
     var subscriptionDeadlines = DeadlineHeap<SubscriptionDeadline>()
     var subscriptionJitter: SplitMix64
-    /// Refusals of authorized subscriptions that don't say which ones are meant: fewer than are under way.
+    /// Refusals of authorized subscriptions that name no channel. There are fewer of them than such subscriptions under way.
     var unnamedRefusals: [PusherError] = []
-    /// So many more of these, or of other answers, must come before they can be those of all channels that await one.
+    /// The number of further refusals or other replies that must arrive before there can be a refusal for each channel that
+    /// awaits one.
     var verdictsMissing = 0
     var authorizations: AuthorizationQueue
     var clientEventLimiter: ClientEventLimiter
     var reading = Reading.flowing
     var user = UserMachine()
     var encryptedEventsNumbered: EncryptedEvents.Number = 0
-    /// The events that were read before the client was shut down, and are still to be opened.
+    /// The events that were read before the client was shut down and are still to be decrypted.
     var lastEncryptedEvents: [Name: EncryptedEvents] = [:]
-    /// Channels with so much still to be decrypted that the server is made to wait.
+    /// Channels with so much left to decrypt that the server is made to wait.
     var channelsToDecrypt: Set<Name> = []
     /// Channels with client events that wait for the limiter.
     var channelsWithUnsentEvents: Set<Name> = []
-    /// The one of them that sent last.
+    /// The channel among them that sent most recently.
     var lastChannelInTurn: Name = ""
 
     init(configuration: Configuration, seed: UInt64) {
@@ -98,7 +99,7 @@ struct ConnectionMachine: Equatable, Sendable {
         }
     }
 
-    /// Indicates whether nothing connects the client again.
+    /// Indicates whether the client was shut down, so nothing connects it again.
     var isShutDown: Bool {
         switch phase {
         case .shutDown, .closing(_, .shutDown): true
@@ -110,7 +111,7 @@ struct ConnectionMachine: Equatable, Sendable {
         if case .connected = phase { lastSocketID } else { nil }
     }
 
-    /// When ``Input/deadlineReached`` is due, if nothing else happens; nil when nothing is waited for.
+    /// The time at which ``Input/deadlineReached`` is due if nothing else happens; nil if nothing is awaited.
     var nextDeadline: Instant? {
         let phaseDeadline: Instant? =
             switch phase {
@@ -130,18 +131,18 @@ struct ConnectionMachine: Equatable, Sendable {
         return min(left, right)
     }
 
-    /// When the next connection attempt will be made; nil unless one is waited for.
+    /// The time of the next connection attempt; nil if none is scheduled.
     var nextAttempt: Instant? {
         guard case .waiting(let until) = phase else { return nil }
         return until
     }
 
-    /// The server's name for this connection, or for the one before while there is none: what log lines go by.
+    /// The server's ID for this connection, or for the previous one while there is none. Log lines identify connections by it.
     var lastSocketID: String?
 
     // MARK: Inputs
 
-    /// Takes one input; appends what is to be done to `effects`, in order.
+    /// Handles one input, and appends the actions it requires to `effects`, in order.
     mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
         let wasIdle = isIdle
         let first = effects.count
@@ -204,7 +205,7 @@ struct ConnectionMachine: Equatable, Sendable {
         }
     }
 
-    /// The one place where the phase changes, so that no change of state goes unreported.
+    /// Changes the phase and reports a change of state. No other code changes the state, so no change goes unreported.
     mutating func enter(_ phase: Phase, because reason: PusherError? = nil, into effects: inout [Effect]) {
         let before = state
         self.phase = phase
@@ -232,7 +233,7 @@ struct ConnectionMachine: Equatable, Sendable {
 }
 
 extension Input {
-    /// Indicates whether it is an application's event, to which nothing is ever sent.
+    /// Indicates whether the input is an application event, to which nothing is ever sent in reply.
     fileprivate var isEvent: Bool {
         if case .received(.event, _) = self { true } else { false }
     }

@@ -1,6 +1,6 @@
-/// Notices that a connection is dead: after silence it asks for a pong, and without one gives up (protocol rule: any inbound
-/// frame counts as a sign of life). It also keeps the client alive for servers that count only what the client sends, and close a
-/// connection on which they are busy sending.
+/// A check that notices a dead connection: after silence it asks for a pong, and without one it gives up (protocol rule: any
+/// inbound frame counts as a sign of life). It also sends regularly, for servers that count only what the client sends and close
+/// a connection on which they are busy sending.
 struct Heartbeat: Equatable, Sendable {
     enum Verdict: Equatable {
         case ping
@@ -10,7 +10,7 @@ struct Heartbeat: Equatable, Sendable {
     private enum State: Equatable {
         case listening
         case awaitingPong(deadline: Instant)
-        /// Nothing is read, so nothing can be heard; perhaps a sign of life is to be asked for afterwards.
+        /// Nothing is read, so nothing can be heard. `thenProbe` asks for a sign of life afterwards.
         case paused(thenProbe: Bool)
 
         var isPaused: Bool { if case .paused = self { true } else { false } }
@@ -18,16 +18,16 @@ struct Heartbeat: Equatable, Sendable {
 
     private let activityTimeout: Duration
     private let pongTimeout: Duration
-    /// The time for which the client may send nothing: before the server's time is over, whatever the way takes. Kept, as a deadline
-    /// is asked for at each read and a division of durations is long.
+    /// The time for which the client may send nothing. It is shorter than the server's time-out, to allow for delays on the way.
+    /// It is stored because each read asks for a deadline, and dividing durations is slow.
     private let sendInterval: Duration
-    /// The time by which everything that had come was heard: what is missing came later.
+    /// The time up to which everything that had arrived was heard. Anything missing arrived later.
     private(set) var heardUpTo: Instant
-    /// The time at which the message before the last was heard: the one that is being handled came later.
+    /// The time at which the message before the last one was heard. The message being handled arrived later.
     private(set) var heardBefore: Instant
-    /// The time that silence is counted from: the last sign of life, or when one could be heard again.
+    /// The start of the silence: the last sign of life, or the time from which one could be heard again.
     private var silentSince: Instant
-    /// When the client sent something last.
+    /// The time at which the client last sent something.
     private var lastSent: Instant
     private var state = State.listening
 
@@ -52,7 +52,7 @@ struct Heartbeat: Equatable, Sendable {
         if !state.isPaused { state = .listening }
     }
 
-    /// Notes that what was heard just now may have been said so long before, and a peer that said it so may be long gone.
+    /// Notes that the data heard just now may have been sent this long before, so the peer that sent it may be long gone.
     mutating func received(late age: Duration, at now: Instant) {
         heardUpTo = now - age
     }
@@ -61,7 +61,8 @@ struct Heartbeat: Equatable, Sendable {
         state = .paused(thenProbe: false)
     }
 
-    /// Resumes: what came meanwhile is about to be read, if the connection is still there; returns whether to ask for a sign of life.
+    /// Resumes after a pause; returns whether to ask for a sign of life. Data that arrived meanwhile is about to be read, if the
+    /// connection is still there.
     mutating func resume(at now: Instant) -> Bool {
         guard case .paused(let thenProbe) = state else { return false }
         silentSince = now
@@ -79,7 +80,7 @@ struct Heartbeat: Equatable, Sendable {
         }
     }
 
-    /// Asks for a sign of life now; tells whether nobody has asked yet.
+    /// Asks for a sign of life now; returns whether to send a ping for it.
     mutating func probe(at now: Instant) -> Bool {
         switch state {
         case .listening:
@@ -99,7 +100,7 @@ struct Heartbeat: Equatable, Sendable {
         switch state {
         case .listening: return probe(at: now) ? .ping : nil
         case .awaitingPong: return .dead
-        case .paused: return .ping  // The pong is read with what waits; it isn't waited for.
+        case .paused: return .ping  // The pong is read after the waiting data, so it isn't awaited.
         }
     }
 }

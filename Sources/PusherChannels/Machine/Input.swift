@@ -1,35 +1,35 @@
-/// Everything that can happen to a connection, as one ordered list of values: loggable, replayable, fuzzable.
+/// Anything that can happen to a connection. Inputs form one ordered list of values, which can be logged, replayed, and fuzzed.
 enum Input: Equatable, Sendable {
-    // What the user wants.
+    // The user's requests.
     case connect
     case disconnect
-    /// For good: the channels are given up, and nothing connects the client again.
+    /// Shuts the client down: the channels are given up, and nothing connects it again.
     case shutDown
-    /// Nothing refers to the client any more, so that nobody can ask it for anything.
+    /// Nothing refers to the client anymore, so nobody can ask it for anything.
     case letGo
-    /// The network may be another one, or back.
+    /// The network may have changed, or be available again.
     case networkChanged
     indirect case reconnectPolicy(ReconnectPolicy)
-    /// Tells whether so much waits for the user's side that no more should come.
+    /// `areOver` indicates whether so much waits for the user's side that no more should be read.
     case readersChanged(areOver: Bool)
-    /// `auth` is an authorization the caller brought along, to be used instead of asking for one.
+    /// `auth` is an authorization supplied by the caller, to be used instead of requesting one.
     indirect case subscribe(channel: Name, auth: PusherAuth?)
     indirect case unsubscribe(channel: Name)
-    /// Wants a channel that another connection had, with what is known of it: see ``ConnectionMachine/handedOver(_:at:)``.
+    /// Takes over a channel from another connection, with its known state. See ``ConnectionMachine/handedOver(_:at:)``.
     indirect case adopt(SubscriptionMachine)
     indirect case trigger(ClientEvent)
     case signIn
 
-    // What the socket of an attempt reports.
+    // Reports of an attempt's socket.
     case socketOpened(ConnectionAttempt)
     case received(ServerMessage, ConnectionAttempt)
     indirect case receivedMalformed(MalformedMessage, ConnectionAttempt)
     case receivedControlFrame(ConnectionAttempt)
-    /// Messages that were received just now may have come so long before.
+    /// The messages received just now may have arrived this long before.
     indirect case receivedLate(by: Duration, ConnectionAttempt)
     indirect case socketClosed(WebSocketClosure, ConnectionAttempt)
 
-    // What was asked for and came back.
+    // Results of earlier effects, and the timer.
     indirect case authorized(SubscriptionAttempt, Result<PusherAuth, AuthorizationFailure>)
     indirect case userAuthorized(UserMachine.Attempt, Result<PusherUserAuth, AuthorizationFailure>)
     indirect case opened(ConnectionMachine.EncryptedEvent, Result<String, ConnectionMachine.DecryptionFailure>)
@@ -43,7 +43,7 @@ struct ClientEvent: Equatable, Sendable {
     let data: String
 }
 
-/// One try at subscribing to a channel. Tells an answer to it from answers to earlier tries, which are stale.
+/// One attempt to subscribe to a channel. It distinguishes replies to this attempt from stale replies to earlier ones.
 struct SubscriptionAttempt: Hashable, Sendable {
     let channel: Name
     let connection: ConnectionAttempt

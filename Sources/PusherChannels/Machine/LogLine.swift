@@ -1,6 +1,6 @@
-/// A line of the log: what happened, and to what. Its message is a constant.
+/// A line of the log: an event and its subject. Its message is a constant.
 ///
-/// It is a value until somebody wants to read it: a line of a level that nobody logs costs no text.
+/// It is a value until somebody reads it, so no text is made of a line whose level isn't logged.
 enum LogLine: Equatable, Sendable {
     case state(ConnectionState, because: PusherError?)
     case error(PusherError)
@@ -23,9 +23,9 @@ enum LogLine: Equatable, Sendable {
     case staleUserAuthorization
     case subscribedUnasked(Name)
     case signedInUnasked
-    /// The text of a message from the server, secrets cut.
+    /// The text of a message from the server, without secrets.
     case received(String)
-    /// A message to the server, secrets cut.
+    /// A message to the server, without secrets.
     case sent(String)
 
     var message: LogMessage {
@@ -62,12 +62,12 @@ enum LogLine: Equatable, Sendable {
 
     var level: LogLevel {
         switch self {
-        // Given up: nothing connects it again by itself.
+        // The client gave up: nothing connects it again automatically.
         case .state(.disconnected, because: .some): .error
         case .error, .shutDown, .undelivered, .establishedTwice, .pauseLimitReached, .streamNotRead, .subscriptionFailed,
             .signInFailed, .notDecrypted:
             .warning
-        // Those that are only too many may be so many that the log would be.
+        // Events that are refused only because of a limit may be so many that they would flood the log.
         case .notTriggered(_, _, let error): error.isRetryable ? .debug : .warning
         case .state(_, because: .some), .letGo, .gap: .info
         case .state(_, because: nil), .subscribed, .signedIn, .unknownEvent, .eventDropped, .staleAuthorization,
@@ -77,7 +77,7 @@ enum LogLine: Equatable, Sendable {
         }
     }
 
-    /// The fields of its own.
+    /// The fields of the line itself, without those of its context.
     var fields: [LogField] {
         switch self {
         case .state(_, let reason): reason?.logFields ?? []
@@ -122,7 +122,7 @@ struct LogContext: Equatable, Sendable {
 }
 
 extension ConnectionMachine {
-    /// When a channel that failed is tried again by itself.
+    /// Returns the time at which a failed channel is retried automatically.
     fileprivate func nextTry(of channel: Name) -> Instant? {
         if case .retrying(let time) = subscriptions[channel]?.state { time } else { nil }
     }

@@ -1,4 +1,4 @@
-/// The message of a log line: one of these, word for word, so that it can be searched for. Values are in the line's fields.
+/// The message of a log line. Messages are constant so that logs can be searched for them; values are in the line's fields.
 enum LogMessage: String, CaseIterable, Sendable {
     case connecting
     case connected
@@ -48,10 +48,10 @@ enum LogKey: String, CaseIterable, Sendable {
     case text
 }
 
-/// A field of a log line: what varies in it.
+/// A field of a log line, which holds a value that varies.
 struct LogField: Equatable, Sendable {
     let key: LogKey
-    /// One plain word, or a text in quotation marks: what a server says looks like no other field and no other line.
+    /// One plain word, or a text in quotation marks, so a server's text can't pass for another field or another line.
     let value: String
 
     init(_ key: LogKey, _ value: String, upTo limit: Int = 200) {
@@ -63,7 +63,7 @@ struct LogField: Equatable, Sendable {
         self.init(key, name.text)
     }
 
-    /// Seconds with three decimal places, as `1.350s`.
+    /// Creates a field of seconds with three decimal places, such as `1.350s`.
     init(_ key: LogKey, _ time: Duration) {
         let (seconds, attoseconds) = max(time, .zero).components
         let thousandths = String(attoseconds / 1_000_000_000_000_000 + 1000).dropFirst()

@@ -5,9 +5,9 @@ struct PresenceRoster: Equatable, Sendable {
         var left: [PresenceMember] = []
     }
 
-    /// The most bytes that the members may take: a server that names ever more must not fill the memory.
+    /// The largest number of bytes that the members may take: a server that keeps naming members must not fill the memory.
     static let byteLimit = 64 << 20
-    /// The approximate number of bytes that a member takes beside its id and description.
+    /// The approximate number of bytes that a member takes in addition to its ID and description.
     private static let ownSize = 100
 
     private var list = MemberList()
@@ -16,7 +16,7 @@ struct PresenceRoster: Equatable, Sendable {
 
     subscript(userID: Name) -> PresenceMember? { list[userID] }
 
-    /// In the order in which they were first seen.
+    /// The members in the order in which they were first seen.
     var members: [PresenceMember] { list.members }
 
     /// Returns whether there is room for one more.
@@ -24,7 +24,7 @@ struct PresenceRoster: Equatable, Sendable {
         list.bytes + member.size + (list.count + 1) * Self.ownSize <= Self.byteLimit
     }
 
-    /// Adds a member, or takes over the newer description of one; tells whether it is a new one.
+    /// Adds a member, or updates its description; returns whether the member is new.
     @discardableResult
     mutating func add(_ member: PresenceMember) -> Bool {
         list.update(member)
@@ -34,7 +34,7 @@ struct PresenceRoster: Equatable, Sendable {
         list.remove(userID)
     }
 
-    /// Takes the server's list instead of what was known.
+    /// Replaces the known members with the server's list.
     mutating func replace(with snapshot: PresenceSnapshot) {
         list = snapshot.list
     }

@@ -1,12 +1,13 @@
 /// The reason why a channel is not subscribed.
 struct SubscriptionFailure: Error, Equatable, Sendable {
     let error: PusherError
-    /// The response of the authorization endpoint, where it was asked.
+    /// The response of the authorization endpoint, if it was asked.
     var authorization: AuthorizationFailure?
 }
 
 extension SubscriptionFailure {
-    /// Tells the user: as the event that the protocol has for it, whoever noticed the failure, and as a call.
+    /// Reports the failure to the user in two ways: as the protocol's event for it, even if the client noticed the failure
+    /// itself, and as a call.
     func report(channel: Name, into effects: inout [Effect]) {
         var data: [Name: JSONValue] = ["type": .string(type), "error": .string(error.message)]
         data["status"] = error.code.map { .integer($0) }

@@ -1,56 +1,58 @@
-/// One channel the user wants, and how far the wish has come true.
+/// A channel that the user wants, and its progress toward a subscription.
 ///
-/// It exists as long as the wish does, across connections; each connection takes it through authorizing and subscribing anew.
+/// It exists as long as the channel is wanted, across connections. Each connection authorizes and subscribes it again.
 struct SubscriptionMachine: Equatable, Sendable {
     enum State: Equatable, Sendable {
-        /// For a connection to be established.
+        /// Waits for a connection to be established.
         case waiting
         case authorizing(SubscriptionAttempt)
-        /// For the sign-in to come to its end: the authorization leaves it to the user to say who joins.
+        /// Waits for the sign-in to end: the authorization doesn't name the member, so the signed-in user joins.
         case awaitingUser(SubscriptionAttempt)
         case subscribing(SubscriptionAttempt)
         case subscribed
-        /// Until it is time to try again.
+        /// Waits until it is time to retry.
         case retrying(at: Instant)
-        /// Until the user asks again or the next connection is established.
+        /// Stays unsubscribed until the user asks again or the next connection is established.
         case failed
     }
 
     let name: ChannelName
     var channel: Name { name.name }
-    /// Channels are subscribed in the order in which they were first asked for.
+    /// The position in the order in which channels were first requested, which is also the order of subscribing.
     var ordinal: Int
     private(set) var state = State.waiting {
         didSet { if !awaitsUser { authWithoutUser = nil } }
     }
     private(set) var subscriptionCount: Int?
-    /// The requests that the server got on this connection.
+    /// The request that the server got on this connection.
     private enum Request {
         case none
-        /// For the channel: it may have subscribed it, silent though it is.
+        /// The channel was requested. The server may have subscribed it, even if it hasn't replied.
         case made
-        /// For the channel, and it said no. That may have been the answer to an earlier request, so its yes still counts.
+        /// The channel was requested and refused. The refusal may have been the reply to an earlier request, so a success still
+        /// counts.
         case refused
     }
 
     private var request = Request.none
-    /// Tries in a row that failed on this connection.
+    /// The number of consecutive attempts that failed on this connection.
     private(set) var failures = 0
-    /// The failure of the latest try, as long as none succeeded after it.
+    /// The failure of the latest attempt; nil once one succeeds.
     private(set) var latestFailure: PusherError?
-    /// The time before which who authorizes doesn't want to be asked again; also by the next connection.
+    /// The time before which the authorizer asked not to be called again. It also applies to the next connection.
     private var notBefore: Instant?
 
-    /// An authorization that the caller brought along. It is used once: its signature is for one connection.
+    /// An authorization supplied by the caller. It is used once: its signature is for one connection.
     var suppliedAuth: PusherAuth?
     /// The authorization that waits for the user.
     private var authWithoutUser: PusherAuth?
-    /// Of an encrypted channel.
+    /// The events of an encrypted channel that are still to be decrypted; nil for other channels.
     var encryptedEvents: EncryptedEvents?
     private var myUserID: Name?
-    /// Since when nothing that was sent on the channel is known to have come; nil when there is no such time.
+    /// The time since which events on the channel may be missing; nil if there is no such time.
     private var missingSince: Instant?
-    /// Of the latest subscription, kept while the connection is down so that the next one can tell the difference.
+    /// The members in the latest subscription. They are kept while the connection is down, so the next subscription can report
+    /// the difference.
     private var roster: PresenceRoster?
     private var unsentEvents: [ClientEvent] = []
     private var unsentBytes = 0
@@ -76,32 +78,32 @@ struct SubscriptionMachine: Equatable, Sendable {
         if case .subscribing = state { true } else { false }
     }
 
-    /// Indicates whether the server has still to say what it thinks of the channel's authorization.
+    /// Indicates whether the server has yet to accept or refuse the channel's authorization.
     var awaitsVerdict: Bool { isSubscribing && name.needsAuthorization }
 
-    /// Indicates whether the server may refuse the channel: from the moment it was asked for.
+    /// Indicates whether the server may refuse the channel, which it can once the channel was requested.
     var mayBeRefused: Bool { isSubscribing || isSubscribed }
 
-    /// Nobody is known to be there while the channel isn't subscribed.
+    /// The members who are present. None are known while the channel isn't subscribed.
     var presentMembers: PresenceRoster {
         isSubscribed ? roster ?? PresenceRoster() : PresenceRoster()
     }
 
-    /// The user id that this client subscribed with; nil if the authorization named none.
+    /// The user ID that this client subscribed with; nil if the authorization named none.
     var me: Name? {
         isSubscribed ? myUserID : nil
     }
 
-    // MARK: On the way to the subscription
+    // MARK: Subscribing
 
-    /// The step that follows the first.
+    /// The step that follows ``begin(_:into:)``.
     enum NextStep {
         case askForAuthorization
         case use(PusherAuth)
         case awaitResponse
     }
 
-    /// Takes the first step.
+    /// Begins an attempt to subscribe; returns the next step.
     mutating func begin(_ attempt: SubscriptionAttempt, into effects: inout [Effect]) -> NextStep {
         guard name.needsAuthorization else {
             state = .subscribing(attempt)
@@ -114,12 +116,13 @@ struct SubscriptionMachine: Equatable, Sendable {
         return suppliedAuth.map { .use($0) } ?? .askForAuthorization
     }
 
-    /// Returns whether this authorization is still of use.
+    /// Returns whether this authorization is still needed.
     func awaits(_ attempt: SubscriptionAttempt) -> Bool {
         state == .authorizing(attempt) || encryptedEvents?.refresh == attempt
     }
 
-    /// Keeps an authorization that doesn't say who joins until the user is known; false if it does, or nobody joins.
+    /// Keeps an authorization that names no member until the user is known. Returns false if it names one or the channel isn't a
+    /// presence channel.
     mutating func awaitUser(with auth: PusherAuth) -> Bool {
         guard name.kind == .presence, auth.channelData == nil, case .authorizing(let attempt) = state else { return false }
         state = .awaitingUser(attempt)
@@ -152,16 +155,16 @@ struct SubscriptionMachine: Equatable, Sendable {
         }
     }
 
-    /// - Parameter heard: Up to when all that came before this is known to have been heard.
+    /// - Parameter heard: The time up to which everything that arrived before this is known to have been heard.
     mutating func succeeded(
         _ presence: PresenceSnapshot?, envelope: Envelope, heardUpTo heard: Instant, into effects: inout [Effect]
     ) {
         switch state {
         case .subscribing, .subscribed: break
-        // It came after the time for it or after a refusal of an earlier request, but it is the answer.
+        // It arrived after its time-out, or after the refusal of an earlier request, but it is the reply.
         case .retrying where request != .none, .failed where request != .none, .awaitingUser where request != .none: break
         case .authorizing(let attempt) where request != .none:
-            effects.append(.cancelAuthorization(attempt))  // The same, while the next try is on its way.
+            effects.append(.cancelAuthorization(attempt))  // As above, with the next attempt under way.
         case .waiting, .authorizing, .awaitingUser, .retrying, .failed:
             effects.append(.log(.subscribedUnasked(channel)))
             return
@@ -173,7 +176,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         latestFailure = nil
         notBefore = nil
         tellGap(into: &effects)
-        // A second success on one connection is of a second subscription: there may have been a time between the two.
+        // A second success on one connection belongs to a second subscription, and events between the two may be missing.
         missingSince = heard
         let changes = replaceRoster(with: presence)
         effects.append(.deliver(.event(envelope.renamed("pusher:subscription_succeeded"))))
@@ -182,13 +185,14 @@ struct SubscriptionMachine: Equatable, Sendable {
         for member in changes.joined { report(added: member, into: &effects) }
     }
 
-    /// Says since when events may be missing, if there was such a time.
+    /// Reports since when events may be missing, if any may be.
     mutating func tellGap(into effects: inout [Effect]) {
         guard let since = missingSince.take() else { return }
         effects.append(.deliver(.gap(channel: channel, since: since)))
     }
 
-    /// The members of the very first subscription are its starting point, not changes.
+    /// Replaces the roster, and returns the changes. The members of the very first subscription are the starting point, not
+    /// changes.
     private mutating func replaceRoster(with snapshot: PresenceSnapshot?) -> PresenceRoster.Changes {
         guard name.kind == .presence else { return PresenceRoster.Changes() }
         var current = PresenceRoster()
@@ -197,23 +201,23 @@ struct SubscriptionMachine: Equatable, Sendable {
         return roster.map { current.changes(since: $0) } ?? PresenceRoster.Changes()
     }
 
-    /// The server named the channel as one that it doesn't let this client have.
+    /// Notes that the server refused the channel by name.
     mutating func refused() {
         request = .refused
     }
 
-    /// Has a connection that was just established wait as long as it was asked to; false if it needn't.
+    /// Waits, on a new connection, as long as the authorizer asked for; returns false if there is no need to.
     mutating func waitIfAskedTo(at now: Instant) -> Bool {
         guard state == .waiting, let notBefore, notBefore > now else { return false }
         state = .retrying(at: notBefore)
         return true
     }
 
-    /// Not subscribed, for now or for good.
+    /// Notes that the channel isn't subscribed, for now or for good.
     ///
     /// - Parameters:
-    ///   - heard: Up to when all that came before this is known to have been heard.
-    ///   - time: When it is tried again; nil for not by itself.
+    ///   - heard: The time up to which everything that arrived before this is known to have been heard.
+    ///   - time: The time of the automatic retry; nil if there is none.
     mutating func fail(
         _ failure: SubscriptionFailure, at now: Instant, heardUpTo heard: Instant, retryingAt time: Instant?,
         into effects: inout [Effect]
@@ -228,8 +232,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - time: Up to when all that came is known to have been heard.
-    ///   - isHeard: Indicates whether events were heard though it wasn't subscribed.
+    ///   - time: The time up to which everything that arrived is known to have been heard.
+    ///   - isHeard: Indicates whether events were heard although the channel wasn't subscribed.
     mutating func connectionLost(at time: Instant, isHeard: Bool = false, into effects: inout [Effect]) {
         if isSubscribed || isHeard { missingSince = time }
         if case .authorizing(let attempt) = state { effects.append(.cancelAuthorization(attempt)) }
@@ -239,7 +243,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         failures = 0
     }
 
-    /// Tells the server and the authorizer that the channel is wanted no longer.
+    /// Tells the server and the authorizer that the channel is no longer wanted.
     func abandon(into effects: inout [Effect]) {
         if let refresh = encryptedEvents?.refresh { effects.append(.cancelAuthorization(refresh)) }
         if case .authorizing(let attempt) = state { effects.append(.cancelAuthorization(attempt)) }
@@ -275,7 +279,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         effects.append(.deliver(.memberRemoved(channel: channel, member)))
     }
 
-    /// The description of a member is passed on as the server wrote it.
+    /// Returns the event for a member. The member's description is passed on as the server wrote it.
     private func memberEvent(_ event: Name, _ member: PresenceMember, info: JSONText? = nil) -> Envelope {
         let info = info.map { ",\"user_info\":\($0.text)" } ?? ""
         return Envelope(event: event, channel: channel, data: "{\"user_id\":\(member.userID.text.quotedJSON)\(info)}")
@@ -291,7 +295,7 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     var hasUnsentEvents: Bool { !unsentEvents.isEmpty }
 
-    /// Sends an event if nothing is in its way, otherwise lets it wait its turn.
+    /// Sends an event if nothing is in its way; otherwise queues or refuses it.
     mutating func trigger(
         _ event: ClientEvent, queueLimit: Int, byteLimit: Int, limiter: inout ClientEventLimiter, at now: Instant,
         into effects: inout [Effect]
@@ -315,7 +319,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         return .queued
     }
 
-    /// The first of those that waited, if they may be sent now.
+    /// Removes and returns the first waiting event, if it may be sent now.
     mutating func takeUnsentEvent() -> ClientEvent? {
         guard isSubscribed, !unsentEvents.isEmpty else { return nil }
         let event = unsentEvents.removeFirst()

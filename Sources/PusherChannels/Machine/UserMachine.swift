@@ -1,44 +1,45 @@
-/// The user that this client wants to be, and how far the wish has come true.
+/// The user that this client wants to be, and the progress of the sign-in.
 struct UserMachine: Equatable, Sendable {
-    /// One try at signing in. Tells an answer to it from answers to earlier tries, which are stale.
+    /// One attempt to sign in. It distinguishes replies to this attempt from stale replies to earlier ones.
     struct Attempt: Hashable, Sendable {
         let connection: ConnectionAttempt
         let number: Int
     }
 
     enum State: Equatable, Sendable {
-        /// Nobody asked for a user.
+        /// No user was requested.
         case signedOut
-        /// For a connection to be established.
+        /// Waits for a connection to be established.
         case waiting
         case authorizing(Attempt, deadline: Instant)
         case signingIn(deadline: Instant)
         case signedIn(id: Name, channel: Name)
-        /// Until it is time to ask for the authorization again.
+        /// Waits until it is time to request the authorization again.
         case retrying(at: Instant)
-        /// Until the user asks again or the next connection is established.
+        /// Stays signed out until the user asks again or the next connection is established.
         case failed
     }
 
     var state = State.signedOut
-    /// Indicates whether somebody asked to be signed in and hasn't been told of an outcome.
+    /// Indicates whether a caller still waits for the outcome of a sign-in.
     var isAwaited = false
-    /// Indicates whether the server was asked on this connection: its yes counts, whenever it comes.
+    /// Indicates whether the server was asked on this connection. Its success then counts, whenever it arrives.
     var isAskedFor = false
-    /// An error that ended the sign-in and named nothing: if its success comes after all, it was about something else.
+    /// An error that ended the sign-in without naming its subject. If the success arrives after all, the error was about
+    /// something else.
     var takenError: PusherError?
-    /// The user's channel as it was when its connection was lost: the next subscription says what may be missing between the two.
+    /// The user's channel as it was when its connection was lost. The next subscription reports what may be missing in between.
     var lostChannel: SubscriptionMachine?
     var attempts = 0
-    /// Authorizations in a row that failed on this connection.
+    /// The number of consecutive authorizations that failed on this connection.
     var failures = 0
-    /// The time before which who authorizes doesn't want to be asked again; also by the next connection.
+    /// The time before which the authorizer asked not to be called again. It also applies to the next connection.
     var notBefore: Instant?
 
-    /// Events for a user come on a channel of this name, which the server lets only that user have.
+    /// Returns the name of the channel that carries a user's events. The server lets only that user have it.
     static func channel(ofUser id: Name) -> Name { Name("#server-to-user-\(id)") }
 
-    /// Indicates whether a user is wanted who isn't signed in yet.
+    /// Indicates whether a user is wanted but not signed in yet.
     var isExpected: Bool {
         switch state {
         case .waiting, .authorizing, .signingIn, .retrying: true
@@ -46,7 +47,7 @@ struct UserMachine: Equatable, Sendable {
         }
     }
 
-    /// Indicates whether the server has still to reply.
+    /// Indicates whether the server has yet to reply to the sign-in.
     var isSigningIn: Bool {
         if case .signingIn = state { true } else { false }
     }

@@ -6,7 +6,7 @@ import FoundationNetworking
 
 /// The socket and the HTTP session that fit the platform.
 public enum DefaultTransport {
-    /// Makes a socket: libwebsockets on Linux, `URLSessionWebSocketTask` on Apple platforms.
+    /// Makes a socket: with libwebsockets on Linux, with `URLSessionWebSocketTask` on Apple platforms.
     @Sendable public static func makeWebSocket() -> any WebSocket {
         #if os(Linux)
         NetworkWebSocket()
@@ -15,8 +15,9 @@ public enum DefaultTransport {
         #endif
     }
 
-    /// Makes HTTP requests: libwebsockets on Linux, where a client's ``PusherClientOptions/tls`` and
-    /// ``PusherClientOptions/proxy`` go for it, too; `URLSession.shared` on Apple platforms. All clients share its connections.
+    /// Makes HTTP requests: with libwebsockets on Linux, where a client's ``PusherClientOptions/tls`` and
+    /// ``PusherClientOptions/proxy`` apply to them, too; with `URLSession.shared` on Apple platforms. All clients share its
+    /// connections.
     public static let httpSession: any HTTPSession = {
         #if os(Linux)
         NetworkHTTPSession()

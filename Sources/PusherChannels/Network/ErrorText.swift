@@ -1,9 +1,9 @@
 import Foundation
 
-/// The text of an error of the application's code in a message.
+/// Returns the text for an error of the application's code in a message.
 ///
-/// An `NSError`, and what wraps one, prints all that it was given, addresses and answers among it: of it there is only the description for
-/// people. An error that holds one prints it, unless it has words of its own.
+/// An `NSError`, or an error that wraps one, prints everything that it was given, including addresses and responses, so only its
+/// localized description is used. An error that holds one would print it, unless it has its own description.
 func text(of error: any Error) -> String {
     if let error = error as? PusherError { return error.description }
     if isFoundations(error) { return error.localizedDescription }
@@ -13,8 +13,8 @@ func text(of error: any Error) -> String {
     return "\(error)"
 }
 
-/// Looks for an error of Foundation's in what a value holds, breadth first; what is deeper or behind more than anybody looks at counts as
-/// one, being no better known.
+/// Looks for one of Foundation's errors inside a value, breadth first. If the value holds too much to search, the rest counts as
+/// one, because its content is unknown.
 private func foundationsError(in value: any Error) -> (any Error)? {
     var held: [Any] = [value]
     var looked = 0
@@ -27,7 +27,7 @@ private func foundationsError(in value: any Error) -> (any Error)? {
     return nil
 }
 
-/// A function: in an extension of `Error`, what a continuation has thrown is of the type `Error` only.
+/// A function, because in an extension of `Error` an error that a continuation has thrown has only the type `Error`.
 private func isFoundations(_ error: any Error) -> Bool {
     error is any CustomNSError || type(of: error) is NSError.Type
 }

@@ -4,8 +4,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Makes HTTP requests: the seam under authorization and the HTTP API. `URLSession` is one; what is used if nothing else is said
-/// is ``DefaultTransport/httpSession``.
+/// Makes HTTP requests: the seam under authorization and the HTTP API. `URLSession` is one; the default is
+/// ``DefaultTransport/httpSession``.
 public protocol HTTPSession: Sendable {
     /// The task that stands for one request.
     associatedtype DataTask: HTTPTask
@@ -24,14 +24,14 @@ public protocol HTTPTask: Sendable {
     /// Starts the request; a second call does nothing.
     func resume()
 
-    /// Gives the request up; its completion handler hears `URLError.cancelled`, unless it was called already.
+    /// Cancels the request; its completion handler receives `URLError.cancelled`, unless it was called already.
     func cancel()
 }
 
-/// A session whose requests can be made another way: what a client's ``PusherClientOptions/tls`` and
-/// ``PusherClientOptions/proxy`` reach.
+/// A session that can be given other settings: a client's ``PusherClientOptions/tls`` and ``PusherClientOptions/proxy`` apply to
+/// it.
 public protocol RoutedHTTPSession: HTTPSession {
-    /// A session like this one, with these settings in place of its own.
+    /// Returns a session like this one, with these settings instead of its own.
     func routed(tls: TLSConfiguration, proxy: ProxyConfiguration) -> any HTTPSession
 }
 
@@ -39,13 +39,13 @@ extension URLSession: HTTPSession {}
 extension URLSessionDataTask: HTTPTask {}
 
 extension HTTPSession {
-    /// Makes a request and waits for its response; a cancelled task cancels the request.
+    /// Makes a request and waits for its response. Cancelling the task cancels the request.
     package func response(to request: URLRequest) async throws -> (body: Data, response: HTTPURLResponse) {
         let started = Locked<(any HTTPTask)?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let task = dataTask(with: request) { data, response, error in
-                    // Some sessions have both where the body was cut off.
+                    // Some sessions pass both if the body was cut off.
                     if let response = response as? HTTPURLResponse, error == nil {
                         continuation.resume(returning: (data ?? Data(), response))
                     } else {
@@ -63,8 +63,8 @@ extension HTTPSession {
 }
 
 extension HTTPURLResponse {
-    /// The time that the server wants to be left alone for: `Retry-After` in seconds, a day at most. A date, which is told by another
-    /// clock, is none.
+    /// The time for which the server wants no requests: `Retry-After` in seconds, a day at most. A date is ignored, because it is
+    /// another clock's.
     var retryAfter: Duration? {
         guard let field = value(forHTTPHeaderField: "Retry-After"), !field.isEmpty,
             field.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })

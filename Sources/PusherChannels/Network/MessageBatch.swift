@@ -1,8 +1,8 @@
-/// The messages that one read brought, in order, borrowed for the length of a delegate call.
+/// The messages of one read, in order, borrowed for the length of a delegate call.
 public struct MessageBatch: ~Copyable {
-    /// A message's kind as its frame's opcode gave it.
+    /// The kind of a message, as its frame's opcode gave it.
     public enum Kind: Equatable, Sendable {
-        /// UTF-8 text, what the Channels protocol uses.
+        /// UTF-8 text, which the Channels protocol uses.
         case text
         /// Binary, which protocol 7 doesn't use.
         case binary
@@ -10,34 +10,34 @@ public struct MessageBatch: ~Copyable {
 
     private let messages: UnsafeBufferPointer<(Kind, UnsafeRawBufferPointer)>
 
-    /// The time for which the messages may have waited to be read, because the process was suspended or reading was stopped; zero if
-    /// they were read as they came.
+    /// The time for which the messages may have waited to be read, because the process was suspended or reading was stopped; zero
+    /// if they were read as they came.
     ///
     /// If the connection is lost, events may be missing since then (``PusherDelegate/eventsMayBeMissing(channelName:since:)``). A
-    /// socket that can't tell says zero.
+    /// socket that doesn't know says zero.
     public var age: Duration {
         switch origin {
         case .told(let age): return age
         case .since(let time, let now):
-            // When it is asked for: the thread that handles the messages may be suspended until then.
+            // Computed when it is asked for, because the thread that handles the messages may be suspended until then.
             let age = now() - time
             return age > Self.notableAge ? age : .zero
         }
     }
 
-    /// The knowledge of when the messages came.
+    /// The information about when the messages came.
     enum Origin: Sendable {
         case told(age: Duration)
-        /// Everything that had come by then was read before, by a clock.
+        /// Everything that had come by this time, on the given clock, was read before.
         case since(Instant, now: @Sendable () -> Instant)
     }
 
-    /// Messages that have waited for less were read as they came.
+    /// The shortest wait that counts; messages that waited less were read as they came.
     private static var notableAge: Duration { .milliseconds(100) }
 
     let origin: Origin
 
-    /// Wraps messages whose memory the caller keeps for as long as the batch is used.
+    /// Creates a batch of messages whose memory the caller keeps for as long as the batch is used.
     public init(_ messages: UnsafeBufferPointer<(Kind, UnsafeRawBufferPointer)>, age: Duration = .zero) {
         self.init(messages, .told(age: age))
     }
@@ -59,13 +59,13 @@ public struct MessageBatch: ~Copyable {
         }
     }
 
-    /// The number of bytes that the messages have together.
+    /// The number of bytes of all messages together.
     var size: Int { messages.reduce(0) { $0 + $1.1.count } }
 
-    /// The messages, to be kept.
+    /// Copies of the messages, which may be kept.
     var copies: [(Kind, [UInt8])] { messages.map { ($0.0, [UInt8]($0.1)) } }
 
-    /// Calls `body` with a batch of messages that were kept.
+    /// Calls `body` with a batch of messages that were copied.
     static func with(_ messages: [(Kind, [UInt8])], _ origin: Origin, _ body: (borrowing MessageBatch) -> Void) {
         let pointers = messages.map { kind, bytes in
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
@@ -76,13 +76,14 @@ public struct MessageBatch: ~Copyable {
         pointers.withUnsafeBufferPointer { body(MessageBatch($0, origin)) }
     }
 
-    /// More than this is copied to a block only for one message that is larger.
+    /// The largest size of a block, unless it holds one message that is larger.
     private static var blockSize: Int { 4096 }
 
-    /// Copies the messages to memory that may be kept, and calls `body` with each one's kind, the block, and where it lies in it.
+    /// Copies the messages to memory that may be kept, and calls `body` with each one's kind, its block, and its range in the
+    /// block.
     ///
-    /// Several share a block, as an allocation for each would cost as much as reading it does; a block is small, so that an event which an
-    /// application keeps for long doesn't keep a whole read.
+    /// Several messages share a block, because an allocation for each would cost as much as reading it does. A block is small, so
+    /// an event that an application keeps for long doesn't keep a whole read.
     borrowing func forEachInBlocks(_ body: (Kind, [UInt8], Range<Int>) -> Void) {
         var first = 0
         while first < messages.count {
@@ -116,7 +117,7 @@ public struct MessageBatch: ~Copyable {
         withText(Array(text.utf8), age: age, body)
     }
 
-    /// Calls `body` with a batch of one text message, whose bytes may be no UTF-8.
+    /// Calls `body` with a batch of one text message, whose bytes may not be UTF-8.
     package static func withText<Result>(
         _ bytes: [UInt8], age: Duration = .zero, _ body: (borrowing MessageBatch) -> Result
     ) -> Result {
@@ -127,7 +128,7 @@ public struct MessageBatch: ~Copyable {
         }
     }
 
-    /// The batch of a read that brought control frames only; for test doubles and custom sockets.
+    /// Returns the batch of a read that brought control frames only; for test doubles and custom sockets.
     public static func controlFrames(age: Duration = .zero) -> MessageBatch {
         controlFrames(.told(age: age))
     }

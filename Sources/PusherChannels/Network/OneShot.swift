@@ -1,4 +1,4 @@
-/// Resumes a continuation once, with the first result that is given, before or after the continuation is there.
+/// Resumes a continuation once, with the first result that is given, before or after the continuation comes.
 final class OneShot<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -17,7 +17,7 @@ final class OneShot<Value: Sendable>: Sendable {
         if let given { continuation.resume(with: given) }
     }
 
-    /// Waits for the result. Where the task is cancelled, calls the closure and throws `CancellationError`.
+    /// Waits for the result. If the task is cancelled, calls the closure and throws `CancellationError`.
     func value(cancelling cancel: @escaping @Sendable () -> Void = {}) async throws -> Value {
         try await valueEvenIfCancelled {
             cancel()
@@ -25,7 +25,7 @@ final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the result, also where the task is cancelled, which calls the closure.
+    /// Waits for the result, even if the task is cancelled, which calls the closure.
     func valueEvenIfCancelled(onCancel: @escaping @Sendable () -> Void = {}) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { self.await(with: $0) }

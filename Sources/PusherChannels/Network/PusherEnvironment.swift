@@ -8,18 +8,18 @@ import CoreMetrics
 import Tracing
 #endif
 
-/// Everything the SDK takes from the world: time, sockets, HTTP, randomness, JSON coders, tasks.
+/// Everything that the SDK takes from outside: time, sockets, HTTP, randomness, JSON coders, tasks.
 ///
-/// The only door: nothing else in the SDK reads a clock, draws a random number or starts a task, but for the network stack below the
-/// sockets and the nonces of encrypted events, which take theirs from the system. Replace a part to test with it, or to bring your own.
+/// Nothing else in the SDK reads a clock, draws a random number or starts a task, except for the network stack below the sockets
+/// and the nonces of encrypted events, which use the system's. Replace a part to test with it, or to bring your own.
 public struct PusherEnvironment: Sendable {
     /// The clock and the timers.
     public var scheduler: any Scheduler
 
     /// Makes the requests to authorization endpoints and the HTTP API.
     ///
-    /// A client whose ``PusherClientOptions/tls`` or ``PusherClientOptions/proxy`` isn't the default has a ``RoutedHTTPSession`` make
-    /// its requests so; any other session, such as a `URLSession` of yours, goes its own way.
+    /// If a client's ``PusherClientOptions/tls`` or ``PusherClientOptions/proxy`` isn't the default, a ``RoutedHTTPSession``
+    /// makes its requests with these settings; any other session, such as your own `URLSession`, ignores them.
     public var httpSession: any HTTPSession
 
     /// Makes the socket of a connection; one socket serves all of a connection's attempts.
@@ -31,13 +31,14 @@ public struct PusherEnvironment: Sendable {
     /// Seeds a connection's random generator, from which reconnection takes its jitter.
     public var randomSeed: @Sendable () -> UInt64
 
-    /// Makes the decoder behind ``PusherEvent/decode(_:)``. Unless it is set, events are decoded as a `JSONDecoder()` does it, but faster.
+    /// Makes the decoder behind ``PusherEvent/decode(_:)``. Unless it is set, events are decoded as a `JSONDecoder()` decodes
+    /// them, but faster.
     public var jsonDecoder: @Sendable () -> JSONDecoder {
         get { customDecoder ?? { JSONDecoder() } }
         set { customDecoder = newValue }
     }
 
-    /// The application's; nil for the default.
+    /// The application's decoder; `nil` for the default.
     private(set) var customDecoder: (@Sendable () -> JSONDecoder)?
 
     /// Makes the encoder for the payload of client events and the bodies of HTTP API requests.
@@ -46,25 +47,26 @@ public struct PusherEnvironment: Sendable {
     /// Runs asynchronous user code, such as ``AuthMethod/customHandler(_:)``.
     public var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
 
-    /// Hears of each delegate that a client is given, one of the main actor's, too; for tests, where one that can't hear is found.
+    /// Receives each delegate that a client is given, including those of the main actor. Tests use it to find delegates that
+    /// can't be notified.
     package var onDelegate: (@Sendable (_ delegate: AnyObject, _ isClientAlive: @escaping @Sendable () -> Bool) -> Void)?
 
-    /// Hears of each client that is made; for tests, where one that outlives its test is found.
+    /// Receives each client that is made. Tests use it to find clients that outlive their test.
     package var onClient: (@Sendable (_ client: any AnyObject & CustomStringConvertible & Sendable) -> Void)?
 
     #if Metrics
-    /// Makes the clients' metrics, where the trait `Metrics` is on; nil stands for what `MetricsSystem` was bootstrapped with
-    /// when the client is made.
+    /// Makes the clients' metrics if the trait `Metrics` is on; `nil` stands for the factory with which `MetricsSystem` was
+    /// bootstrapped when the client is made.
     public var metricsFactory: (any MetricsFactory)?
     #endif
 
     #if Tracing
-    /// Makes the spans, where the trait `Tracing` is on, and carries their contexts into requests; nil stands for what
-    /// `InstrumentationSystem` was bootstrapped with, also where that comes after this.
+    /// Makes the spans if the trait `Tracing` is on, and carries their contexts into requests; `nil` stands for the one with
+    /// which `InstrumentationSystem` was bootstrapped, even if that happens later.
     public var tracer: (any Tracer)?
     #endif
 
-    /// Creates an environment; whatever is left out is live.
+    /// Creates an environment; parts that are left out are live.
     public init(
         scheduler: any Scheduler = LiveScheduler(),
         httpSession: any HTTPSession = DefaultTransport.httpSession,
@@ -85,11 +87,11 @@ public struct PusherEnvironment: Sendable {
         self.spawn = spawn
     }
 
-    /// The wall clock's time at an instant of the scheduler's clock.
+    /// Returns the wall clock's time at an instant of the scheduler's clock.
     func date(_ instant: Instant) -> Date {
         wallClock().addingTimeInterval((instant - scheduler.now) / .seconds(1))
     }
 
-    /// The real world.
+    /// The live environment.
     public static let live = PusherEnvironment()
 }

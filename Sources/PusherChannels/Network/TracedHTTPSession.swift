@@ -6,7 +6,7 @@ import Tracing
 import FoundationNetworking
 #endif
 
-/// A session whose requests have a span each, below the caller's context, and carry its context to the server.
+/// A session that makes a span for each request, as a child of the caller's context, and sends the span's context to the server.
 struct TracedHTTPSession<Base: HTTPSession>: HTTPSession {
     let base: Base
     let environment: PusherEnvironment
@@ -46,7 +46,7 @@ struct TracedHTTPSession<Base: HTTPSession>: HTTPSession {
                 span.setStatus(SpanStatus(code: .error))
             }
         } else {
-            // Not recorded as it is: an error of Foundation's holds the whole address.
+            // Not recorded as it is, because Foundation's errors hold the whole address.
             span.attributes["error.type"] = (error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "_OTHER"
             span.setStatus(SpanStatus(code: .error, message: error.map { text(of: $0).asMessage }))
         }
@@ -54,7 +54,7 @@ struct TracedHTTPSession<Base: HTTPSession>: HTTPSession {
     }
 }
 
-/// Sets header fields, but for those that the application has set itself.
+/// Sets header fields, except those that the application has set itself.
 private struct HeaderInjector: Injector {
     func inject(_ value: String, forKey key: String, into request: inout URLRequest) {
         if request.value(forHTTPHeaderField: key) == nil { request.setValue(value, forHTTPHeaderField: key) }
@@ -62,16 +62,16 @@ private struct HeaderInjector: Injector {
 }
 
 extension PusherEnvironment {
-    /// The tracer of spans that begin now.
+    /// The tracer for spans that begin now.
     var activeTracer: any Tracer { tracer ?? InstrumentationSystem.tracer }
 
-    /// The part that knows how contexts are written.
+    /// The instrument that writes contexts into requests.
     fileprivate var activeInstrument: any Instrument {
         if let tracer { return tracer }
         return InstrumentationSystem.instrument
     }
 
-    /// An instant of the scheduler's clock as tracers tell time.
+    /// Returns an instant of the scheduler's clock as a tracer's timestamp.
     func timestamp(_ instant: Instant) -> DefaultTracerClock.Timestamp {
         let nanoseconds = date(instant).timeIntervalSince1970 * 1e9
         return DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: (0..<1.8e19).contains(nanoseconds) ? UInt64(nanoseconds) : 0)
@@ -80,7 +80,7 @@ extension PusherEnvironment {
 #endif
 
 extension HTTPSession {
-    /// The session, whose requests have spans where the trait `Tracing` is on.
+    /// Returns the session, with spans for its requests if the trait `Tracing` is on.
     ///
     /// - Parameter resends: The number of times that the request was made before.
     func traced(in environment: PusherEnvironment, resends: Int = 0) -> any HTTPSession {

@@ -1,6 +1,6 @@
-/// The time that a pool takes for its attempts to connect, so that a server which lost them all isn't asked by all of them at once.
+/// The rate of a pool's attempts to connect, which keeps a server that lost all connections from getting all attempts at once.
 struct ConnectRate {
-    /// The time between two attempts, on average.
+    /// The average time between two attempts.
     let interval: Duration
 
     init(attemptsPerSecond: Double) {
@@ -8,8 +8,8 @@ struct ConnectRate {
         interval = .seconds(1 / min(max(isUsable ? attemptsPerSecond : 20, 0.001), 1_000_000))
     }
 
-    /// Stretches a policy so that so many connections that are lost together come back at this rate: each waits for a random time of up to as
-    /// long as all of them take.
+    /// Returns the policy, stretched to bring this many connections back at this rate when they are lost together: each waits for
+    /// a random time of up to as long as all of them take.
     func policy(_ policy: ReconnectPolicy, for connections: Int) -> ReconnectPolicy {
         var policy = policy
         policy.initialDelay = max(policy.initialDelay, interval * connections)

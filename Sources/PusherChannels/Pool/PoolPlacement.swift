@@ -1,24 +1,24 @@
-/// The places of a pool's channels on its connections: a value that decides, and does nothing.
+/// The places of a pool's channels on its connections: a value that makes decisions, but doesn't carry them out.
 struct PoolPlacement {
-    /// A channel that goes from one connection to another.
+    /// A channel that moves from one connection to another.
     struct Move: Equatable {
         let channel: Name
         let from: Int
         let to: Int
     }
 
-    /// The largest number of channels that a connection may have.
+    /// The maximum number of channels per connection.
     let limit: Int
-    /// The number of connections that there are at least.
+    /// The minimum number of connections.
     private(set) var minimum: Int
-    /// The number of channels of each connection.
+    /// The number of channels on each connection.
     private(set) var loads: [Int]
     private var places: [Name: Int] = [:]
     private let ranks = Rendezvous(salt: 0x0063_6F6E_6E65_6374)
 
     init(connections: Int, limit: Int) {
         minimum = max(connections, 1)
-        // So far below the largest number that counting with it can't overflow.
+        // Far enough below the maximum that arithmetic with it can't overflow.
         self.limit = min(max(limit, 1), .max / 4)
         loads = Array(repeating: 0, count: minimum)
     }
@@ -27,9 +27,9 @@ struct PoolPlacement {
 
     func place(of channel: Name) -> Int? { places[channel] }
 
-    /// Places channels that have no place yet, on connections that are added where the others are full.
+    /// Places channels that have no place yet, and adds connections if the others are full.
     ///
-    /// - Returns: The channels with their places, in the order in which they were given.
+    /// - Returns: The newly placed channels and their connections, in the given order.
     mutating func add(_ channels: [Name]) -> [(channel: Name, connection: Int)] {
         var known: Set<Name> = []
         let new = channels.filter { places[$0] == nil && known.insert($0).inserted }
@@ -42,15 +42,15 @@ struct PoolPlacement {
         }
     }
 
-    /// Gives a channel's place up, and returns it.
+    /// Removes a channel, and returns the connection that it was on.
     mutating func remove(_ channel: Name) -> Int? {
         guard let connection = places.removeValue(forKey: channel) else { return nil }
         loads[connection] -= 1
         return connection
     }
 
-    /// Changes the number of connections, to no fewer than the channels need. Only those channels move that belong to a new connection, or
-    /// whose own is no more.
+    /// Changes the number of connections, to no fewer than the channels need. A channel moves only if it belongs on a new
+    /// connection, or if its own connection is removed.
     mutating func resize(to connections: Int) -> [Move] {
         minimum = max(connections, 1)
         let (old, new) = (loads.count, max(minimum, (places.count + limit - 1) / limit))

@@ -1,5 +1,5 @@
-/// The stream of a pool: what the streams of its clients have, a batch of each in turn. A client's next batch is asked for when the last
-/// was read, so that the server waits on the connections that somebody is slow to read, and on no other.
+/// The stream of a pool: the batches of its clients' streams, in turn. A client's next batch is requested when its last one was
+/// read, so the server waits only on connections whose reader is slow.
 final class PoolReading: StreamReading {
     typealias Source = StreamSource<PoolUpdate>
     typealias Batch = StreamQueue<PoolUpdate>.Batch
@@ -7,25 +7,25 @@ final class PoolReading: StreamReading {
 
     private struct Entry {
         let source: Source
-        /// The batches of it that aren't read, and the one that is asked for.
+        /// The number of its batches that aren't read, including the one that is requested.
         var batches = 1
     }
 
     private struct State {
         var entries: [ObjectIdentifier: Entry] = [:]
-        /// Those that were asked and have answered.
+        /// The batches that have come, with their sources.
         var ready = Deque<Portion>()
         var readers: [(number: Int, reader: CheckedContinuation<Portion, Never>)] = []
         var readersMade = 0
-        /// Nothing comes after what is ready.
+        /// Indicates whether nothing comes after `ready`.
         var isOver = false
 
-        /// Takes what a reader gets now; nil if it has to wait.
+        /// Takes the next portion for a reader; nil if the reader has to wait.
         mutating func take() -> Portion? {
             ready.popFirst() ?? (isOver ? (Batch(), nil) : nil)
         }
 
-        /// The readers that wait, each with what it gets.
+        /// Returns the waiting readers that can go on, each with its portion.
         mutating func wakeUps() -> [(reader: CheckedContinuation<Portion, Never>, portion: Portion)] {
             var wakeUps: [(reader: CheckedContinuation<Portion, Never>, portion: Portion)] = []
             while !readers.isEmpty, let portion = take() { wakeUps.append((readers.removeFirst().reader, portion)) }
@@ -35,7 +35,7 @@ final class PoolReading: StreamReading {
 
     private let state = Locked(State())
 
-    /// Reads another client's stream, too.
+    /// Adds another client's stream.
     func add(_ source: Source) {
         let isTaken = state.withLock { state in
             if !state.isOver { state.entries[ObjectIdentifier(source)] = Entry(source: source) }
@@ -50,9 +50,9 @@ final class PoolReading: StreamReading {
         }
     }
 
-    /// An empty batch is the end of its source: with a reason, that of the whole stream, which the reader is told.
+    /// Handles a batch. An empty one ends its source; with a failure, it ends the whole stream, and the reader gets the failure.
     private func arrived(_ batch: Batch, of source: Source) {
-        // What came of the others before is read first.
+        // Elements that came earlier from the others are read first.
         if batch.failure != nil { for other in sources where other !== source { takeAll(of: other) } }
         let removed = change { state -> [Source] in
             if !batch.elements.isEmpty || batch.failure != nil { state.ready.append((batch, source)) }
@@ -62,24 +62,24 @@ final class PoolReading: StreamReading {
             state.isOver = state.entries.isEmpty
             return removed
         }
-        // Let go of outside the lock: each takes its stream out of its client.
+        // Released outside the lock, because each removes its stream from its client.
         withExtendedLifetime(removed) {}
     }
 
-    /// Changes the state, and wakes the readers that have something to read then.
+    /// Changes the state, and wakes the readers that then have something to read.
     private func change<Result>(_ body: (inout State) -> Result) -> Result {
         let (result, wakeUps) = state.withLock { state in (body(&state), state.wakeUps()) }
         for (reader, portion) in wakeUps { reader.resume(returning: portion) }
         return result
     }
 
-    /// Takes what waits of a client, so that it is read before anything that comes of another from now on.
+    /// Takes the waiting elements of a client, which are then read before anything that comes later from another client.
     func takeAll(of core: ClientCore) {
         for source in sources where source.core === core { takeAll(of: source) }
     }
 
     private func takeAll(of source: Source) {
-        // Counted before it is taken: a reader of the last of the others doesn't ask for what comes after it meanwhile.
+        // Counted before it is taken: otherwise, a reader that finishes the last batch meanwhile would request the next one.
         change { $0.entries[ObjectIdentifier(source)]?.batches += 1 }
         guard let batch = source.change({ $0.take() }), let batch, !batch.elements.isEmpty else { return isDone(with: source) }
         change { $0.ready.append((batch, source)) }
@@ -114,7 +114,7 @@ final class PoolReading: StreamReading {
         if isAllRead { ask(source) }
     }
 
-    /// In front of what is ready: that may be of the same source, and came later.
+    /// Puts the rest in front of what is ready, which may be of the same source and came later.
     func takeBack(_ rest: Batch, of source: Source) {
         if rest.elements.isEmpty { return isDone(with: source) }
         change { $0.ready.prepend((rest, source)) }
@@ -141,7 +141,7 @@ final class PoolReading: StreamReading {
             return nil
         }
         if let portion { return reader.resume(returning: portion) }
-        // A cancellation before the reader waits finds nobody to wake.
+        // A cancellation that came before the reader waited found no reader to wake.
         if Task.isCancelled, !evenIfCancelled { stopWaiting(number) }
     }
 

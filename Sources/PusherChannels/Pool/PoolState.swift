@@ -1,7 +1,7 @@
-/// The moving parts of a pool: one value behind one lock. What is to be done with the clients waits in it, and is done outside the lock by
-/// one thread at a time.
+/// The mutable state of a pool: one value behind one lock. Calls to the clients wait in it as steps, which one thread at a time
+/// carries out outside the lock.
 struct PoolState {
-    /// Something that is done with a client, or with all.
+    /// A call to a client, or to all.
     enum Step {
         case haveConnections(Int)
         case subscribe(Name, Int)
@@ -11,20 +11,20 @@ struct PoolState {
         case connectAll
         case connect(Int)
         case disconnectAll
-        /// Nobody connects any more whose turn is yet to come.
+        /// Cancels the scheduled attempts to connect.
         case forgetTurns
         case setDelegate
-        /// A client was given up for good.
+        /// A client gave up permanently.
         case giveUp(Pusher, PusherError)
-        /// All that came was read, as far as anybody will read it.
+        /// Ends the clients' streams.
         case finishStreams
     }
 
-    /// A client, and the stream of its states that the pool hears.
+    /// A client, and the stream of its states that the pool follows.
     struct Member {
         let client: Pusher
         let states: StreamSource<ConnectionStateChange>
-        /// The pool's life in which it was connected last.
+        /// The pool's life in which the client was last connected.
         var life = 0
     }
 
@@ -36,13 +36,13 @@ struct PoolState {
     weak var delegate: (any PusherDelegate)?
     weak var mainActorDelegate: (any MainActorPusherDelegate)?
     private(set) var phase = Phase.idle
-    /// The number of times it was connected.
+    /// The number of times the pool was connected.
     private(set) var lives = 0
-    /// Changed by the caller that carries out the steps, and by nobody else.
+    /// Changed only by the caller that carries out the steps.
     var members: [Member] = []
     var readings: [Weak<PoolReading>] = []
     var runs = Runs()
-    /// The connections that wait for their turn to be made.
+    /// The scheduled attempts to connect.
     var turns: [any ScheduledAction] = []
     var steps = Deque<Step>()
     private var isBusy = false
@@ -53,7 +53,7 @@ struct PoolState {
 
     var clients: [Pusher] { members.map(\.client) }
 
-    /// Begins a life, if it isn't shut down.
+    /// Begins a life, unless the pool is shut down.
     mutating func connect() {
         guard phase != .shutDown else { return }
         phase = .connected
@@ -67,7 +67,8 @@ struct PoolState {
         steps.append(.disconnectAll)
     }
 
-    /// Ends the runs; and with them what is read of the pool, unless it is shut down: then once all is decrypted.
+    /// Ends the runs, and with the last one the pool's streams. If the pool is shut down, the streams end only when everything is
+    /// decrypted.
     mutating func endRuns(_ failure: PusherError? = nil) {
         runs.endAll(failure)
         if runs.lastHasEnded, phase == .idle { steps.append(.finishStreams) }
@@ -78,38 +79,38 @@ struct PoolState {
         steps.append(.forgetTurns)
     }
 
-    /// It is a client's turn: returns it, if it is still to be connected.
+    /// Returns the client whose turn it is, if it is still to be connected.
     mutating func takeTurn(_ number: Int) -> Pusher? {
         guard phase == .connected, members.indices.contains(number) else { return nil }
         members[number].life = lives
         return members[number].client
     }
 
-    /// Indicates whether a client was connected in the life that the pool has now.
+    /// Returns whether a client was connected in the pool's current life.
     func isOfThisLife(_ client: Pusher) -> Bool {
         members.contains { $0.client === client && $0.life == lives }
     }
 
     func client(_ number: Int) -> Pusher? { members.indices.contains(number) ? members[number].client : nil }
 
-    /// The first step; nil if there is none, or another thread is at it.
+    /// Returns the first step; nil if there is none, or another thread is carrying out steps.
     mutating func beginSteps() -> Step? {
         guard !isBusy else { return nil }
         return nextStep()
     }
 
-    /// The step after one that was done.
+    /// Returns the step after a finished one.
     mutating func nextStep() -> Step? {
         isBusy = !steps.isEmpty
         return steps.popFirst()
     }
 
-    /// Returns the closures that resume the runs that have ended; none as long as a step is carried out.
+    /// Returns the closures that resume the runs that have ended; none while a step is being carried out.
     mutating func wakeUps() -> [() -> Void] { isBusy ? [] : runs.wakeUps() }
 }
 
 extension Array {
-    /// Empties the array, and returns what was in it.
+    /// Removes all elements, and returns them.
     mutating func takeAll() -> [Element] {
         defer { self = [] }
         return self

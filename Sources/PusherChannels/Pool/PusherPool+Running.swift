@@ -1,21 +1,22 @@
-/// A pool's life.
+/// Connecting, disconnecting and shutting down.
 extension PusherPool {
     /// Connects: the first connection at once, the others at the pool's rate.
     public func connect() {
         change { $0.connect() }
     }
 
-    /// Disconnects all connections. Subscriptions remain wanted: the next ``connect()`` makes them again.
+    /// Disconnects all connections. Subscriptions are kept: the next ``connect()`` makes them again.
     public func disconnect() {
         change { $0.disconnect() }
     }
 
-    /// Connects, and returns when all connections are disconnected: by ``disconnect()``, or because the task was cancelled, which
-    /// disconnects them. Where ``shutdown(within:)`` ends it, it returns together with that, once what was read is delivered. The pool's
-    /// streams end then, once what came was read.
+    /// Connects, and returns when all connections are disconnected: by ``disconnect()``, or by cancellation of the task, which
+    /// disconnects them. If ``shutdown(within:)`` ends the pool, both return together, once everything that was read is
+    /// delivered. The pool's streams then end, once their elements have been read.
     ///
-    /// Lost connections are made again meanwhile. Throws the ``PusherError`` for which one of them was given up for good, such as an
-    /// unknown application key, which disconnects the others; the streams throw it, too. Returns at once if the pool was shut down before.
+    /// Meanwhile, lost connections are retried. If a connection gives up permanently, for example because of an unknown
+    /// application key, the others are disconnected, and this call and the streams throw its ``PusherError``. Returns at once if
+    /// the pool was already shut down.
     public func run() async throws {
         try await environment.endingGracefully(by: { await self.shutdown() }) {
             let wait = Runs.Wait()
@@ -30,9 +31,10 @@ extension PusherPool {
         }
     }
 
-    /// Ends the pool for good, in good order: each connection as ``Pusher/shutdown(within:)`` ends a client, all at the same time.
+    /// Shuts the pool down permanently and gracefully: each connection as ``Pusher/shutdown(within:)`` shuts down a client, all
+    /// at the same time.
     ///
-    /// - Parameter limit: The time that all this may take; anything not done by then is left undone.
+    /// - Parameter limit: The maximum time for all of this; anything not done by then is left undone.
     public func shutdown(within limit: Duration = .seconds(5)) async {
         change { $0.shutDown() }
         await withTaskGroup { group in
@@ -41,19 +43,20 @@ extension PusherPool {
         change { $0.endRuns() }
     }
 
-    /// A client is disconnected: with a reason, for good.
+    /// Handles the end of a client's connection; with a reason, the client gave up permanently.
     func disconnected(_ client: Pusher, because reason: PusherError?) {
         guard let reason else { return endRunsIfDisconnected() }
-        // In turn with what connects the clients, which tells this life's failures from those of the life before.
+        // In the same queue as the steps that connect the clients: this tells failures of this life from those of the life
+        // before.
         change { $0.steps.append(.giveUp(client, reason)) }
     }
 
-    /// A client was given up for good, and the others won't do better.
+    /// Disconnects all clients because one gave up permanently: the others won't do better.
     func giveUp(because reason: PusherError, of client: Pusher) {
-        // Nobody connects it meanwhile: that is a step, too.
+        // Nothing connects it meanwhile, because that is a step, too.
         let isDisconnected = client.connection.connectionState == .disconnected
         let isOfThisLife = change { state in
-            // A delegate may have heard of it first, and connected the pool again.
+            // A delegate may have been notified first, and have connected the pool again.
             guard isDisconnected, state.isOfThisLife(client) else { return false }
             state.disconnect()
             state.endRuns(reason)
@@ -66,7 +69,7 @@ extension PusherPool {
         let (lives, clients) = state.withLock { ($0.lives, $0.clients) }
         guard clients.allSatisfy({ $0.connection.connectionState == .disconnected }) else { return }
         change { state in
-            // Not those of a life that has begun since. A shutdown ends them when all is delivered.
+            // Not the runs of a life that has begun since. A shutdown ends its runs when everything is delivered.
             if state.phase == .idle, state.lives == lives { state.endRuns() }
         }
     }

@@ -2,10 +2,10 @@ import Logging
 
 /// The calls that a pool makes to its clients.
 extension PusherPool {
-    /// Changes the state and does what follows from that, in the order in which things were asked for. Outside the lock: what is asked of a
-    /// client may call the application, and that the pool.
+    /// Changes the state and carries out the resulting steps, in the order of the requests. The steps run outside the lock: a
+    /// client may call the application, and the application the pool.
     ///
-    /// Runs that have ended hear of it when all that was asked for is done.
+    /// Runs that have ended are resumed when all steps are done.
     @discardableResult
     func change<Result>(_ body: (inout PoolState) -> Result) -> Result {
         var (result, next, wakeUps) = state.withLock { state in (body(&state), state.beginSteps(), state.wakeUps()) }
@@ -33,7 +33,7 @@ extension PusherPool {
         case .setDelegate: for client in clients { setDelegate(of: client) }
         case .giveUp(let client, let reason): giveUp(because: reason, of: client)
         case .finishStreams:
-            // Not those of a life that has begun since.
+            // Not the streams of a life that has begun since.
             guard state.withLock({ $0.phase == .idle }) else { return }
             for client in clients { client.connection.core.finishStreams(forGood: false) }
         }
@@ -58,7 +58,7 @@ extension PusherPool {
             return Array(removed)
         }
         for client in removed.map(\.client) { _ = environment.spawn { await client.shutdown() } }
-        // The one that was still being disconnected may be gone.
+        // The connection that was still being disconnected may be gone.
         if !removed.isEmpty { endRunsIfDisconnected() }
         if count > before, state.withLock({ $0.phase == .connected }) { connectInTurn(from: before) }
         for client in clients { client.connection.reconnectPolicy = rate.policy(options.reconnectPolicy, for: count) }
@@ -76,7 +76,7 @@ extension PusherPool {
         setDelegate(of: client)
         hear(states, of: client)
         for reading in readings { reading.add(client.connection.core.poolUpdates(StreamBuffering())) }
-        // The shutdown didn't see this one.
+        // The shutdown didn't include this client.
         if state.withLock({ $0.phase == .shutDown }) { _ = environment.spawn { await client.shutdown() } }
     }
 
@@ -88,7 +88,7 @@ extension PusherPool {
             }
         }
         state.withLock { $0.turns += turns }
-        // Last: a listener that hears that this one is connected finds the others' turns.
+        // Last: a listener that is called when this one is connected finds the others' turns.
         connectIfWanted(first)
     }
 
@@ -106,7 +106,7 @@ extension PusherPool {
         state.withLock { $0.takeTurn(number) }?.connect()
     }
 
-    /// Hears of each change of a client's state, one after the other.
+    /// Follows the changes of a client's state, one at a time.
     private func hear(_ states: StreamSource<ConnectionStateChange>, of client: Pusher) {
         states.ask { [weak self, weak states, weak client] batch in
             guard let self, let states, let client, let change = batch.elements.first else { return }

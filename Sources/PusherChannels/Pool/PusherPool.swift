@@ -1,4 +1,4 @@
-/// Many channels over several connections: a set of clients that share a key, options, a delegate and a stream.
+/// A pool of connections for many channels: a set of clients that share a key, options, a delegate and a stream.
 ///
 /// ```swift
 /// let pool = PusherPool(key: "app-key", channelsPerConnection: 100, options: PusherClientOptions(host: .cluster("eu")))
@@ -11,9 +11,9 @@
 /// try await connections
 /// ```
 ///
-/// A hash of its name decides which connection a channel is on, so that connections have about as many channels each. Connections are added
-/// where the others are full; that moves no channel. A connection that is lost concerns its own channels, and so does a reader who is slow:
-/// the server waits on one connection, and the others go on. All members may be used from any thread.
+/// A hash of a channel's name decides which connection it is on, which gives connections about the same number of channels each.
+/// Connections are added when the others are full; that moves no channel. A lost connection affects only its own channels, and so
+/// does a slow reader: the server waits on one connection, and the others go on. All members may be used from any thread.
 public final class PusherPool: Sendable {
     /// The part of the channels that this process follows.
     public let shard: Shard
@@ -24,19 +24,18 @@ public final class PusherPool: Sendable {
     let rate: ConnectRate
     let state: Locked<PoolState>
 
-    /// Creates a pool. Nothing happens before ``connect()`` or ``run()``.
+    /// Creates a pool. It does nothing until ``connect()`` or ``run()`` is called.
     ///
     /// - Parameters:
     ///   - key: The application's key.
-    ///   - connections: The number of connections that there are at least; one at least.
-    ///   - channelsPerConnection: The largest number of channels that a connection may have; one at least. Hosted applications may have
-    ///     100.
-    ///   - attemptsPerSecond: The approximate number of connections that are made in a second, when all are to be made: at the start, and
-    ///     when a server went away. A value that isn't above zero, or no number, counts as the default.
-    ///   - shard: The part of the channels that this process follows; the others are passed over.
-    ///   - options: The options of each connection. ``PusherClientOptions/concurrentAuthorizations``, ``PusherClientOptions/deliveryLimit``
-    ///     and all other limits are each connection's own.
-    ///   - environment: Everything that is taken from the world.
+    ///   - connections: The minimum number of connections; at least one.
+    ///   - channelsPerConnection: The maximum number of channels per connection; at least one. Hosted applications may have 100.
+    ///   - attemptsPerSecond: The approximate number of connections that are made per second when all have to be made: at the
+    ///     start, and after a server went away. A value that isn't a finite number above zero counts as the default.
+    ///   - shard: The part of the channels that this process follows; others are ignored.
+    ///   - options: The options of each connection. ``PusherClientOptions/concurrentAuthorizations``,
+    ///     ``PusherClientOptions/deliveryLimit`` and all other limits apply to each connection separately.
+    ///   - environment: Everything that the SDK takes from outside.
     public init(
         key: String, connections: Int = 1, channelsPerConnection: Int = 100, attemptsPerSecond: Double = 20,
         shard: Shard = .whole,
@@ -53,7 +52,7 @@ public final class PusherPool: Sendable {
 
     // MARK: State
 
-    /// The connections, to be looked at: what connects and disconnects them is the pool.
+    /// The connections, for inspection only: the pool connects and disconnects them.
     public var connections: [PusherConnection] { clients.map(\.connection) }
 
     var clients: [Pusher] { state.withLock(\.clients) }
@@ -63,13 +62,13 @@ public final class PusherPool: Sendable {
         connections.flatMap(\.channels.all).sorted { $0.channel < $1.channel }
     }
 
-    /// Returns the channel of this name, to bind closures, trigger client events or read a stream of it alone; nil if it wasn't subscribed
-    /// to.
+    /// Returns the channel with this name, to bind closures, trigger client events or read its own stream; nil if it wasn't
+    /// subscribed to.
     ///
-    /// It is also nil as long as another thread's call is being carried out, such as ``resize(to:)``: what is asked for meanwhile comes
-    /// after it, and the caller doesn't wait.
+    /// It is also nil while its subscription waits for another thread's call, such as ``resize(to:)``: later requests are queued
+    /// behind that call, and their callers don't wait.
     ///
-    /// It is a handle of the connection that the channel is on. When ``resize(to:)`` moves the channel, the handle is idle and its streams
+    /// The channel is a handle of its connection. When ``resize(to:)`` moves the channel, the handle becomes idle and its streams
     /// end; ``updates`` goes on.
     ///
     /// - Parameter name: The channel's name, prefix included.
@@ -80,8 +79,8 @@ public final class PusherPool: Sendable {
         return client?.connection.channels.find(name: name)
     }
 
-    /// Hears what happens on all connections; held weakly. It is called where ``PusherClientOptions/delivery`` says: by default for each
-    /// connection on a queue of its own, so that it may be called for several at once. One that lives on the main actor is set as
+    /// The delegate of all connections, held weakly. It is called on ``PusherClientOptions/delivery``: by default each connection
+    /// has its own queue, so the delegate may be called for several at once. For a delegate on the main actor, set
     /// ``mainActorDelegate``.
     public var delegate: (any PusherDelegate)? {
         get { state.withLock(\.delegate) }
@@ -93,8 +92,8 @@ public final class PusherPool: Sendable {
         }
     }
 
-    /// Hears what happens on all connections, on the main actor; held weakly. A pool has one delegate: this one or ``delegate``, whichever
-    /// was set last.
+    /// The delegate of all connections that is called on the main actor, held weakly. A pool has one delegate: this one or
+    /// ``delegate``, whichever was set last.
     public var mainActorDelegate: (any MainActorPusherDelegate)? {
         get { state.withLock(\.mainActorDelegate) }
         set {
@@ -105,11 +104,12 @@ public final class PusherPool: Sendable {
         }
     }
 
-    /// All that happens to the channels: events, gaps, members who come and go, refusals. Each channel's updates are in order.
+    /// All updates of the channels: events, gaps, members who join and leave, and refused subscriptions. Each channel's updates
+    /// are in order.
     ///
-    /// It never drops anything: for each connection that holds a thousand elements or 4 MiB that nobody reads, the server waits, and after
-    /// ``PusherClientOptions/pauseLimit`` the stream throws `readerTooSlow`. It also throws the reason why a connection was given up for
-    /// good, and ends with ``run()`` and with ``shutdown(within:)``.
+    /// The stream never drops anything. If a thousand elements or 4 MiB of a connection are unread, the server waits on that
+    /// connection; after ``PusherClientOptions/pauseLimit`` the stream throws `readerTooSlow`. It also throws the error with
+    /// which a connection gave up permanently, and ends with ``run()`` and with ``shutdown(within:)``.
     public var updates: PusherStream<PoolUpdate> {
         let reading = PoolReading()
         change { $0.steps.append(.follow(reading)) }
@@ -118,15 +118,15 @@ public final class PusherPool: Sendable {
 
     // MARK: Channels
 
-    /// Asks for a channel, if it is this process's.
+    /// Subscribes to a channel, if it belongs to this process.
     ///
     /// - Parameter channelName: The channel's name, prefix included.
     public func subscribe(_ channelName: String) {
         subscribe(CollectionOfOne(channelName))
     }
 
-    /// Asks for those of the channels that are this process's. Better all at once than one by one: so they are spread over as many
-    /// connections as they need.
+    /// Subscribes to those of the channels that belong to this process. Prefer one call to several: then the channels are spread
+    /// over as many connections as they need.
     ///
     /// - Parameter channelNames: The channels' names, prefix included.
     public func subscribe(_ channelNames: some Sequence<String>) {
@@ -134,14 +134,14 @@ public final class PusherPool: Sendable {
         change { state in
             _ = state.placement.add(names)
             state.steps.append(.haveConnections(state.placement.loads.count))
-            // Those that are there already, too: one that was refused is asked for again.
+            // This includes existing subscriptions: a refused one is retried.
             for name in names {
                 if let connection = state.placement.place(of: name) { state.steps.append(.subscribe(name, connection)) }
             }
         }
     }
 
-    /// Gives up a channel.
+    /// Unsubscribes from a channel.
     ///
     /// - Parameter channelName: The channel's name, prefix included.
     public func unsubscribe(_ channelName: String) {
@@ -153,10 +153,10 @@ public final class PusherPool: Sendable {
 
     /// Changes the number of connections, to no fewer than the channels need.
     ///
-    /// Adding the *n*-th moves about one in *n* channels, each from its connection to the new one; taking one away moves its own. A channel
-    /// that moves is subscribed anew, and a gap is told of, as after a reconnect.
+    /// Adding the *n*-th connection moves about one in *n* channels, each from its own connection to the new one; removing a
+    /// connection moves its own channels. A channel that moves is subscribed again, and a gap is reported, as after a reconnect.
     ///
-    /// - Parameter connections: The number of connections that there are at least.
+    /// - Parameter connections: The minimum number of connections.
     public func resize(to connections: Int) {
         change { state in
             let before = state.placement.loads.count

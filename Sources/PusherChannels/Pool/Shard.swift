@@ -1,5 +1,6 @@
-/// One process's part of the channels that a fleet follows, told apart by a hash of their names: no process needs to know of another, and a
-/// fleet that grows from *n* to *n* + 1 gives the new one its share, and leaves the rest where it is.
+/// One process's part of the channels that a fleet follows, determined by a hash of their names. No process needs to know of
+/// another. When a fleet grows from *n* to *n* + 1 processes, the new one gets its share, and the other channels stay where they
+/// are.
 public struct Shard: Hashable, Sendable, CustomStringConvertible {
     /// The number of this process, from 0.
     public let index: Int
@@ -20,7 +21,7 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - index: The number of the process, from 0 to `count` - 1.
-    ///   - count: The number of processes, one at least.
+    ///   - count: The number of processes, at least one.
     /// - Throws: A ``PusherError`` of the kind `invalidRequest` for other numbers.
     public init(_ index: Int, of count: Int) throws(PusherError) {
         guard count >= 1, (0..<count).contains(index) else {
@@ -29,16 +30,17 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
         self.init(index: index, count: count)
     }
 
-    /// Creates the shard that environment variables name: `PUSHER_SHARD_COUNT`, and `PUSHER_SHARD_INDEX` or, without it, the number at the
-    /// end of `HOSTNAME`, which is the ordinal of a pod of a StatefulSet. Without a count, all channels.
+    /// Creates the shard that environment variables name: `PUSHER_SHARD_COUNT`, and `PUSHER_SHARD_INDEX` or, without it, the
+    /// number at the end of `HOSTNAME`, which is the ordinal of a pod of a StatefulSet. Without a count, the shard has all
+    /// channels.
     ///
     /// ```swift
     /// let shard = try Shard(environment: ProcessInfo.processInfo.environment)
     /// ```
     ///
     /// - Parameter variables: The process's environment variables.
-    /// - Throws: A ``PusherError`` of the kind `invalidRequest` that says which variable is missing or no number that fits: a process must
-    ///   not take what is another's.
+    /// - Throws: A ``PusherError`` of the kind `invalidRequest` that says which variable is missing or isn't a suitable number: a
+    ///   process must not take another's channels.
     public init(environment variables: [String: String]) throws(PusherError) {
         guard let countText = variables["PUSHER_SHARD_COUNT"] else {
             self = .whole
@@ -61,13 +63,13 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
         self.init(index: index, count: count)
     }
 
-    /// Returns whether a channel is this process's.
+    /// Returns whether a channel belongs to this process.
     ///
     /// - Parameter channelName: The channel's name, prefix included.
     public func has(_ channelName: String) -> Bool {
         Self.ranks.holder(of: channelName, among: 0..<count) == index
     }
 
-    /// For example `2 of 10`.
+    /// The index and the count, for example `2 of 10`.
     public var description: String { "\(index) of \(count)" }
 }

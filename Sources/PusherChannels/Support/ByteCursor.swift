@@ -1,4 +1,4 @@
-/// A place in borrowed bytes: what was fed and how far it was read.
+/// A position in borrowed bytes: the bytes, and how far they were read.
 struct ByteCursor {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -7,7 +7,7 @@ struct ByteCursor {
         self.bytes = bytes
     }
 
-    /// The number of bytes that were not read yet.
+    /// The number of bytes that have not been read yet.
     var remaining: Int { bytes.count - position }
 
     /// Reads a byte.
@@ -17,7 +17,7 @@ struct ByteCursor {
         return bytes[position]
     }
 
-    /// Reads as many bytes as there are, at most `count`; they stay where they lie.
+    /// Reads at most `count` bytes, or as many as there are, without copying them.
     mutating func take(upTo count: Int) -> UnsafeRawBufferPointer {
         let end = position + min(count, remaining)
         defer { position = end }

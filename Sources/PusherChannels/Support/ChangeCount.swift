@@ -1,8 +1,8 @@
 #if canImport(Darwin)
-/// Counts changes of something that is guarded by a lock, for those who keep a copy of it.
+/// A count of the changes to something that is guarded by a lock, for code that keeps a copy of it.
 ///
-/// On Apple platforms a lock of its own, as atomics need newer systems than the package does. It is taken last: nothing is locked while it
-/// is held.
+/// On Apple platforms, it has its own lock, as atomics need newer systems than the package does. That lock is taken last: nothing
+/// else is locked while it is held.
 final class ChangeCount: Sendable {
     private let count = Locked(0)
 
@@ -15,8 +15,8 @@ final class ChangeCount: Sendable {
 #else
 import Synchronization
 
-/// Counts changes of something that is guarded by a lock, for those who keep a copy of it: whether that is out of date is asked before
-/// each event, too often to take the lock.
+/// A count of the changes to something that is guarded by a lock, for code that keeps a copy of it. It is checked before each
+/// event, which is too often to take the lock.
 final class ChangeCount: Sendable {
     private let count = Atomic(0)
 

@@ -1,6 +1,6 @@
-/// Actions that wait for their time, and can be taken back until then.
+/// Actions that wait for their deadlines, and can be removed until then.
 package struct Agenda<Action> {
-    /// Names one of the actions.
+    /// The number that identifies an action.
     package typealias Number = UInt64
 
     private var deadlines = DeadlineHeap<Number>()
@@ -12,41 +12,41 @@ package struct Agenda<Action> {
     package mutating func add(_ action: Action, at deadline: Instant) -> Number {
         lastNumber += 1
         actions[lastNumber] = action
-        // Most are taken back: what is left of those is swept out once it is most of the heap.
+        // Most actions are removed early. Their deadlines are swept out once they are most of the heap.
         if deadlines.count > 64, deadlines.count > 2 * actions.count { deadlines.filter { actions[$0] != nil } }
         deadlines.insert(lastNumber, at: deadline)
         return lastNumber
     }
 
-    // What is taken back may be the last to hold something that has an action of its own here, which is taken back then, in the
-    // middle: the caller lets go of it once this is as it should be.
+    // A removed action may hold the last reference to something that has an action of its own here, which is then removed in the
+    // middle of this call. So the caller releases the removed action once the agenda is consistent.
 
     package mutating func remove(_ number: Number) -> Action? {
         actions.removeValue(forKey: number)
     }
 
-    /// The actions that wait, the next one first.
+    /// The waiting actions, the next one first.
     package var waiting: [Action] { deadlines.keys.compactMap { actions[$0] } }
 
-    /// The time at which the next one is due, not counting those that were taken back.
+    /// Returns the time at which the next action is due, not counting removed ones.
     package mutating func nextDeadline() -> Instant? {
         while let (_, number) = deadlines.first, actions[number] == nil { deadlines.removeFirst() }
         return deadlines.first?.deadline
     }
 
-    /// The next one, if it is due.
+    /// Removes and returns the next action, if it is due.
     package mutating func takeDue(at now: Instant) -> Action? {
         guard let deadline = nextDeadline(), deadline <= now, let number = deadlines.removeFirst() else { return nil }
         return actions.removeValue(forKey: number)
     }
 }
 
-/// Times at which something must be looked at, earliest first. Nothing needs to be taken out early: the reader of a due entry knows
+/// Times at which something must be checked, earliest first. Nothing needs to be removed early: the reader of a due entry knows
 /// whether it still matters.
 struct DeadlineHeap<Key: Equatable & Sendable>: Equatable, Sendable {
     private struct Entry: Equatable {
         let deadline: Instant
-        /// The number of entries that were made before: of several for one time the oldest comes first.
+        /// The number of entries that were made before: of several for the same time, the oldest comes first.
         let number: Int
         let key: Key
 
@@ -64,15 +64,15 @@ struct DeadlineHeap<Key: Equatable & Sendable>: Equatable, Sendable {
 
     var count: Int { entries.count }
 
-    /// The deadline of a key; `nil` where it has none. Looks at all of them: for what a person reads.
+    /// Returns the deadline of a key; `nil` if it has none. Looks at all entries, so it is only for output that people read.
     func deadline(of key: Key) -> Instant? { entries.first { $0.key == key }?.deadline }
 
     /// The keys, the earliest first.
     var keys: [Key] { entries.sorted { $0.isBefore($1) }.map(\.key) }
 
-    /// Keeps those of some keys only.
+    /// Keeps only the entries of some keys.
     mutating func filter(_ isKept: (Key) -> Bool) {
-        // What is sorted is a heap.
+        // A sorted array is a heap.
         entries = entries.filter { isKept($0.key) }.sorted { $0.isBefore($1) }
     }
 

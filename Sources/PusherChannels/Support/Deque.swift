@@ -1,7 +1,7 @@
-/// A queue: what came first is taken first. Taking costs the same however many wait, and what was taken isn't kept.
+/// A first-in, first-out queue. Taking an element costs the same however many wait, and taken elements aren't kept.
 package struct Deque<Element> {
     private var slots: [Element?] = []
-    /// The place of the first; taking it from the front of the array would move all others each time.
+    /// The index of the first element. Removing it from the front of the array would move all others each time.
     private var head = 0
 
     package init() {}
@@ -16,7 +16,7 @@ package struct Deque<Element> {
         slots.append(element)
     }
 
-    /// Puts an element before all others. Costs as much as there are others, unless one was taken before.
+    /// Inserts an element before all others. Costs as much as there are others, unless an element was taken before.
     package mutating func prepend(_ element: Element) {
         guard head > 0 else { return slots.insert(element, at: 0) }
         head -= 1
@@ -27,13 +27,13 @@ package struct Deque<Element> {
         for element in elements { append(element) }
     }
 
-    /// Takes the first; nil if there is none.
+    /// Removes and returns the first element; nil if there is none.
     @discardableResult
     package mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
         let first = slots[head].take()
         head += 1
-        // Now and then, so that each costs the same.
+        // Only now and then, so each removal costs the same on average.
         if isEmpty || (head >= 64 && head * 2 >= slots.count) {
             slots.removeFirst(head)
             head = 0
@@ -41,7 +41,7 @@ package struct Deque<Element> {
         return first
     }
 
-    /// Takes the one at an offset from the first, which the last replaces.
+    /// Removes and returns the element at an offset from the first; the last one takes its place.
     package mutating func remove(swappingLastInto offset: Int) -> Element? {
         guard (0..<count).contains(offset) else { return nil }
         slots.swapAt(head + offset, slots.count - 1)

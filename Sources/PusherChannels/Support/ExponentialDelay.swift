@@ -1,4 +1,4 @@
-/// A delay that doubles with every failure, with full jitter: drawn evenly from zero to the bound, so that clients which failed
+/// A delay that doubles with every failure, with full jitter: it is drawn evenly from zero to the bound, so clients that failed
 /// together don't come back together.
 struct ExponentialDelay: Equatable, Sendable {
     private let initial: Duration

@@ -1,4 +1,4 @@
-/// Bytes in lowercase hexadecimal.
+/// Returns bytes in lowercase hexadecimal.
 package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []

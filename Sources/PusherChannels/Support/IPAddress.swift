@@ -10,7 +10,7 @@ import Musl
 struct IPAddress: Equatable, Sendable {
     let bytes: [UInt8]
 
-    /// Reads an address without brackets; a zone behind `%` is left out.
+    /// Creates an address from a text without brackets; a zone after `%` is left out.
     init?(_ text: String) {
         let text = String(text.prefix { $0 != "%" })
         for (family, size) in [(AF_INET, 4), (AF_INET6, 16)] {
@@ -23,13 +23,13 @@ struct IPAddress: Equatable, Sendable {
         return nil
     }
 
-    /// 127.0.0.0/8 or ::1.
+    /// Indicates whether the address is in 127.0.0.0/8 or is ::1.
     var isLoopback: Bool {
         bytes.count == 4 ? bytes[0] == 127 : bytes == Array(repeating: 0, count: 15) + [1]
     }
 }
 
-/// An address with the number of leading bits that count: `10.0.0.0/8`. Without a number all do.
+/// An address with the number of leading bits that count, such as `10.0.0.0/8`. Without a number, all bits count.
 struct IPNetwork: Equatable, Sendable {
     let address: IPAddress
     let bits: Int
@@ -52,7 +52,7 @@ struct IPNetwork: Equatable, Sendable {
     }
 }
 
-/// `host:port`, with brackets around an IPv6 address.
+/// Returns `host:port`, with brackets around an IPv6 address.
 package func endpointName(host: String, port: Int) -> String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
 }

@@ -1,28 +1,28 @@
-/// A text of the protocol that is looked up: a channel, an event, a member, the key of a JSON object.
+/// A text of the protocol that is used for look-ups: a channel, an event, a member, the key of a JSON object.
 ///
-/// Names are compared and hashed by their UTF-8 bytes, as every server and every other client does it. Swift compares `String`s by
-/// their Unicode normal form: two names that a server tells apart would be one, and a run of combining marks takes the square of its
-/// length. So nothing that a server sends is a key, or compared, as a `String`.
+/// Names are compared and hashed by their UTF-8 bytes, as in every server and every other client. Swift compares `String`s by
+/// their Unicode normal form: two names that a server distinguishes would be one, and comparing a run of combining marks takes
+/// quadratic time. So nothing that a server sends is a key, or compared, as a `String`.
 package struct Name: Hashable, Comparable, Sendable {
     /// The name as a text.
     package let text: String
-    /// The hash of its bytes, which is computed once; it is seeded anew in each process, so that nobody can aim for collisions.
+    /// The hash of its bytes, which is computed once. It is seeded anew in each process, so nobody can construct collisions.
     let digest: Int
 
-    /// Makes a name of a text.
+    /// Creates a name from a text.
     package init(_ text: String) {
         var text = text
         digest = text.withUTF8 { Self.digest(of: UnsafeRawBufferPointer($0)) }
         self.text = text
     }
 
-    /// Makes a name of UTF-8 bytes whose digest is known.
+    /// Creates a name from UTF-8 bytes whose digest is known.
     init(utf8 bytes: UnsafeRawBufferPointer, digest: Int) {
         text = String(decoding: bytes, as: UTF8.self)
         self.digest = digest
     }
 
-    /// The hash that a name of these bytes has.
+    /// Returns the hash of a name with these bytes.
     static func digest(of bytes: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: bytes)
@@ -39,7 +39,7 @@ package struct Name: Hashable, Comparable, Sendable {
         left.digest == right.digest && left.text.hasBytes(of: right.text)
     }
 
-    /// The order of the bytes.
+    /// Returns whether the left name comes first in the order of the bytes.
     package static func < (left: Name, right: Name) -> Bool {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }
@@ -48,8 +48,8 @@ package struct Name: Hashable, Comparable, Sendable {
         hasher.combine(digest)
     }
 
-    /// The hash that a table asks for. A digest is a hash already, so to hash it again would take half of a look-up; the seed is mixed
-    /// in as tables copy slowly into others that have the same order.
+    /// Returns the hash that a table asks for. A digest is a hash already, so hashing it again would take half of a look-up. The
+    /// seed is mixed in because tables copy slowly into others that have the same order.
     package func _rawHashValue(seed: Int) -> Int {
         let mixed = UInt(bitPattern: digest ^ seed) &* 0x9E37_79B9_7F4A_7C15
         return Int(bitPattern: mixed ^ mixed >> 32)
@@ -73,7 +73,7 @@ extension Name: ExpressibleByStringInterpolation, CustomStringConvertible {
 }
 
 extension Dictionary where Key == Name {
-    /// The value under a text.
+    /// The value for a key given as a text.
     package subscript(text: String) -> Value? {
         get { self[Name(text)] }
         set { self[Name(text)] = newValue }

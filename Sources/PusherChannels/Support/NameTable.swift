@@ -1,17 +1,17 @@
-/// Gives the name that bytes stand for: the one that was made for them before, if it is remembered.
+/// A cache of names, found by their bytes.
 ///
-/// A client gets the same few names again and again; each would be an allocation and a copy. The table is a cache, so a server that
-/// sends ever new names makes it neither large nor slow: each place remembers the last name that belongs there.
+/// A client gets the same few names again and again, and each would cost an allocation and a copy. As this is a cache, a server
+/// that keeps sending new names makes it neither large nor slow: each place remembers the last name that belongs there.
 struct NameTable: Sendable {
-    /// Longer names aren't remembered: those of servers have at most 200 bytes.
+    /// The longest name that is remembered; those of servers have at most 200 bytes.
     private static let longestName = 256
-    /// The table grows while names displace each other, to this at most.
+    /// The largest number of places, up to which the table grows while names displace each other.
     private static let mostPlaces = 1 << 14
 
     private var places: [Name?] = Array(repeating: nil, count: 16)
     private var displaced = 0
 
-    /// The name of UTF-8 bytes.
+    /// Returns the name of UTF-8 bytes, which is the one made before if it is remembered.
     mutating func name(_ bytes: UnsafeRawBufferPointer) -> Name {
         guard bytes.count <= Self.longestName else { return Name(utf8: bytes, digest: Name.digest(of: bytes)) }
         let place = place(of: bytes)
@@ -29,8 +29,8 @@ struct NameTable: Sendable {
 
     func remembers(_ name: Name) -> Bool { places[place(of: name)] == name }
 
-    /// Each name has one place. A hash that nobody can aim at takes 130 instructions more, and would keep a server from no more than having
-    /// its own names made anew.
+    /// Returns the only place of a name. A hash that is safe against chosen collisions would take 130 instructions more, and
+    /// would only keep a server from having its own names made again.
     private func place(of bytes: UnsafeRawBufferPointer) -> Int {
         let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
         var hash = UInt64(truncatingIfNeeded: bytes.count)

@@ -1,6 +1,6 @@
 /// Percent-encoding of UTF-8 bytes (RFC 3986, 2).
 extension String {
-    /// The text with every byte escaped that is neither unreserved nor among `allowed`.
+    /// Returns the text with every byte escaped that is neither unreserved nor among `allowed`.
     func percentEncoded(allowing allowed: StaticString = "") -> String {
         var result: [UInt8] = []
         result.reserveCapacity(utf8.count)
@@ -17,7 +17,7 @@ extension String {
     }
 }
 
-/// The text of a field of an HTML form; nil if an escape is broken or what is escaped isn't UTF-8.
+/// Returns the text of an HTML form field; nil if an escape is broken or the decoded bytes aren't UTF-8.
 func formDecoded(_ bytes: some Sequence<UInt8>) -> String? {
     var result: [UInt8] = []
     var rest = bytes.makeIterator()

@@ -1,12 +1,12 @@
-/// Finds places in a list by the digests of what lies there.
+/// A table that finds places in a list by the digests of the elements there.
 ///
-/// A slot is eight bytes, half of them of the digest, so that hardly ever anything but the one that is looked for is compared. Where a
-/// digest belongs its first bits say: a table that grows is filled from its beginning to its end.
+/// A slot has eight bytes, half of them from the digest, so hardly any element but the wanted one is compared. The first bits of
+/// a digest determine its slot, so a growing table is filled from its beginning to its end.
 struct PlaceTable: Sendable {
-    /// The first half is of the digest, the second the place, counted from 1 on; 0 is a slot that is free.
+    /// The slots. The first half is from the digest; the second is the place, counted from 1. A slot of 0 is free.
     private var slots: [UInt64] = Array(repeating: 0, count: 16)
     private var used = 0
-    /// The number of the digest's bits that say where it belongs.
+    /// The number of the digest's bits that determine its slot.
     private var bits = 4
 
     private func home(of slot: UInt64) -> Int { Int(truncatingIfNeeded: slot >> UInt64(64 - bits)) }
@@ -15,7 +15,7 @@ struct PlaceTable: Sendable {
 
     private static func key(_ digest: Int) -> UInt64 { UInt64(UInt(bitPattern: digest)) & 0xFFFF_FFFF_0000_0000 }
 
-    /// The place where something with this digest lies that `isWanted`, and its slot; or the slot for it.
+    /// Returns the place of the element with this digest that `isWanted`, and its slot; or the slot for it if there is none.
     func find(_ digest: Int, _ isWanted: (Int) -> Bool) -> (slot: Int, place: Int?) {
         let key = Self.key(digest)
         var slot = home(of: key)
@@ -47,7 +47,7 @@ struct PlaceTable: Sendable {
         }
     }
 
-    /// Forgets a place. Those behind it that would not be found any more move up.
+    /// Frees a slot. Later slots that would not be found anymore move up.
     mutating func free(_ freed: Int) {
         var (hole, slot) = (freed, next(freed))
         while slots[slot] != 0 {

@@ -1,16 +1,16 @@
-/// Rendezvous hashing (Thaler, Ravishankar 1998): each name ranks numbered holders by a hash of both and belongs to the first, so that one
-/// holder more takes its share from all others, and nothing else moves.
+/// Rendezvous hashing (Thaler, Ravishankar 1998): each name ranks numbered holders by a hash of both and belongs to the first.
+/// One more holder thus takes its share from all others, and nothing else moves.
 ///
-/// The ranks are a promise: processes of a fleet that run different versions share the names all the same.
+/// The ranks must never change: processes of a fleet that run different versions have to share the names in the same way.
 struct Rendezvous: Sendable {
-    /// Sets one use apart from another: the names of one holder are spread anew where they are placed again.
+    /// The value that distinguishes one use from another: if the names of one holder are placed again, they are spread anew.
     private let salt: UInt64
 
     init(salt: UInt64) {
         self.salt = salt
     }
 
-    /// Returns the holder among those that a name ranks highest; nil if there are none.
+    /// Returns the holder that a name ranks highest; nil if there are none.
     func holder(of name: String, among holders: some Sequence<Int>) -> Int? {
         let digest = Self.digest(of: name)
         var best: (holder: Int, rank: UInt64)?
@@ -21,7 +21,7 @@ struct Rendezvous: Sendable {
         return best?.holder
     }
 
-    /// FNV-1a.
+    /// Returns the FNV-1a hash of a name.
     private static func digest(of name: String) -> UInt64 {
         name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }

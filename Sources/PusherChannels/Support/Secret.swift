@@ -1,6 +1,6 @@
-/// A value that may hold a secret: printed, dumped or mirrored, the value around it shows only that it is there.
+/// A value that may hold a secret. When it is printed, dumped, or mirrored, the value around it shows only that it is there.
 ///
-/// So the types that hold one need no descriptions and mirrors of their own, which the next property would be forgotten in.
+/// Types that hold one thus need no descriptions and mirrors of their own, which could miss the next property.
 struct Secret<Value: Sendable>: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     var value: Value
 

@@ -1,6 +1,6 @@
-/// Addresses in texts that people read: passwords and tokens like to stand in them.
+/// Addresses in texts for people to read, which often contain passwords and tokens.
 extension String {
-    /// The text, in whose addresses what stands before the host and behind the path is hidden.
+    /// The text, with the parts of its addresses before the host and after the path hidden.
     package var withoutSecretsOfAddresses: String {
         var text = self
         return text.withUTF8 { utf8 in
@@ -9,7 +9,7 @@ extension String {
         } ?? self
     }
 
-    /// The text, which is an address, perhaps without a scheme, in the same way.
+    /// The text with the same parts hidden. It is an address, perhaps without a scheme.
     package var addressWithoutSecrets: String {
         var text = self.withoutSecretsOfAddresses
         if let end = text.utf8.firstIndex(where: \.beginsQuery) {
@@ -18,8 +18,8 @@ extension String {
         return text
     }
 
-    /// The text, which is meant for a host's name, without what isn't part of one: somebody may have put an address there, with a password
-    /// or a token.
+    /// The text without anything that isn't part of a host name. It should be one, but somebody may have put an address there,
+    /// with a password or a token.
     package var hostWithoutSecrets: String {
         let address = addressWithoutSecrets
         guard let at = address.utf8.lastIndex(of: UInt8(ascii: "@")) else { return address }
@@ -27,7 +27,7 @@ extension String {
     }
 }
 
-/// Copies a text but for the secrets of the addresses in it.
+/// A scanner that copies a text without the secrets of the addresses in it.
 private struct AddressScanner {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var copied = 0
@@ -37,7 +37,7 @@ private struct AddressScanner {
         self.bytes = bytes
     }
 
-    /// Returns whether there was anything to hide.
+    /// Copies the text; returns whether there was anything to hide.
     mutating func hides() -> Bool {
         var position = 0
         while let colon = bytes[position...].firstIndex(of: UInt8(ascii: ":")) {
@@ -49,7 +49,7 @@ private struct AddressScanner {
         return true
     }
 
-    /// Hides what is to be hidden of the address whose authority begins here; gives back where it ends.
+    /// Hides the secrets of the address whose authority begins here; returns the end of the address.
     private mutating func hide(in start: Int) -> Int {
         let end = bytes[start...].firstIndex(where: \.endsAddress) ?? bytes.count
         let pathStart = bytes[start..<end].firstIndex(where: \.endsAuthority) ?? end
@@ -60,8 +60,8 @@ private struct AddressScanner {
         return end
     }
 
-    /// The last at sign of the authority. Without one, a colon with no port behind it begins a password with a slash in it, which somebody
-    /// forgot to encode.
+    /// Returns the last at sign of the authority. If there is none, a colon without a port after it begins a password that
+    /// contains a slash, which somebody forgot to encode.
     private func userEnd(_ authority: Range<Int>, _ end: Int) -> Int? {
         let at = UInt8(ascii: "@")
         if let last = bytes[authority].lastIndex(of: at) { return last }
@@ -78,7 +78,7 @@ private struct AddressScanner {
     }
 }
 
-/// The meaning of a byte in an address. Not looked up in a text: that took two thirds of the time of all that hides secrets.
+/// The meaning of a byte in an address. Looking it up in a text took two thirds of the time for hiding secrets.
 extension UInt8 {
     fileprivate var endsAddress: Bool {
         switch self {

@@ -6,10 +6,10 @@ import Glibc
 import Musl
 #endif
 
-/// Comparing texts by their UTF-8 bytes, as a protocol does. `==` and `hasPrefix` know Unicode: to them a colon with an accent behind
-/// it is another character, and a run of combining marks takes the square of its length.
+/// Comparisons of texts by their UTF-8 bytes, as in a protocol. `==` and `hasPrefix` follow Unicode: to them, a colon with an
+/// accent after it is another character, and comparing a run of combining marks takes quadratic time.
 extension String {
-    /// Returns whether these are its bytes.
+    /// Returns whether the text has these bytes.
     func hasBytes(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard utf8.count == bytes.count else { return false }
         let isSame = utf8.withContiguousStorageIfAvailable { bytes.isSame(as: UnsafeRawBufferPointer($0)) }
@@ -23,7 +23,7 @@ extension String {
             ?? utf8.elementsEqual(other.utf8)
     }
 
-    /// Returns whether it begins with the bytes of another text.
+    /// Returns whether the text begins with the bytes of another one.
     package func begins(with prefix: StaticString) -> Bool {
         prefix.withUTF8Buffer { utf8.starts(with: $0) }
     }
@@ -42,7 +42,7 @@ extension UnsafeRawBufferPointer {
         text.withUTF8Buffer { isSame(as: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Returns whether the bytes of a text are somewhere in them.
+    /// Returns whether they contain the bytes of a text.
     func contains(_ text: StaticString) -> Bool {
         indices.contains { UnsafeRawBufferPointer(rebasing: self[$0...]).begins(with: text) }
     }
@@ -54,9 +54,9 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// Comparisons as protocols mean them. Swift's `==` and `lowercased()` know Unicode: to them the Kelvin sign is a K.
+/// Comparisons as protocols define them. Swift's `==` and `lowercased()` follow Unicode: to them, the Kelvin sign is a K.
 extension String {
-    /// Returns whether both are the same but for the case of ASCII letters.
+    /// Returns whether both are the same, ignoring the case of ASCII letters.
     func isSameWord(as other: String) -> Bool {
         utf8.elementsEqual(other.utf8) { inLowerCase($0) == inLowerCase($1) }
     }

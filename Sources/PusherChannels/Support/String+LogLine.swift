@@ -1,16 +1,18 @@
-/// Texts of a server in lines of a log.
+/// A server's texts in log lines.
 extension String {
-    /// The text as a line may hold it: the beginning of a long one, and escapes for what would begin another line or turn this one round.
+    /// Returns the text in a form that fits into a line: the beginning of a long one, with escapes for characters that would
+    /// begin another line or reverse the direction of this one.
     ///
-    /// A server may send megabytes of it, and a log is read by people and programs that take a line for what it says.
+    /// A server may send megabytes, and a log is read by people and programs that trust its lines.
     package func inLogLine(upTo limit: Int = 200) -> String {
         if utf8.count <= limit, utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return self }
         return prefix(ofScalars: limit) { $0.isForLogLines ? nil : "\\u{\(String($0.value, radix: 16))}" }
     }
 
-    /// The text as the value of a field in a line: one plain word as it is, all else cut and in quotation marks, with escapes.
+    /// Returns the text as the value of a field in a line: one plain word as it is; anything else cut, escaped, and in quotation
+    /// marks.
     ///
-    /// So the values of a line can be told apart, and none can pass for another field, whatever a server says.
+    /// The values of a line can thus be told apart, and none can pass for another field, whatever a server says.
     package func asLogValue(upTo limit: Int = 200) -> String {
         if !isEmpty, utf8.count <= limit, utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !$0.isSpecialInQuotation }) { return self }
         let text = prefix(ofScalars: limit) { scalar in
@@ -36,17 +38,18 @@ extension UInt8 {
 }
 
 extension String {
-    /// The text as an error may say it: what servers, endpoints and applications had their say in.
+    /// The text in a form that fits into an error, as servers, endpoints, and applications may have contributed to it.
     package var asMessage: String { withoutSecretsOfAddresses.inLogLine(upTo: 1000) }
 }
 
 extension Name {
-    /// The name as a line of a log may hold it.
+    /// The name in a form that fits into a log line.
     package var inLogLine: String { text.inLogLine() }
 }
 
 extension Unicode.Scalar {
-    /// Neither a control character nor one that ends lines or changes the direction of what follows.
+    /// Indicates whether it is neither a control character nor one that ends lines or changes the direction of the following
+    /// text.
     package var isForLogLines: Bool {
         switch value {
         case 0..<0x20, 0x7F..<0xA0, 0x2028..<0x202F, 0x2066..<0x206A: false

@@ -1,11 +1,11 @@
-/// A reference in a list that keeps nobody alive.
+/// An entry of a list, which refers to an object without keeping it alive.
 package protocol WeakEntry {
     associatedtype Object
 
     var object: Object? { get }
 }
 
-/// A reference that keeps nobody alive.
+/// A reference that doesn't keep its object alive.
 package struct Weak<Object: AnyObject & Sendable>: WeakEntry, Sendable {
     package private(set) weak var object: Object?
 
@@ -15,10 +15,10 @@ package struct Weak<Object: AnyObject & Sendable>: WeakEntry, Sendable {
 }
 
 extension Array where Element: WeakEntry {
-    /// Takes out the entries whose object is gone.
+    /// Removes the entries whose object is gone.
     ///
-    /// - Returns: The objects that are there. Each was referred to while it was looked at, so that its last reference may end with
-    ///   these: after the lock that guards the list, as the object's end may need it.
+    /// - Returns: The objects that are left. Each was retained while it was checked, so the last reference to it may be among
+    ///   these. Release them after the lock that guards the list, as an object's deinitializer may need it.
     package mutating func removeGone() -> [Element.Object] {
         let objects = map(\.object)
         self = zip(self, objects).filter { $1 != nil }.map(\.0)

@@ -1,4 +1,4 @@
-/// A channel's name, and the kind of channel that its prefix makes it.
+/// A channel's name, and the kind of channel that its prefix determines.
 package struct ChannelName: Hashable, Sendable {
     package enum Kind: Equatable, Sendable {
         case `public`
@@ -25,13 +25,13 @@ package struct ChannelName: Hashable, Sendable {
 
     package var text: String { name.text }
 
-    /// Indicates whether subscribing takes a signature from the application's server.
+    /// Indicates whether subscribing requires a signature from the application's server.
     package var needsAuthorization: Bool { kind != .public }
 
     /// Indicates whether clients may send events to each other on it.
     package var allowsClientEvents: Bool { kind == .private || kind == .presence }
 
-    /// Indicates whether the server keeps the channel's last event for those who subscribe later.
+    /// Indicates whether the server keeps the channel's last event for later subscribers.
     package var isCache: Bool {
         let prefix =
             switch kind {
@@ -43,7 +43,7 @@ package struct ChannelName: Hashable, Sendable {
         return text.utf8.dropFirst(prefix.utf8.count).starts(with: "cache-".utf8)
     }
 
-    /// The problem with the name, for a person; nil when nothing is.
+    /// Returns the problem with the name, for a person; nil if there is none.
     package func problem(_ limits: ProtocolLimits) -> String? {
         if text.isEmpty { return "a channel name can't be empty" }
         if let limit = limits.channelNameLength, text.utf8.count > limit {
@@ -63,16 +63,16 @@ package struct ChannelName: Hashable, Sendable {
     }
 }
 
-/// The type of a channel, which its name tells: who may subscribe to it.
+/// The type of a channel, determined by its name: it decides who may subscribe.
 public enum PusherChannelType: Equatable, Sendable {
-    /// `private-`: subscribing takes an authorization.
+    /// `private-`: subscribing requires an authorization.
     case `private`
     /// `presence-`: private, and the members know of each other.
     case presence
     /// Anybody may subscribe.
     case normal
 
-    /// The type of the channel with this name. Encrypted channels are private ones.
+    /// Creates the type of the channel with this name. Encrypted channels are private ones.
     public init(name: String) {
         self =
             switch ChannelName(name).kind {

@@ -1,4 +1,4 @@
-/// The reaction of a client when its socket was closed with a code.
+/// The reaction of a client to a close code.
 enum CloseReaction: Equatable, Sendable {
     /// Connect again after the backoff's next delay, which is at least this long.
     case backOff(atLeast: Duration)
@@ -10,7 +10,7 @@ enum CloseReaction: Equatable, Sendable {
     case stop
 }
 
-/// A WebSocket close code as the Channels protocol reads it: by range, so that codes of the future are understood too.
+/// A WebSocket close code as the Channels protocol reads it: by range, which covers future codes too.
 struct CloseCode: Equatable, Sendable {
     let rawValue: UInt16
 
@@ -28,8 +28,8 @@ struct CloseCode: Equatable, Sendable {
         }
     }
 
-    /// Indicates whether the user should hear of the code: not of the ordinary ends of a connection, nor of the protocol's requests to
-    /// come back.
+    /// Indicates whether to report the code to the application. The ordinary ends of a connection and the protocol's requests to
+    /// come back are not reported.
     var deservesReport: Bool {
         switch rawValue {
         case 1000, 1001, 1005, 1006, 1011...1014: false
@@ -38,10 +38,10 @@ struct CloseCode: Equatable, Sendable {
         }
     }
 
-    /// The protocol's own codes with which a server wants the client back, whatever the application's settings.
+    /// The protocol's own codes with which a server asks the client to come back, whatever the application's settings.
     static let asksBack = 4100..<4400
 
-    /// The thing to mend before a connection can be made, for the codes that mean the same on all servers.
+    /// The fix that is needed before a connection can be made, for codes that mean the same on all servers.
     var advice: String? {
         switch rawValue {
         case 4001: "check the key, and the host or cluster that its app lives in"
@@ -53,7 +53,7 @@ struct CloseCode: Equatable, Sendable {
         }
     }
 
-    /// Codes that say nothing of the reason, so that an error received just before says more.
+    /// Indicates whether the code says nothing about the reason. An error received just before then says more.
     var isUninformative: Bool {
         rawValue == 1000 || rawValue == 1005 || rawValue == 1006
     }

@@ -1,6 +1,6 @@
-/// The state of a connection, in PusherSwift's five words.
+/// The state of a connection, with PusherSwift's five names.
 public enum ConnectionState: Int, Sendable, CustomStringConvertible {
-    /// A socket is being opened, or is open and waits for the server's `pusher:connection_established`.
+    /// A socket is being opened, or is open and waiting for the server's `pusher:connection_established`.
     case connecting
     /// The server established the connection; events flow.
     case connected
@@ -8,7 +8,7 @@ public enum ConnectionState: Int, Sendable, CustomStringConvertible {
     case disconnecting
     /// There is no connection, and none is being made.
     case disconnected
-    /// The connection was lost; the next attempt waits for its time.
+    /// The connection was lost; the next attempt is scheduled.
     case reconnecting
 
     /// The state's name in lower case, as PusherSwift spells it.
@@ -26,12 +26,12 @@ public enum ConnectionState: Int, Sendable, CustomStringConvertible {
     public var description: String { stringValue() }
 }
 
-/// The connection went from one state to another.
+/// A change of a connection's state.
 public struct ConnectionStateChange: Equatable, Sendable {
     /// The state before the change.
     public let old: ConnectionState
     /// The state after the change.
     public let new: ConnectionState
-    /// The reason for the change; nil for what the application asked for, and for success.
+    /// The reason for the change; nil if the application asked for it, and for success.
     public let reason: PusherError?
 }

@@ -2,21 +2,21 @@
 ///
 /// A negative time counts as zero, which gives a step no time at all; more than a century counts as a century.
 public struct ConnectionTimeouts: Equatable, Sendable {
-    /// From the start of an attempt to the open socket: name, TCP, TLS and WebSocket upgrade together.
+    /// The time from the start of an attempt to the open socket: name look-up, TCP, TLS and WebSocket upgrade together.
     public var open: Duration
-    /// From the open socket to the server's `pusher:connection_established`.
+    /// The time from the open socket to the server's `pusher:connection_established`.
     public var establish: Duration
-    /// From a ping to any sign of life.
+    /// The time from a ping to any sign of life.
     public var pong: Duration
-    /// From our close frame to the server's; then the connection counts as closed, which is no error. The socket on Linux waits
-    /// two seconds at most.
+    /// The time from the client's close frame to the server's. Then the connection counts as closed, which is no error. On Linux,
+    /// the socket waits two seconds at most.
     public var close: Duration
-    /// From the request for an authorization to its response.
+    /// The time from the request for an authorization to its response.
     public var authorization: Duration
-    /// From a subscription or a sign-in to the server's reply.
+    /// The time from a subscription or a sign-in to the server's reply.
     public var subscription: Duration
 
-    /// Creates time-outs; what is left out has the value a service wants.
+    /// Creates time-outs. The defaults suit a service.
     public init(
         open: Duration = .seconds(15), establish: Duration = .seconds(15), pong: Duration = .seconds(30),
         close: Duration = .seconds(5), authorization: Duration = .seconds(15), subscription: Duration = .seconds(30)
@@ -29,7 +29,7 @@ public struct ConnectionTimeouts: Equatable, Sendable {
         self.subscription = subscription
     }
 
-    /// Each as a time that somebody may wait.
+    /// These time-outs, each limited to a time that can be waited for.
     var asWaits: ConnectionTimeouts {
         ConnectionTimeouts(
             open: open.asWait, establish: establish.asWait, pong: pong.asWait, close: close.asWait,

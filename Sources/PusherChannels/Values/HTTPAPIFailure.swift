@@ -1,30 +1,31 @@
-/// The reason why the HTTP API didn't do what was asked; the rest is in the ``PusherError`` that has it as its kind.
+/// The reason why a request to the HTTP API failed; the ``PusherError`` of this kind has the details.
 public enum HTTPAPIFailure: Equatable, Sendable {
     /// The server was not reached, or no connection to it was free in time. Nothing was carried out.
     case unreachable
-    /// The request was sent, or part of it, and no response came, or status 408, with which gateways say the same: it may have been
-    /// carried out.
+    /// The request was sent, at least in part, and no response came, or one with status 408, which gateways send for the same
+    /// reason. The request may have been carried out.
     case noResponse
-    /// Status 400: the server doesn't take the request as it is.
+    /// Status 400: the server doesn't accept the request.
     case badRequest
-    /// Status 401: the signature is not good, by its key, its secret or its time.
+    /// Status 401: the signature is invalid because of its key, its secret or its time.
     case unauthorized
     /// Status 403: the app is disabled or over its quota.
     case forbidden
-    /// Status 404: the server knows no such app, or has no such call.
+    /// Status 404: the server doesn't know the app or the call.
     case notFound
-    /// Status 413: the event has more data than the server takes.
+    /// Status 413: the event has more data than the server accepts.
     case payloadTooLarge
     /// Status 429: there were too many requests.
     case rateLimited
-    /// A status from 500 to 599. The request may have been carried out all the same: a gateway may say so of a server that did.
+    /// A status from 500 to 599. The request may still have been carried out: a gateway may send such a status although the
+    /// server succeeded.
     case serverError
-    /// Any other status that is no success, such as a redirect, which isn't followed.
+    /// Any other unsuccessful status, such as a redirect, which isn't followed.
     case unexpectedStatus
-    /// The request succeeded, and its response is not what the call answers with.
+    /// The request succeeded, but the response can't be read as a reply to this call.
     case unreadableResponse
 
-    /// Indicates whether the request may have done its work: to repeat a publish then may publish it twice.
+    /// Indicates whether the request may have been carried out. Repeating a publish may then publish it twice.
     public var mayHaveBeenCarriedOut: Bool {
         switch self {
         case .noResponse, .serverError, .unreadableResponse: true

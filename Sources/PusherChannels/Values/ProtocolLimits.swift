@@ -1,27 +1,27 @@
-/// The limits that are checked before a server is asked, so that a mistake has a clear error at once; nil means not checked.
+/// The limits that are checked before anything is sent, to report a mistake at once with a clear error; nil means not checked.
 public struct ProtocolLimits: Equatable, Sendable {
-    /// The largest number of bytes of UTF-8 a channel's name may have, prefix included.
+    /// The maximum length of a channel's name in bytes of UTF-8, prefix included.
     public var channelNameLength: Int?
-    /// Indicates whether a channel's name is made of letters, digits and `_ - = @ , . ;` only.
+    /// Indicates whether a channel's name may contain only letters, digits and `_ - = @ , . ;`.
     public var restrictsChannelCharacters: Bool
-    /// The largest number of bytes of UTF-8 an event's name may have.
+    /// The maximum length of an event's name in bytes of UTF-8.
     public var eventNameLength: Int?
-    /// The largest number of bytes of data an event may carry, as they are sent: as JSON, and encrypted where the channel is.
+    /// The maximum size of an event's data in bytes, as sent: as JSON, and encrypted on encrypted channels.
     public var eventDataSize: Int?
-    /// The largest number of client events a connection may send in a second; with zero or less each is refused.
+    /// The maximum number of client events a connection may send per second; with zero or less, all are refused.
     public var clientEventsPerSecond: Int?
-    /// The largest number of channels one publish may name.
+    /// The maximum number of channels per publish.
     public var channelsPerEvent: Int?
-    /// The largest number of events one batch may hold.
+    /// The maximum number of events per batch.
     public var eventsPerBatch: Int?
-    /// The largest number of bytes of UTF-8 a user's id may have where it is signed.
+    /// The maximum length of a signed user id in bytes of UTF-8.
     public var userIDLength: Int?
-    /// The largest number of bytes of JSON that may say who a user is.
+    /// The maximum size of the JSON that describes a user, in bytes.
     public var userInfoSize: Int?
-    /// The largest number of users the watchlist of one may name.
+    /// The maximum number of users in a watchlist.
     public var watchlistLength: Int?
 
-    /// Creates limits; what is left out is as the hosted service has it.
+    /// Creates limits. The defaults are those of the hosted service.
     public init(
         channelNameLength: Int? = 164, restrictsChannelCharacters: Bool = true, eventNameLength: Int? = 200,
         eventDataSize: Int? = 10_240, clientEventsPerSecond: Int? = 10, channelsPerEvent: Int? = 100, eventsPerBatch: Int? = 10,
@@ -42,10 +42,10 @@ public struct ProtocolLimits: Equatable, Sendable {
     /// The hosted service's limits; most self-hosted servers have the same.
     public static let hosted = ProtocolLimits()
 
-    /// The limits of the official server libraries, which let channel names have 200 characters and leave the rest to the server.
+    /// The limits of the official server libraries, which allow channel names of 200 characters and leave the rest to the server.
     public static let serverLibraries = ProtocolLimits(channelNameLength: 200)
 
-    /// None, for self-hosted servers with limits of their own.
+    /// No limits, for self-hosted servers that have their own.
     public static let unchecked = ProtocolLimits(
         channelNameLength: nil, restrictsChannelCharacters: false, eventNameLength: nil, eventDataSize: nil,
         clientEventsPerSecond: nil, channelsPerEvent: nil, eventsPerBatch: nil, userIDLength: nil, userInfoSize: nil,

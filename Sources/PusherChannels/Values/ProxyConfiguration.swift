@@ -1,19 +1,19 @@
 /// The HTTP proxy that connections go through, if any.
 ///
-/// It is asked for a tunnel (`CONNECT`; RFC 9110, 9.3.6) to what is to be reached, but for requests without TLS, which it makes
-/// itself (RFC 9112, 3.2.2).
+/// The proxy is asked for a tunnel to the destination (`CONNECT`; RFC 9110, 9.3.6), except for requests without TLS, which it
+/// makes itself (RFC 9112, 3.2.2).
 public enum ProxyConfiguration: Hashable, Sendable {
-    /// The proxy that the variables of the process's environment name: `https_proxy`, then `all_proxy`, in lower or upper case; for `ws`
-    /// also `http_proxy` between them, in lower case only; for `http` that one and `all_proxy`. `no_proxy` lists hosts to reach
-    /// directly; loopback always is.
+    /// The proxy that the process's environment variables name: `https_proxy`, then `all_proxy`, in lower or upper case. For
+    /// `ws`, `http_proxy` comes between the two, in lower case only; for `http`, only `http_proxy` and `all_proxy` count.
+    /// `no_proxy` lists hosts to reach directly; loopback is always reached directly.
     case environment
-    /// Directly.
+    /// No proxy: a direct connection.
     case none
-    /// Through this proxy.
+    /// This proxy.
     case http(HTTPProxy)
 }
 
-/// An HTTP proxy. Printed or dumped it shows no password.
+/// An HTTP proxy. When printed or dumped, it shows no password.
 public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible {
     /// A user and a password for a proxy ("Basic"; RFC 7617).
     public struct Credentials: Hashable, Sendable, CustomStringConvertible {
@@ -37,11 +37,11 @@ public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible {
         public var description: String { user }
     }
 
-    /// Host name or address, without brackets.
+    /// The host name or address, without brackets.
     public var host: String
-    /// TCP port.
+    /// The TCP port.
     public var port: Int
-    /// The credentials for the proxy; nil for nothing.
+    /// The credentials for the proxy; nil for none.
     public var credentials: Credentials?
 
     /// Creates a proxy.

@@ -1,4 +1,4 @@
-/// The members of an endpoint's response; those of two words also in the spelling of a decoder that converts from snake case.
+/// The members of an endpoint's response. Names of two words also have the spelling of a decoder that converts from snake case.
 private enum ResponseMember: String, CodingKey {
     case auth
     case channelData = "channel_data"
@@ -10,9 +10,9 @@ private enum ResponseMember: String, CodingKey {
 }
 
 extension PusherAuth: Decodable {
-    /// Reads an endpoint's response: a JSON object with the text `auth`, and `channel_data` and `shared_secret` where there are such.
+    /// Decodes an endpoint's response: a JSON object with the string `auth`, and optionally `channel_data` and `shared_secret`.
     ///
-    /// Other members are left out. `channel_data` is a text of JSON, not an object: what was signed is its bytes.
+    /// Other members are ignored. `channel_data` is a string of JSON, not an object, because its bytes were signed.
     ///
     /// - Throws: A `DecodingError`, which quotes nothing of the response.
     public init(from decoder: any Decoder) throws {
@@ -25,7 +25,7 @@ extension PusherAuth: Decodable {
 }
 
 extension PusherUserAuth: Decodable {
-    /// Reads an endpoint's response: a JSON object with the texts `auth` and `user_data`.
+    /// Decodes an endpoint's response: a JSON object with the strings `auth` and `user_data`.
     ///
     /// - Throws: A `DecodingError`, which quotes nothing of the response.
     public init(from decoder: any Decoder) throws {

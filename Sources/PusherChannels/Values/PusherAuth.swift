@@ -1,6 +1,6 @@
 /// An authorization to subscribe to a channel: the response of an authorization endpoint.
 ///
-/// The authorization of a channel or a user. Printed or dumped it says which parts are there, and shows none of them.
+/// When printed or dumped, it says which parts it has, and shows none of them.
 public struct PusherAuth: Equatable, Sendable, CustomStringConvertible {
     private struct Parts: Equatable {
         let auth: String
@@ -10,7 +10,7 @@ public struct PusherAuth: Equatable, Sendable, CustomStringConvertible {
 
     private let parts: Secret<Parts>
 
-    /// Creates an authorization from its parts, as an endpoint's answer names them.
+    /// Creates an authorization from its parts, as an endpoint's response names them.
     public init(auth: String, channelData: String? = nil, sharedSecret: String? = nil) {
         parts = Secret(Parts(auth: auth, channelData: channelData, sharedSecret: sharedSecret))
     }
@@ -18,10 +18,10 @@ public struct PusherAuth: Equatable, Sendable, CustomStringConvertible {
     /// `key:signature`.
     public var auth: String { parts.value.auth }
 
-    /// For presence channels: the JSON text that was signed, passed on to the server byte for byte.
+    /// The JSON text that was signed, for presence channels; passed on to the server byte for byte.
     public var channelData: String? { parts.value.channelData }
 
-    /// For encrypted channels: the base64 of the channel's 32-byte key.
+    /// The channel's 32-byte key in base64, for encrypted channels.
     public var sharedSecret: String? { parts.value.sharedSecret }
 
     /// Names the parts that are there without showing them.
@@ -31,7 +31,8 @@ public struct PusherAuth: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// An authorization to sign a user in: the response of a user authentication endpoint. Printed or dumped it shows none of its parts.
+/// An authorization to sign a user in: the response of a user authentication endpoint. When printed or dumped, it shows none of
+/// its parts.
 public struct PusherUserAuth: Equatable, Sendable, CustomStringConvertible {
     private struct Parts: Equatable {
         let auth: String
@@ -40,7 +41,7 @@ public struct PusherUserAuth: Equatable, Sendable, CustomStringConvertible {
 
     private let parts: Secret<Parts>
 
-    /// Creates an authorization from its parts, as an endpoint's answer names them.
+    /// Creates an authorization from its parts, as an endpoint's response names them.
     public init(auth: String, userData: String) {
         parts = Secret(Parts(auth: auth, userData: userData))
     }
@@ -66,21 +67,21 @@ package struct SharedSecret: Equatable, Sendable {
     package var base64: String { key.value }
 }
 
-/// The reason why a channel was not authorized: what the endpoint or the application's code gave instead.
+/// The reason why a channel or user was not authorized, from the endpoint or the application's code.
 struct AuthorizationFailure: Error, Equatable, Sendable {
     var message: String
-    /// The endpoint's address and HTTP status, where it answered at all.
+    /// The endpoint's address and HTTP status, if it responded at all.
     var url: String?
     var status: Int?
     var body: String?
-    /// Indicates whether asking again may help.
+    /// Indicates whether a retry may help.
     var isRetryable = false
-    /// The shortest time until then, where the endpoint or the code named one.
+    /// The minimum time before a retry, if the endpoint or the code gave one.
     var retryAfter: Duration?
 
     static let emptySecret = AuthorizationFailure(message: "the app's secret is empty: look where it is set")
 
-    /// The failure as the application is told of it.
+    /// The failure as it is reported to the application.
     var error: PusherError {
         PusherError(.authorization, code: status, message: message, retryAfter: retryAfter, isRetryable: isRetryable)
     }

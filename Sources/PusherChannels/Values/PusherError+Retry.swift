@@ -1,5 +1,5 @@
 extension PusherError.Kind {
-    /// Indicates whether an error of this kind may be over next time, as far as its code tells.
+    /// Returns whether a retry may help after an error of this kind, as far as its code tells.
     func isRetryable(_ code: Int?) -> Bool {
         switch self {
         case .server: code.map { (1000..<1016).contains($0) || CloseCode.asksBack.contains($0) } ?? false
@@ -34,7 +34,7 @@ extension HTTPAPIFailure {
 }
 
 enum HTTPStatus {
-    /// Indicates whether a status says that the one who was asked was busy or broken, rather than no.
+    /// Returns whether a status means that the server was busy or broken, rather than that it refused.
     static func isTemporary(_ status: Int) -> Bool {
         (500..<600).contains(status) || [408, 425, 429].contains(status)
     }

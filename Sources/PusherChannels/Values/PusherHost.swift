@@ -8,7 +8,7 @@ public enum PusherHost: Equatable, Sendable, CustomStringConvertible {
     /// The hosted service's first cluster.
     public static let defaultHost = PusherHost.host("ws.pusherapp.com")
 
-    /// The host's name; empty, which no client connects to, for a cluster without a name.
+    /// The host's name. For a cluster without a name it is empty, and no client connects to it.
     public var stringValue: String {
         switch self {
         case .host(let host): host
@@ -16,7 +16,7 @@ public enum PusherHost: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The host of the HTTP API that belongs to it: self-hosted servers serve both.
+    /// The host of the matching HTTP API; self-hosted servers serve both on one host.
     var apiHost: String {
         switch self {
         case .defaultHost: "api.pusherapp.com"

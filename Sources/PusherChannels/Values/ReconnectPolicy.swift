@@ -1,23 +1,25 @@
-/// When a lost connection is tried again.
+/// The policy for retrying a lost connection.
 ///
-/// The delay before attempt *n* is drawn evenly from zero to `initialDelay × 2ⁿ⁻¹`, never more than `maximumDelay`: exponential
-/// backoff with full jitter, so that clients which lost the same server don't come back in step. Close codes 4100–4199 wait a
-/// second at least; 4200–4299 ask to come back at once, and are believed three times a minute.
+/// The delay before attempt *n* is drawn uniformly from zero to `initialDelay × 2ⁿ⁻¹`, but never more than `maximumDelay`. This
+/// exponential backoff with full jitter keeps clients that lost the same server from coming back in step. After close codes
+/// 4100–4199 the delay is at least a second. Codes 4200–4299 ask the client to come back at once, which it does three times a
+/// minute at most.
 public struct ReconnectPolicy: Equatable, Sendable {
     /// The upper bound of the first delay. Negative values count as zero, more than a century as a century.
     public var initialDelay: Duration
     /// The upper bound of every delay. Negative values count as zero, more than a century as a century.
     public var maximumDelay: Duration
-    /// The largest number of retries in a row, after a first attempt that failed or a connection that was lost, before the connection is
-    /// given up; nil for no limit, zero or less for none.
+    /// The maximum number of consecutive retries after a failed first attempt or a lost connection, before the client gives up;
+    /// nil for no limit, zero or less for no retries.
     public var maximumRetries: Int?
-    /// The time a connection must have lasted for the delays to start from `initialDelay` again.
+    /// The time a connection must last before the delays start from `initialDelay` again.
     public var stableAfter: Duration
 
-    /// Indicates whether even connections that fell silent come back by turns: those of a server that hangs do so together.
+    /// Indicates whether connections that fell silent also wait for a random delay: those of a hanging server fall silent
+    /// together.
     var spreadsSilentOnes = false
 
-    /// Creates a policy; what is left out has the value a service wants.
+    /// Creates a policy. The defaults suit a service.
     public init(
         initialDelay: Duration = .seconds(1),
         maximumDelay: Duration = .seconds(120),

@@ -1,19 +1,20 @@
-/// The attempts that a request to the HTTP API has, and the delays between them.
+/// The number of attempts for a request to the HTTP API, and the delays between them.
 ///
-/// The delay before attempt *n* + 1 is drawn evenly from zero to `initialDelay × 2ⁿ⁻¹`, never more than `maximumDelay`: exponential
-/// backoff with full jitter. It is no less than the server's `Retry-After`; where that is more than `maximumDelay`, no other attempt is
-/// made, and the error has it as ``PusherError/retryAfter``.
+/// The delay before attempt *n* + 1 is drawn uniformly from zero to `initialDelay × 2ⁿ⁻¹`, but never more than `maximumDelay`:
+/// exponential backoff with full jitter. It is no less than the server's `Retry-After`. If that is more than `maximumDelay`, no
+/// other attempt is made, and the error has it as ``PusherError/retryAfter``.
 public struct RetryPolicy: Equatable, Sendable {
     /// The requests that may reach the server more than once.
     public enum Guarantee: Equatable, Sendable {
-        /// Queries alone. A publish is made again only where nothing of it was carried out: the server was not reached, or answered
+        /// Queries only. A publish is repeated only if nothing of it was carried out: the server was not reached, or responded
         /// with status 425 or 429.
         case atMostOnce
-        /// All: a publish whose response was lost, or is status 408 or one from 500 to 599, is made again and may be delivered twice.
+        /// All requests. A publish whose response was lost, or is status 408 or one from 500 to 599, is repeated and may be
+        /// delivered twice.
         case atLeastOnce
     }
 
-    /// The number of attempts in all; one at least.
+    /// The total number of attempts; at least one.
     public var maximumAttempts: Int
     /// The upper bound of the first delay. Negative values count as zero, more than a century as a century.
     public var initialDelay: Duration
@@ -22,7 +23,7 @@ public struct RetryPolicy: Equatable, Sendable {
     /// The requests that may reach the server more than once.
     public var publishing: Guarantee
 
-    /// Creates a policy; what is left out never publishes twice and gives up after a few seconds.
+    /// Creates a policy. The default policy never publishes twice and gives up after a few seconds.
     public init(
         maximumAttempts: Int = 3, initialDelay: Duration = .milliseconds(500), maximumDelay: Duration = .seconds(5),
         publishing: Guarantee = .atMostOnce
@@ -33,6 +34,6 @@ public struct RetryPolicy: Equatable, Sendable {
         self.publishing = publishing
     }
 
-    /// One attempt for everything.
+    /// One attempt for every request.
     public static let none = RetryPolicy(maximumAttempts: 1)
 }

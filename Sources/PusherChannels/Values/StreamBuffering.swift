@@ -1,29 +1,30 @@
-/// The amount that may wait for the reader of a stream, and what happens when it is more.
+/// The size of a stream's buffer, and the policy for when it is full.
 public struct StreamBuffering: Equatable, Sendable {
-    /// The treatment of elements that find a stream full.
+    /// The policy for elements that come when the buffer is full.
     public enum Overflow: Equatable, Sendable {
-        /// The connection is read no further until half of the buffer is free again, so that the server waits; if that takes longer than
-        /// ``PusherClientOptions/pauseLimit``, the stream throws `readerTooSlow` once what it holds was read.
+        /// Reading from the connection pauses until half of the buffer is free again, which makes the server wait. If that takes
+        /// longer than ``PusherClientOptions/pauseLimit``, the stream throws `readerTooSlow` once its elements have been read.
         case pauseThenEnd
-        /// Nothing is read for a while; then the stream goes on, without what finds no room; ``PusherStream/dropped`` counts it.
+        /// Reading from the connection pauses for at most ``PusherClientOptions/pauseLimit``. Then the stream continues without
+        /// the elements that find no room; ``PusherStream/dropped`` counts them.
         case pauseThenDrop
-        /// The oldest element makes room for the newest; ``PusherStream/dropped`` counts it.
+        /// The oldest element is dropped to make room for the newest; ``PusherStream/dropped`` counts it.
         case dropOldest
-        /// New elements that find no room are dropped; ``PusherStream/dropped`` counts it.
+        /// New elements that find no room are dropped; ``PusherStream/dropped`` counts them.
         case dropNewest
 
         var pauses: Bool { self == .pauseThenEnd || self == .pauseThenDrop }
     }
 
-    /// The largest number of elements that may wait; at least one. With an overflow that pauses, what one read of the connection
-    /// brings may come on top.
+    /// The maximum number of elements in the buffer; at least one. With a policy that pauses, elements from one read of the
+    /// connection may exceed it.
     public var limit: Int
-    /// The largest number of bytes they may have together: of an event, those of its message. At least one.
+    /// The maximum total size of these elements in bytes; at least one. For an event, the bytes of its message count.
     public var byteLimit: Int
-    /// The treatment of more elements.
+    /// The policy for further elements.
     public var overflow: Overflow
 
-    /// Creates a buffering; a thousand elements or 4 MiB, then the server waits.
+    /// Creates a buffering. By default, the buffer holds a thousand elements or 4 MiB, then the server waits.
     public init(limit: Int = 1000, byteLimit: Int = 4 << 20, overflow: Overflow = .pauseThenEnd) {
         self.limit = max(limit, 1)
         self.byteLimit = max(byteLimit, 1)

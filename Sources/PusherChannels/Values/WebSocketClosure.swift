@@ -1,4 +1,4 @@
-/// The end of a socket: the one report that follows every `open`.
+/// The end of a socket, reported exactly once after every `open`.
 public enum WebSocketClosure: Equatable, Sendable {
     /// The WebSocket was closed with a code and a reason: the peer's close frame, or ours.
     ///
@@ -11,21 +11,21 @@ public enum WebSocketClosure: Equatable, Sendable {
 
 /// The reason why a socket could not be opened or ended without a close frame.
 public struct WebSocketFailure: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The sort of failure, for code that decides by it.
+    /// The kind of failure, for code that handles kinds differently.
     public enum Kind: Equatable, Sendable {
         /// The host name has no address.
         case hostNotFound
-        /// The host, or the proxy before it, answered that nothing listens on the port.
+        /// The host, or the proxy in front of it, replied that nothing listens on the port.
         case connectionRefused
-        /// There is no way to the host, or this process can't open one more socket.
+        /// There is no route to the host, or this process can't open another socket.
         case unreachable
-        /// No answer within the deadline.
+        /// No reply within the deadline.
         case timedOut
         /// TLS could not be agreed on, or the peer's certificate is not trusted.
         case tlsFailed(TLSError)
-        /// The proxy answered with this HTTP status instead of making a tunnel; 407 asks for credentials.
+        /// The proxy responded with this HTTP status instead of opening a tunnel; 407 asks for credentials.
         case proxyRefused(status: Int)
-        /// The server answered the upgrade with this HTTP status instead of 101.
+        /// The server responded to the upgrade with this HTTP status instead of 101.
         case upgradeRefused(status: Int)
         /// The peer broke the WebSocket protocol.
         case protocolViolation
@@ -33,18 +33,18 @@ public struct WebSocketFailure: Error, Equatable, Sendable, CustomStringConverti
         case connectionLost
         /// The socket was closed by its owner before it was open.
         case cancelled
-        /// This platform or configuration can't do what was asked. The client gives up.
+        /// This platform or configuration doesn't support the request. The client gives up.
         case unsupported
     }
 
-    /// The sort of failure.
+    /// The kind of failure.
     public let kind: Kind
 
-    /// The description of what happened, for a person: one line of at most 1,000 characters, with control characters escaped
-    /// and no passwords and queries of addresses.
+    /// A description of what happened, for a person: one line of at most 1,000 characters, with control characters escaped, and
+    /// without the passwords and queries of addresses.
     public let message: String
 
-    /// Creates a failure; custom sockets and test doubles report with it.
+    /// Creates a failure, for custom sockets and test doubles to report.
     public init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message.asMessage
@@ -54,7 +54,7 @@ public struct WebSocketFailure: Error, Equatable, Sendable, CustomStringConverti
     public var description: String { message }
 }
 
-/// The reason why TLS could not be agreed on: for code that decides by it. The message of the failure tells a person.
+/// The reason why TLS could not be agreed on, for code that handles reasons differently. The failure's message is for people.
 public enum TLSError: Equatable, Sendable {
     /// The server's certificate, or that of an authority above it, is no longer valid.
     case certificateExpired
@@ -62,24 +62,25 @@ public enum TLSError: Equatable, Sendable {
     case certificateNotYetValid
     /// The server's certificate is for other hosts.
     case wrongHost
-    /// The server's certificate comes from an authority that is not trusted, or the server didn't send all that leads to one.
+    /// The server's certificate comes from an authority that isn't trusted, or the server didn't send the complete chain to one
+    /// that is.
     case untrustedAuthority
-    /// The server's certificate is signed by itself, and is not trusted.
+    /// The server's certificate is self-signed and isn't trusted.
     case selfSigned
     /// The server's certificate doesn't hold one of the pinned public keys.
     case publicKeyNotPinned
-    /// The server's certificate is refused for another reason, which the message tells.
+    /// The server's certificate was rejected for another reason, which the message gives.
     case certificateRejected
-    /// The server wants a certificate of the client; none is configured.
+    /// The server requires a client certificate, but none is configured.
     case clientCertificateRequired
     /// The server refused the client's certificate.
     case clientCertificateRefused
-    /// The server speaks no TLS version that is allowed.
+    /// The server supports no TLS version that is allowed.
     case unsupportedVersion
     /// The peer doesn't speak TLS.
     case notTLS
-    /// The handshake failed for another reason, which the message tells.
+    /// The handshake failed for another reason, which the message gives.
     case handshakeFailed
-    /// The configuration can't be used: a file that can't be read, a key that doesn't fit its certificate.
+    /// The configuration can't be used, for example because a file can't be read or a key doesn't match its certificate.
     case invalidConfiguration
 }

@@ -2,11 +2,11 @@
 public struct WebSocketRequest: Equatable, Sendable, CustomStringConvertible {
     /// Indicates whether to use TLS (`wss`).
     public var secure: Bool
-    /// Host name or address, without brackets.
+    /// The host name or address, without brackets.
     public var host: String
-    /// TCP port.
+    /// The TCP port.
     public var port: Int
-    /// Path and query, percent-encoded, beginning with `/`.
+    /// The path and query, percent-encoded, beginning with `/`.
     public var path: String {
         get { secretPath.value }
         set { secretPath.value = newValue }
@@ -18,16 +18,16 @@ public struct WebSocketRequest: Equatable, Sendable, CustomStringConvertible {
     }
     /// The TLS settings of the connection, if ``secure``.
     public var tls: TLSConfiguration
-    /// The way there.
+    /// The proxy settings of the connection.
     public var proxy: ProxyConfiguration
-    /// The largest message to take, in bytes; a larger one ends the connection with close code 1009.
+    /// The maximum size of a message, in bytes; a larger one ends the connection with close code 1009.
     public var maximumMessageSize: Int
-    /// The largest number of redirects to follow, one after the other.
+    /// The maximum number of consecutive redirects to follow.
     public var maximumRedirects: Int
     private var secretPath: Secret<String>
     private var secretHeaders: Secret<[String: String]>
 
-    /// Creates a request; custom sockets receive one, only tests make them.
+    /// Creates a request. Only tests need this: custom sockets receive a request.
     public init(
         secure: Bool, host: String, port: Int, path: String, headers: [String: String] = [:],
         tls: TLSConfiguration = TLSConfiguration(), proxy: ProxyConfiguration = .environment,
@@ -53,15 +53,15 @@ public struct WebSocketRequest: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// One try at being connected: a number that grows with every socket opened for a connection.
+/// An attempt to connect: a number that grows with every socket opened for a connection.
 ///
-/// Whatever a socket reports carries the attempt it belongs to, so that a late report of an earlier socket can be told
-/// from news about the current one.
+/// Everything a socket reports carries its attempt, which distinguishes a late report of an earlier socket from one of the
+/// current socket.
 public struct ConnectionAttempt: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The attempt's number, 1 for the first.
     public let number: Int
 
-    /// Creates the attempt with a number; sockets are given theirs, only test doubles make them.
+    /// Creates an attempt with this number. Only test doubles need this: sockets receive their attempt.
     public init(_ number: Int) {
         self.number = number
     }

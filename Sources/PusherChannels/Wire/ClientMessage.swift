@@ -9,7 +9,7 @@ package enum ClientMessage: Equatable, Sendable {
     /// `data` is JSON text, put into the frame as a value, never as a string holding JSON.
     case clientEvent(name: String, channel: String, data: String)
 
-    /// The message as a log may show it: without signatures and what was signed.
+    /// The message as a log may show it: without signatures and the data that was signed.
     var withoutSecrets: ClientMessage {
         switch self {
         case .subscribe(let channel, let auth, let channelData):
@@ -20,7 +20,7 @@ package enum ClientMessage: Equatable, Sendable {
     }
 }
 
-/// Writes client messages as frame text.
+/// An encoder that writes client messages as frame text.
 enum EnvelopeEncoder {
     static func encode(_ message: ClientMessage) -> String {
         switch message {

@@ -1,7 +1,8 @@
-/// Reads the `data` of the protocol's own events. Servers differ in how they send it: as a string holding JSON, as the
-/// value itself, as an empty string, or not at all; every form that can be understood is.
+/// A reader of the `data` of the protocol's own events. Servers differ in how they send it: as a string holding JSON, as the
+/// value itself, as an empty string, or not at all. Every form that can be understood is accepted.
 ///
-/// It is read once, from its first byte to its last, and nothing is made but what the event needs: servers put into it what they like.
+/// The data is read once, from its first byte to its last, and only the values that the event needs are made, as servers may add
+/// anything.
 struct ControlReader {
     private let envelope: Envelope
 
@@ -42,7 +43,8 @@ struct ControlReader {
         return .subscriptionError(channel: channel, type: reason.type, message: reason.message, status: reason.number)
     }
 
-    /// The first text there is, the member's or that of data which is nothing but a text, and the number beside it.
+    /// Returns the type, message, and number of an error. The message is the first text there is: the member's, or that of data
+    /// which is only a text.
     private func reason(_ member: StaticString, number name: StaticString) -> (type: String?, message: String, number: Int?) {
         var type: String?
         var message: String?
@@ -154,7 +156,8 @@ struct ControlReader {
         return events
     }
 
-    /// Sockudo sends `online` and `offline` as plain events without a channel.
+    /// Returns the watchlist event of an event without a channel; nil if it is none. Sockudo sends `online` and `offline` as
+    /// plain events.
     static func plainWatchlist(_ envelope: Envelope) -> WatchlistEvent? {
         guard envelope.channel == nil, envelope.event.equals("online") || envelope.event.equals("offline") else { return nil }
         var userIDs: [String]?
@@ -179,8 +182,8 @@ struct ControlReader {
         .incomplete(event: envelope.event, missing: what)
     }
 
-    /// Reads the members of data that is an object: `body` passes over the value of each that it knows. Gives back data that is nothing
-    /// but a text; calls `otherwise` where it turns out to be no JSON.
+    /// Reads data. Of an object, `body` reads the members, skipping the values of those it knows. Returns data that is only a
+    /// text; calls `otherwise` if the data turns out not to be JSON.
     @discardableResult
     private func read(
         _ body: (_ key: JSONScanner.StringToken, _ scanner: inout JSONScanner) throws(JSONError) -> Bool,

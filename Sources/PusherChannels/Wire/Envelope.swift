@@ -1,7 +1,7 @@
-/// One event object as it came over the wire, its `data` not yet understood.
+/// One event object as it came over the wire, with its `data` not yet parsed.
 ///
-/// It is a view of the bytes it was read from, which it shares with the few events beside it (``MessageBatch/forEachInBlocks(_:)``):
-/// texts are made of them when somebody asks. To pass it on costs one reference.
+/// It is a view of the bytes it was read from, which it shares with the few events beside it
+/// (``MessageBatch/forEachInBlocks(_:)``). Texts are made from the bytes on request. Passing an envelope on costs one reference.
 struct Envelope: Sendable {
     private final class Storage: Sendable {
         let event: Name
@@ -9,7 +9,8 @@ struct Envelope: Sendable {
         let block: [UInt8]
         let data: TextPiece
         let userID: TextPiece
-        /// The whole object: all that is kept, and if there are any, the members that the protocol doesn't name.
+        /// The whole object, for the number of bytes that are kept. It is `absent` if the protocol names all of the object's
+        /// members.
         let object: TextPiece
 
         init(event: Name, channel: Name?, block: [UInt8], data: TextPiece, userID: TextPiece, object: TextPiece) {
@@ -24,12 +25,12 @@ struct Envelope: Sendable {
 
     private let storage: Storage
 
-    /// Views an event object that lies in a block.
+    /// Creates a view of an event object in a block.
     init(event: Name, channel: Name?, block: [UInt8], data: TextPiece, userID: TextPiece, object: TextPiece) {
         storage = Storage(event: event, channel: channel, block: block, data: data, userID: userID, object: object)
     }
 
-    /// Makes an event of texts: one of this client's own, or with data that was decrypted.
+    /// Creates an event from texts: one of this client's own, or one with decrypted data.
     init(event: Name, channel: Name? = nil, data: String? = nil, userID: String? = nil, extra: [Name: String]? = nil) {
         var block: [UInt8] = []
         func append(_ text: String?, _ form: TextPiece.Form) -> TextPiece {
@@ -47,28 +48,28 @@ struct Envelope: Sendable {
     var event: Name { storage.event }
     var channel: Name? { storage.channel }
 
-    /// The string as sent; the raw text of any other JSON value; nil when absent or null.
+    /// The string as sent; the raw text of any other JSON value; nil if absent or null.
     var data: String? { storage.data.text(in: storage.block) }
     var userID: String? { storage.userID.text(in: storage.block) }
 
-    /// Indicates whether the server sent another JSON value than a string: ``data`` is its raw text.
+    /// Indicates whether the server sent a JSON value other than a string. ``data`` is its raw text then.
     var isDataRaw: Bool { storage.data.form == .raw }
 
     var hasData: Bool { storage.data.form != .absent }
 
-    /// Calls `body` with the UTF-8 bytes of ``data``, which are none when there is no data.
+    /// Calls `body` with the UTF-8 bytes of ``data``, or with none if there is no data.
     func withData<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try storage.data.withUTF8(in: storage.block, body)
     }
 
-    /// The number of bytes it keeps, when it waits: those of the whole message, names and white space too.
+    /// The number of bytes it keeps while it waits: those of the whole message, including names and white space.
     var size: Int {
         let parts = event.text.utf8.count + (channel?.text.utf8.count ?? 0) + storage.data.count + storage.userID.count
-        // Of one whose data was decrypted the object holds the other members alone.
+        // If the data was decrypted, the object holds only the other members.
         return max(storage.object.count, parts)
     }
 
-    /// Top-level members the protocol doesn't name, as raw JSON text; nil when there are none.
+    /// The top-level members that the protocol doesn't name, as raw JSON text; nil if there are none.
     var extra: [Name: String]? {
         guard storage.object.form != .absent else { return nil }
         let members = storage.object.withUTF8(in: storage.block) { bytes in

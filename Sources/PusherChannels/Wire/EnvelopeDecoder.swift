@@ -1,8 +1,8 @@
-/// Reads a frame's text: one pass, no intermediate tree, no text made but for names that are new.
+/// A decoder of a frame's text. It makes a single pass, builds no intermediate tree, and makes no text except for new names.
 struct EnvelopeDecoder: Sendable {
     private var names = NameTable()
 
-    /// Reads the frame that lies in a part of a block, which the message refers to from then on.
+    /// Decodes the frame in a part of a block. The message refers to the block from then on.
     mutating func decode(_ block: [UInt8], _ range: Range<Int>) throws(MalformedMessage) -> ServerMessage {
         let (envelope, isReserved) = try read(block, range)
         return isReserved ? try ServerMessage(reserved: envelope) : .event(envelope)
@@ -91,8 +91,8 @@ private enum MemberName {
 }
 
 extension JSONScanner {
-    /// Members of an event object that the protocol doesn't name, by their raw text; the object was read before. The last of several with
-    /// one name counts.
+    /// Returns the members of an event object that the protocol doesn't name, as raw text. The object was read before. If several
+    /// members have the same name, the last one counts.
     mutating func membersBeyondTheProtocol() -> [Name: String] {
         var members: [Name: String] = [:]
         skipWhitespace()
@@ -108,7 +108,7 @@ extension JSONScanner {
         return members
     }
 
-    /// The names of an object's members, those that are there twice, too; the object was read before.
+    /// Returns the names of an object's members, including duplicates. The object was read before.
     mutating func memberNames() -> [Name] {
         var names: [Name] = []
         skipWhitespace()
@@ -131,14 +131,14 @@ extension JSONScanner {
         return nil
     }
 
-    /// Reads a value where a string is expected; nil for any other kind.
+    /// Reads a value that should be a string; returns nil for any other kind.
     fileprivate mutating func scanStringValue() throws(JSONError) -> StringToken? {
         if current == UInt8(ascii: "\"") { return try scanString() }
         try skipValue()
         return nil
     }
 
-    /// Reads a value that is a string's content, the raw text of anything else, or nothing for null.
+    /// Reads a value: the content of a string, the raw text of anything else, or nothing for null.
     fileprivate mutating func scanPayload() throws(JSONError) -> Members.Value {
         if current == UInt8(ascii: "\"") {
             let token = try scanString()
@@ -151,13 +151,13 @@ extension JSONScanner {
     }
 }
 
-/// A message that can't be understood. The connection goes on; the message is reported.
+/// A message that can't be parsed. It is reported, and the connection goes on.
 enum MalformedMessage: Error, Equatable, Sendable, CustomStringConvertible {
     case notJSON(JSONError)
     case notAnObject
     case missingEvent
     case binary
-    /// An event of the protocol itself lacks what it must carry.
+    /// An event of the protocol itself lacks a required part.
     case incomplete(event: Name, missing: String)
 
     var description: String {

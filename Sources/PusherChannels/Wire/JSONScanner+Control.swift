@@ -1,20 +1,22 @@
-/// The readers of the protocol's own events, where they lie. Of several members with one name the last counts, as in ``JSONValue``.
+/// Readers of the protocol's own events, which work in place. If several members have the same name, the last one counts, as in
+/// ``JSONValue``.
 extension JSONScanner {
-    /// Returns whether a token is this text; one written with escapes is compared by what it stands for.
+    /// Returns whether a token is this text once its escapes are resolved.
     @inline(__always)
     func isText(_ token: StringToken, _ text: StaticString) -> Bool {
         if token.hasEscapes { return isEscapedText(token, text) }
-        // Mostly the lengths differ already.
+        // Usually the lengths differ already.
         return token.end - token.start == text.utf8CodeUnitCount
             && UnsafeRawBufferPointer(rebasing: bytes[token.start..<token.end]).isSame(as: text)
     }
 
     private func isEscapedText(_ token: StringToken, _ text: StaticString) -> Bool {
-        // A byte takes six at most.
+        // An escape takes at most six bytes for one.
         token.end - token.start <= 6 * text.utf8CodeUnitCount && Name(string(token)).equals(text)
     }
 
-    /// Reads data: the members of an object, whose values `body` passes over if it knows them; a text is given back.
+    /// Reads an event's data. Of an object, `body` reads the members, skipping the values of those it knows. Returns data that is
+    /// a string.
     mutating func scanData(
         _ body: (_ key: StringToken, _ scanner: inout JSONScanner) throws(JSONError) -> Bool
     ) throws(JSONError) -> String? {
@@ -28,7 +30,7 @@ extension JSONScanner {
         return text
     }
 
-    /// Reads an object's members; passes over anything else, and over the values that `body` doesn't know.
+    /// Reads an object's members; skips any other value, and the values of members that `body` doesn't know.
     @inline(__always)
     private mutating func scanObject(
         depth: Int, _ body: (_ key: StringToken, _ scanner: inout JSONScanner) throws(JSONError) -> Bool
@@ -41,7 +43,7 @@ extension JSONScanner {
 
     // MARK: Single values
 
-    /// Reads a string; nil is anything else.
+    /// Reads a string; returns nil for any other value.
     mutating func scanText(depth: Int) throws(JSONError) -> String? {
         if current == UInt8(ascii: "\"") { return string(try scanString()) }
         try skipValue(depth: depth)
@@ -53,7 +55,7 @@ extension JSONScanner {
         try scanIdentifierToken(depth: depth).map { name($0) }
     }
 
-    /// Reads a list of identifiers, leaving out what is none.
+    /// Reads a list of identifiers, leaving out other values.
     mutating func scanIdentifiers(depth: Int) throws(JSONError) -> [String] {
         var texts: [String] = []
         try forEachElement(depth: depth) { scanner throws(JSONError) in
@@ -72,7 +74,7 @@ extension JSONScanner {
         }
     }
 
-    /// Reads a number; nil is one that is no `Int`. JSON has one way to write those that are, but for nought.
+    /// Reads a number; returns nil if it isn't an `Int`. JSON has only one way to write an `Int`, except for zero.
     private mutating func scanIntegerToken() throws(JSONError) -> StringToken? {
         let (range, isInteger) = try scanNumber()
         guard isInteger, range.count < 19 || Int(text(range)) != nil else { return nil }
@@ -80,7 +82,7 @@ extension JSONScanner {
         return StringToken(start: range.lowerBound + (isMinusNought ? 1 : 0), end: range.upperBound, hasEscapes: false)
     }
 
-    /// Reads an integer, or a string that holds one: not every server keeps the two apart.
+    /// Reads an integer, or a string that holds one: not every server distinguishes the two.
     mutating func scanInteger(depth: Int) throws(JSONError) -> Int? {
         switch current {
         case UInt8(ascii: "\""):
@@ -95,7 +97,7 @@ extension JSONScanner {
         }
     }
 
-    /// Takes a value as it is written.
+    /// Reads a value as raw text; returns nil for null.
     mutating func scanUnlessNull(depth: Int) throws(JSONError) -> JSONText? {
         let start = position
         let isNull = current == UInt8(ascii: "n")
@@ -105,7 +107,7 @@ extension JSONScanner {
 
     // MARK: Members
 
-    /// Calls `body` at the elements of an array; passes over anything else.
+    /// Calls `body` at the elements of an array; skips any other value.
     @inline(__always)
     private mutating func forEachElement(
         depth: Int, _ body: (_ scanner: inout JSONScanner) throws(JSONError) -> Void
@@ -114,7 +116,8 @@ extension JSONScanner {
         try scanElements(body)
     }
 
-    /// Members are the ids and the hash's keys together: pusher-fake leaves `ids` out, Reverb sends an empty hash as `[]`.
+    /// Reads the members: those in `ids` and the keys of `hash`. pusher-fake leaves `ids` out, and Reverb sends an empty hash as
+    /// `[]`.
     mutating func scanPresence(depth: Int) throws(JSONError) -> PresenceSnapshot {
         var ids = MemberList()
         var hash: [PresenceMember] = []
@@ -138,7 +141,7 @@ extension JSONScanner {
         try forEachElement(depth: depth) { scanner throws(JSONError) in
             guard let token = try scanner.scanIdentifierToken(depth: depth + 1) else { return }
             tokens.append((token, token.hasEscapes ? 0 : Name.digest(of: scanner.content(of: token))))
-            // Some at once: while memory is waited for, the next can be looked for.
+            // In batches: while one look-up waits for memory, the next can begin.
             if tokens.count == 256 { scanner.add(&tokens, to: &list) }
         }
         add(&tokens, to: &list)
@@ -156,7 +159,7 @@ extension JSONScanner {
         tokens.removeAll(keepingCapacity: true)
     }
 
-    /// The bytes of a string as they stand there.
+    /// Returns the raw bytes of a string.
     private func content(of token: StringToken) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes[token.start..<token.end])
     }

@@ -1,8 +1,8 @@
-/// Passing over values, and looking into them on the way.
+/// Methods that skip values, or read what is in them.
 extension JSONScanner {
-    /// Passes over one value of any kind, checking that it is well formed.
+    /// Skips one value of any kind, checking that it is well formed.
     ///
-    /// Without recursion, as most of what is passed over is a few bytes long: which containers are open are bits of a number.
+    /// It works without recursion, as most skipped values are a few bytes long. The open containers are the bits of a number.
     mutating func skipValue(depth: Int = 0) throws(JSONError) {
         var level = depth
         var open = OpenContainers()
@@ -28,7 +28,7 @@ extension JSONScanner {
         }
     }
 
-    /// Passes over a value, or over the beginning of a container that has something in it, which is told.
+    /// Skips a value, or the beginning of a container that isn't empty; returns whether it was such a container.
     @inline(__always)
     private mutating func beginValue(_ open: inout OpenContainers, at level: Int) throws(JSONError) -> Bool {
         switch current {
@@ -69,9 +69,9 @@ extension JSONScanner {
         return true
     }
 
-    /// Which of the containers around a position are objects, the innermost in the lowest bit.
+    /// The kinds of the containers around a position: a set bit is an object, and the innermost container is in the lowest bit.
     private struct OpenContainers {
-        // As many bits as a document may be deep.
+        // As many bits as the maximum depth of a document.
         private var low: UInt64 = 0
         private var high: UInt64 = 0
 
@@ -88,7 +88,7 @@ extension JSONScanner {
         }
     }
 
-    /// Reads an object, the position being at its brace: calls `body` at each member's value, which `body` has to pass over.
+    /// Reads an object whose brace is at the position. Calls `body` at each member's value, which `body` has to skip.
     @inline(__always)
     mutating func scanMembers(
         _ body: (_ key: StringToken, _ scanner: inout JSONScanner) throws(JSONError) -> Void
@@ -113,7 +113,7 @@ extension JSONScanner {
         }
     }
 
-    /// Reads an array, the position being at its bracket: calls `body` at each element, which `body` has to pass over.
+    /// Reads an array whose bracket is at the position. Calls `body` at each element, which `body` has to skip.
     @inline(__always)
     mutating func scanElements(_ body: (_ scanner: inout JSONScanner) throws(JSONError) -> Void) throws(JSONError) {
         try expect(UInt8(ascii: "["), "expected an array")
@@ -153,7 +153,7 @@ extension JSONScanner {
         advance(word.utf8CodeUnitCount)
     }
 
-    /// Passes over a number that is nothing but digits, as most are; false, and nothing is passed over, if it is another.
+    /// Skips a number that consists only of digits, as most do; returns false and skips nothing if it doesn't.
     @inline(__always)
     private mutating func passesDigits() -> Bool {
         let start = position
@@ -165,7 +165,7 @@ extension JSONScanner {
         return false
     }
 
-    /// Reads a number; tells whether it has no fraction and no exponent.
+    /// Reads a number; `isInteger` indicates whether it has no fraction and no exponent.
     mutating func scanNumber() throws(JSONError) -> (range: Range<Int>, isInteger: Bool) {
         let start = position
         if passesDigits() { return (start..<position, true) }

@@ -6,7 +6,7 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
     package var description: String { "\(problem) at byte \(offset)" }
 }
 
-/// Walks over JSON text (RFC 8259) byte by byte, or eight at a time inside strings, without building anything.
+/// A scanner that walks over JSON text (RFC 8259) byte by byte, or eight at a time inside strings, without building anything.
 ///
 /// Every inbound frame passes through here, so it allocates nothing and looks at each byte once.
 struct JSONScanner {
@@ -17,7 +17,7 @@ struct JSONScanner {
         let hasEscapes: Bool
     }
 
-    /// Deeper nesting than this is refused: recursion must not be steered by a peer.
+    /// The deepest nesting that is accepted, as a peer must not control the recursion.
     static let maximumDepth = 128
 
     let bytes: UnsafeRawBufferPointer
@@ -42,7 +42,7 @@ struct JSONScanner {
 
     @inline(__always)
     mutating func skipWhitespace() {
-        // Mostly there is none.
+        // Usually there is none.
         if position < bytes.count, bytes[position] <= 0x20 { skipSomeWhitespace() }
     }
 
@@ -60,7 +60,7 @@ struct JSONScanner {
         position += 1
     }
 
-    /// Nothing but white space may follow a document.
+    /// Checks that only white space follows the document.
     mutating func expectEnd() throws(JSONError) {
         skipWhitespace()
         guard position == bytes.count else { throw fail("text after the document") }
@@ -68,7 +68,7 @@ struct JSONScanner {
 
     // MARK: Strings
 
-    /// Reads a string, the position being at its opening quote.
+    /// Reads a string whose opening quote is at the position.
     mutating func scanString() throws(JSONError) -> StringToken {
         try expect(UInt8(ascii: "\""), "expected a string")
         let start = position
@@ -93,7 +93,7 @@ struct JSONScanner {
     mutating func skipPlainBytes() {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = 0x8080_8080_8080_8080
-        // What the compiler needn't store at each step.
+        // A local copy, which the compiler needn't store at each step.
         var position = position
         defer { self.position = position }
         while position + 8 <= bytes.count {

@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// The string that a token stands for, its escapes resolved.
+    /// Returns the string that a token stands for, with its escapes resolved.
     func string(_ token: StringToken) -> String {
         let raw = UnsafeRawBufferPointer(rebasing: bytes[token.start..<token.end])
         guard token.hasEscapes else { return String(decoding: raw, as: UTF8.self) }
@@ -13,20 +13,21 @@ extension JSONScanner {
         return Name(utf8: raw, digest: Name.digest(of: raw))
     }
 
-    /// The text of a value as it was sent.
+    /// Returns the text of a value as it was sent.
     func text(_ range: Range<Int>) -> String {
         String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
 }
 
-/// Copies a scanned string's bytes, resolving escapes, to where there is room for as many; the result is never longer than the source.
+/// Copies a scanned string's bytes to a buffer with room for all of them, resolving escapes. Returns the number of bytes written,
+/// which is never more than the source has.
 func resolveEscapes(of source: UnsafeRawBufferPointer, into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
     let words = UnsafeMutableRawBufferPointer(target)
     var read = 0
     var written = 0
     while read < source.count {
         if read + 8 <= source.count {
-            // What is copied from behind a backslash is written over.
+            // Bytes that were copied from after a backslash are overwritten.
             let word = source.loadUnaligned(fromByteOffset: read, as: UInt64.self)
             words.storeBytes(of: word, toByteOffset: written, as: UInt64.self)
             let plain = bytesBeforeBackslash(in: UInt64(littleEndian: word))
@@ -55,7 +56,7 @@ func resolveEscapes(of source: UnsafeRawBufferPointer, into target: UnsafeMutabl
     return written
 }
 
-/// Returns the number of eight bytes, the lowest first, that come before the first backslash.
+/// Returns the number of bytes, the lowest first, that precede the first backslash in a word of eight.
 private func bytesBeforeBackslash(in word: UInt64) -> Int {
     let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
     return ((backslash &- 0x0101_0101_0101_0101) & ~backslash & 0x8080_8080_8080_8080).trailingZeroBitCount / 8
@@ -72,7 +73,7 @@ private func resolve(_ escape: UInt8) -> UInt8 {
     }
 }
 
-/// Reads the four digits behind `\u`, and a second escape where the first is half of a pair. A lone half is U+FFFD.
+/// Reads the four digits after `\u`, and a second escape if the first is half of a pair. A lone half is U+FFFD.
 private func unicodeScalar(_ source: UnsafeRawBufferPointer, at read: inout Int) -> Unicode.Scalar {
     let high = codeUnit(source, at: read)
     read += 4
@@ -99,7 +100,7 @@ private func codeUnit(_ source: UnsafeRawBufferPointer, at offset: Int) -> UInt1
 }
 
 extension String {
-    /// The string as a JSON string, quotes included. Escapes no more than RFC 8259 asks for.
+    /// The string as a JSON string, including quotes. Only the escapes that RFC 8259 requires are used.
     package var quotedJSON: String {
         var result: [UInt8] = []
         result.reserveCapacity(utf8.count + 2)
@@ -109,12 +110,12 @@ extension String {
 }
 
 extension [UInt8] {
-    /// Appends a text as a JSON string, quotes included.
+    /// Appends a text as a JSON string, including quotes.
     mutating func appendQuotedJSON(_ text: String) {
         var text = text
         text.withUTF8 { utf8 in
             append(UInt8(ascii: "\""))
-            // What needs no escape is copied at once: mostly that is all of it.
+            // Text without escapes is copied at once; usually that is all of it.
             var copied = 0
             for (index, byte) in utf8.enumerated() where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
                 append(contentsOf: utf8[copied..<index])

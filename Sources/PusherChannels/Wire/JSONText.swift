@@ -1,11 +1,11 @@
-/// The text of a JSON value as it was sent, which is known to be well formed: what it says is found out when somebody asks.
+/// The text of a JSON value as it was sent. It is known to be well formed, and is parsed only on request.
 ///
-/// A value of it would cost many times what its length costs, and most of them nobody looks at.
+/// A parsed value would cost many times as much as the text, and most of them are never looked at.
 package struct JSONText: Sendable {
     /// The text, without white space around it.
     let text: String
 
-    /// Takes a text that was read before.
+    /// Creates a value from a text that was read before.
     init(wellFormed text: String) {
         self.text = text
     }
@@ -25,15 +25,15 @@ package struct JSONText: Sendable {
 }
 
 extension JSONText: Equatable {
-    /// Returns whether both say the same, however they are written.
+    /// Returns whether both have the same value, however they are written.
     package static func == (left: JSONText, right: JSONText) -> Bool {
         left.text.hasBytes(of: right.text) || left.value == right.value
     }
 }
 
-/// A member of a JSON object as its text stands in the document; `nil` when there is none or the text is no object.
+/// Returns a member of a JSON object as raw text; `nil` if there is no such member or the text isn't an object.
 ///
-/// Of several members with one name the last counts, as in ``JSONValue``.
+/// If several members have the same name, the last one counts, as in ``JSONValue``.
 package func rawJSONMember(_ name: String, of text: String) -> String? {
     var text = text
     return text.withUTF8 { utf8 in
@@ -43,8 +43,8 @@ package func rawJSONMember(_ name: String, of text: String) -> String? {
 }
 
 extension String {
-    /// The text of a body, without the mark that some editors put in front of UTF-8: readers of JSON may pass over it (RFC 8259, 8.1), and
-    /// browsers do.
+    /// Creates the text of a body, without the byte order mark that some editors put in front of UTF-8. JSON parsers may ignore
+    /// it (RFC 8259, 8.1), and browsers do.
     init(decodingWithoutMark bytes: some Collection<UInt8>) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         self.init(decoding: bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...], as: UTF8.self)

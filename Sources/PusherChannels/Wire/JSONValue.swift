@@ -7,10 +7,11 @@ package enum JSONValue: Equatable, Sendable {
     case double(Double)
     case string(String)
     case array([JSONValue])
-    /// Names that differ in bytes are two members, whatever Unicode makes of them; of several with the same the last counts.
+    /// Names that differ in their bytes are two members, even if Unicode considers them equivalent. If several members have the
+    /// same name, the last one counts.
     case object([Name: JSONValue])
 
-    /// An object of members by their texts; of several with one name the last counts.
+    /// Creates an object from members with their names; if several have the same name, the last one counts.
     package init(members: some Sequence<(String, JSONValue)>) {
         self = .object(Dictionary(members.map { (Name($0.0), $0.1) }, uniquingKeysWith: { $1 }))
     }
@@ -68,7 +69,7 @@ package enum JSONValue: Equatable, Sendable {
         return members
     }
 
-    /// A string, or a number written as one: identifiers arrive as either on the wire.
+    /// A string, or an integer as a string: servers send identifiers as either.
     package var identifier: String? {
         switch self {
         case .string(let string): string
@@ -77,7 +78,7 @@ package enum JSONValue: Equatable, Sendable {
         }
     }
 
-    /// Compact JSON text, members in the order of their keys.
+    /// The compact JSON text, with the members in the order of their keys.
     package var text: String {
         var result: [UInt8] = []
         append(to: &result)
@@ -111,7 +112,7 @@ package enum JSONValue: Equatable, Sendable {
     }
 }
 
-/// No `nil` literal: where an optional value is expected, it could mean the value `null`.
+/// There is no `nil` literal: if an optional value is expected, it could be taken for the value `null`.
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {

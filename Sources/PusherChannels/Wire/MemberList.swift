@@ -1,13 +1,14 @@
-/// Members of a presence channel, in the order in which they were first named, found by their ids.
+/// The members of a presence channel, in the order in which they were first named. They are found by their IDs.
 ///
-/// A server names as many as it likes at once. To look each up in a dictionary would take several times what its name costs to read,
-/// most of it waiting for memory: here the members lie one after the other, and one small table is all that is looked at beside.
+/// A server may name any number of members at once. Looking each up in a dictionary would cost several times as much as reading
+/// its name, most of it spent waiting for memory. Here the members are contiguous, and a look-up needs only one small table
+/// besides.
 struct MemberList: Sendable {
     private var places: [PresenceMember] = []
     /// The places of members who left.
     private var left: Set<Int> = []
     private var table = PlaceTable()
-    /// The bytes of its members' ids and descriptions.
+    /// The number of bytes of the members' IDs and descriptions.
     private(set) var bytes = 0
 
     init(_ members: [PresenceMember] = []) {
@@ -16,7 +17,7 @@ struct MemberList: Sendable {
 
     var count: Int { places.count - left.count }
 
-    /// The number of places, those of members who left among them.
+    /// The number of places, including those of members who left.
     var capacity: Int { places.count }
 
     /// The members, in order.
@@ -34,19 +35,19 @@ struct MemberList: Sendable {
 
     // MARK: Changing
 
-    /// Adds a member of whom nothing more is known, unless it is there.
+    /// Adds a member without a description, unless the member is there already.
     mutating func insert(_ userID: Name) {
         let (slot, place) = find(userID)
         if place == nil { append(PresenceMember(userID: userID, info: nil), at: slot) }
     }
 
-    /// Inserts an id of UTF-8 bytes: no text is made of one that is there.
+    /// Adds a member by the UTF-8 bytes of its ID. No text is made if the member is there already.
     mutating func insert(_ userID: UnsafeRawBufferPointer, digest: Int) {
         let (slot, place) = table.find(digest) { places[$0].userID.isMade(of: userID, digest: digest) }
         if place == nil { append(PresenceMember(userID: Name(utf8: userID, digest: digest), info: nil), at: slot) }
     }
 
-    /// Adds a member, or takes over the newer description of one; whether it is a new one.
+    /// Adds a member, or updates its description; returns whether the member is new.
     @discardableResult
     mutating func update(_ member: PresenceMember) -> Bool {
         let (slot, place) = find(member.userID)
@@ -73,7 +74,7 @@ struct MemberList: Sendable {
         bytes -= member.size
         places[place] = PresenceMember(userID: userID, info: nil)
         left.insert(place)
-        // Else those who come and go would leave their places behind.
+        // Otherwise, members who come and go would leave their places behind.
         if places.count > 16, places.count > 2 * count { self = MemberList(members) }
         return member
     }

@@ -1,25 +1,25 @@
-/// A message from the server, understood.
+/// A parsed message from the server.
 enum ServerMessage: Equatable, Sendable {
-    /// An application's event: the hot path.
+    /// An application event, which is the hot path.
     case event(Envelope)
     /// An event of the protocol itself, with the envelope it came in.
     indirect case control(ServerControl, Envelope)
 }
 
-/// The protocol's own events, their `data` read as tolerantly as the servers in the field demand.
+/// The protocol's own events. Their `data` is read as tolerantly as the servers in the field require.
 enum ServerControl: Equatable, Sendable {
     /// `activityTimeout` is absent from servers that speak an older protocol.
     case connectionEstablished(socketID: String, activityTimeout: Duration?)
     case error(code: Int?, message: String)
     case ping
     case pong
-    /// `presence` is nil where the data holds no member list.
+    /// `presence` is nil if the data holds no member list.
     case subscriptionSucceeded(channel: Name, presence: PresenceSnapshot?)
     case subscriptionError(channel: Name, type: String?, message: String, status: Int?)
     case subscriptionCount(channel: Name, count: Int)
     case memberAdded(channel: Name, member: PresenceMember)
     case memberRemoved(channel: Name, userID: Name)
-    /// A cache channel has no event to give.
+    /// A cache channel has no cached event.
     case cacheMiss(channel: Name)
     case signedIn(userID: Name)
     case watchlist([WatchlistEvent])
@@ -44,7 +44,7 @@ struct PresenceMember: Equatable, Sendable {
 
 /// The members that a presence channel has at the moment of subscription.
 struct PresenceSnapshot: Equatable, Sendable {
-    /// In the order of the server's `ids`; members that only `hash` names follow, in its order.
+    /// The members in the order of the server's `ids`. Members that only `hash` names follow, in its order.
     let list: MemberList
 }
 
@@ -68,7 +68,7 @@ private enum ProtocolEvent: String, CaseIterable {
 }
 
 extension ServerMessage {
-    /// An event whose name begins as the protocol's own do.
+    /// Creates a message from an event whose name begins like the protocol's own.
     init(reserved envelope: Envelope) throws(MalformedMessage) {
         let name = envelope.event
         guard let event = ProtocolEvent.byName[name] else {

@@ -1,19 +1,19 @@
-/// The place of a value among the bytes of what was read, and the way its text is made of them.
+/// The location of a value in the bytes that were read, and the way its text is made from them.
 struct TextPiece: Equatable, Sendable {
     enum Form: UInt8, Sendable {
         /// There is no such value, or it is null.
         case absent
-        /// The content of a string, as it stands there.
+        /// The content of a string, without escapes.
         case plain
         /// The content of a string, with escapes to be resolved.
         case escaped
-        /// The JSON of anything else.
+        /// The JSON text of any other value.
         case raw
     }
 
     static let absent = TextPiece(start: 0, count: 0, form: .absent)
 
-    // As few bytes as do: each event has three of these. No message is as large as 4 GiB.
+    // As few bytes as possible, as each event has three of these. No message is as large as 4 GiB.
     private let start: UInt32
     private let length: UInt32
     let form: Form
@@ -26,7 +26,7 @@ struct TextPiece: Equatable, Sendable {
 
     var count: Int { Int(length) }
 
-    /// Calls `body` with the text's UTF-8 bytes, which are none when there is no text.
+    /// Calls `body` with the text's UTF-8 bytes, or with none if there is no text.
     func withUTF8<Result>(in block: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try block.withUnsafeBytes { bytes in
             let raw = UnsafeRawBufferPointer(rebasing: bytes[Int(start)..<Int(start) + count])
@@ -37,7 +37,7 @@ struct TextPiece: Equatable, Sendable {
         }
     }
 
-    /// The text; nil when there is none.
+    /// Returns the text; nil if there is none.
     func text(in block: [UInt8]) -> String? {
         switch form {
         case .absent: nil

@@ -3,7 +3,7 @@ import Foundation
 import PusherChannels
 import TestSupport
 
-/// The app whose backend a command plays: its secret never needs to stand on a command line, where other users see it.
+/// The app whose backend a command plays. Its secret never needs to be on a command line, where other users see it.
 struct AppOptions: ParsableArguments {
     @Option(name: .customLong("app-id"), help: "The app's id; $PUSHER_APP_ID, by default 1.")
     var givenID: String?
@@ -28,7 +28,7 @@ struct AppOptions: ParsableArguments {
 
     func secret(_ settings: Settings) -> String { givenSecret ?? settings[.secret] ?? "local-secret" }
 
-    /// Returns the key of encrypted channels, in a list as the libraries want it; empty where there is none.
+    /// Returns the key of encrypted channels, in a list as the libraries want it; empty if there is none.
     func masterKeys(_ settings: Settings) throws -> [EncryptionMasterKey] {
         let localKey = secret(settings) == ServerApp.local.secret ? ServerApp.local.encryptionMasterKey : nil
         guard let text = givenMasterKey ?? settings[.encryptionMasterKey] ?? localKey else { return [] }
@@ -37,7 +37,7 @@ struct AppOptions: ParsableArguments {
     }
 }
 
-/// The options of commands that ask an app's HTTP API.
+/// The options of commands that call an app's HTTP API.
 struct BackendOptions: ParsableArguments {
     @OptionGroup var server: ServerOptions
     @OptionGroup var app: AppOptions

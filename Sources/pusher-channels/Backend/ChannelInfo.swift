@@ -1,7 +1,7 @@
 import ArgumentParser
 import PusherChannels
 
-/// The attributes of channels that are asked for, `user_count,cache`.
+/// The requested attributes of channels, such as `user_count,cache`.
 struct InfoOption: ExpressibleByArgument {
     let attributes: [PusherChannelInfo.Attribute]
 
@@ -13,7 +13,7 @@ struct InfoOption: ExpressibleByArgument {
 }
 
 extension PusherChannelInfo {
-    /// The channel as one line of JSON without characters that move a terminal.
+    /// The channel as one line of JSON, without characters that control a terminal.
     var line: String {
         var members: [Name: JSONValue] = ["channel": .string(name)]
         members["occupied"] = isOccupied.map { .bool($0) }

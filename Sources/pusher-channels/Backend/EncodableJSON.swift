@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// JSON that somebody wrote, for what takes values to encode.
+/// JSON that a user wrote, for APIs that take values to encode.
 struct EncodableJSON: Encodable {
     let value: JSONValue
 

@@ -1,7 +1,7 @@
 import Foundation
 import PusherChannels
 
-/// The events on standard input, a JSON object a line.
+/// The events on standard input, one JSON object per line.
 struct EventLines {
     private var lines: InputLines
 
@@ -9,11 +9,12 @@ struct EventLines {
         self.lines = lines
     }
 
-    /// The events of the lines that are there, as many as are asked for at most; it waits for the first only. None at the end.
+    /// Returns the events of the lines that are available, at most `count`. It waits for the first only, and returns none at the
+    /// end.
     mutating func next(_ count: Int) throws -> [PusherBatchEvent] {
         var events: [PusherBatchEvent] = []
         while events.count < count, let text = try lines.next(waits: events.isEmpty) {
-            // Lines without anything on them are passed over.
+            // Blank lines are skipped.
             if !text.allSatisfy(\.isWhitespace) { events.append(try event(text)) }
         }
         return events
@@ -23,7 +24,7 @@ struct EventLines {
         guard let json = try? JSONValue(parsing: text), let channel = json["channel"]?.stringValue,
             let name = json["event"]?.stringValue
         else { throw Failure("line \(lines.number) is no JSON object with a channel and an event") }
-        // A text is the event's data as it is, as it is for the protocol; anything else is sent as it stands, so that no digit is lost.
+        // A string is the event's data itself, as in the protocol; anything else is sent as it is written, so no digit is lost.
         let data = json["data"]?.stringValue ?? rawJSONMember("data", of: text) ?? ""
         guard let info = InfoOption(argument: json["info"]?.stringValue ?? "") else {
             throw Failure("line \(lines.number) has an info with something else than user_count, subscription_count and cache")

@@ -1,28 +1,28 @@
 import Foundation
 import PusherChannels
 
-/// The lines of standard input, as they come.
+/// The lines of standard input, as they arrive.
 struct InputLines {
-    /// The most bytes of a line: many times what servers take of an event.
+    /// The maximum number of bytes in a line: many times what servers accept for an event.
     private static let limit = 1 << 20
 
-    /// The number of the line that was taken last.
+    /// The number of the last line that was taken.
     private(set) var number = 0
     private var buffer: [UInt8] = []
-    /// The place in the buffer up to which lines were taken.
+    /// The position in the buffer up to which lines were taken.
     private var taken = 0
-    /// The place in the buffer up to which the end of the next line was looked for, so that no byte is looked at twice.
+    /// The position in the buffer up to which the end of the next line was searched for, so no byte is looked at twice.
     private var searched = 0
     private var isAtEnd = false
     private let stop = Pipe()
 
-    /// Ends the lines after those that were read, also while somebody waits for the next; to be called once.
+    /// A function that ends the lines after those that were read, even while a caller waits for the next. Must be called once.
     var end: @Sendable () -> Void {
         let writing = stop.fileHandleForWriting
         return { try? writing.close() }
     }
 
-    /// The next line without its end; nil at the end, and where it isn't there yet unless it is to be waited for.
+    /// Returns the next line without its line break; `nil` at the end, or if the line isn't there yet and `waits` is `false`.
     mutating func next(waits: Bool) throws -> String? {
         while true {
             let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n"))
@@ -34,18 +34,18 @@ struct InputLines {
         }
     }
 
-    /// Takes what was searched as a line.
+    /// Takes the searched bytes as a line.
     private mutating func line() throws -> String {
         let bytes = buffer[taken..<searched]
         number += 1
         taken = min(searched + 1, buffer.count)
         searched = taken
-        // A text that was mended would be published as another one.
+        // A repaired text would be published as a different one.
         guard let line = String(validating: bytes, as: UTF8.self) else { throw Failure("line \(number) is no UTF-8") }
         return line
     }
 
-    /// Reads what is there; returns false when there is nothing to wait for.
+    /// Reads the input that is there; returns `false` if there is none yet.
     private mutating func fill(waits: Bool) throws -> Bool {
         var polled = [STDIN_FILENO, stop.fileHandleForReading.fileDescriptor].map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
@@ -54,7 +54,7 @@ struct InputLines {
             guard errno == EINTR else { throw Self.failure(errno) }
         }
         if polled[1].revents != 0 {
-            // Half a line is none.
+            // Half a line doesn't count.
             (buffer, taken, searched, isAtEnd) = ([], 0, 0, true)
             return true
         }

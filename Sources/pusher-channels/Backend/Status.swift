@@ -1,7 +1,7 @@
 import ArgumentParser
 import PusherChannels
 
-/// A command's statuses besides 0, for what it did, and 64, for a command line that makes no sense.
+/// A command's statuses besides 0, for success, and 64, for a command line that makes no sense.
 enum Status {
     static let text = """
         Statuses: 0 when it is done; 1 when it failed, with the reason; 64 when the command line makes no sense; 75 when nothing was \
@@ -10,7 +10,7 @@ enum Status {
 
     static let temporary = ExitCode(75)
 
-    /// Does the work of a command; what may go better later ends it with a status of its own.
+    /// Does the work of a command. If a later attempt may succeed, the command ends with its own status for that.
     static func of(_ work: () async throws -> Void) async throws {
         do {
             try await work()
@@ -22,8 +22,8 @@ enum Status {
 }
 
 extension PusherError {
-    /// Indicates whether nothing was done, and a later attempt may do it. False, too, if somebody has to change something first, such as a
-    /// certificate that isn't trusted.
+    /// Indicates whether nothing was done, and a later attempt may succeed. False, too, if somebody has to change something
+    /// first, such as a certificate that isn't trusted.
     fileprivate var mayGoBetterLater: Bool {
         isRetryable && (kind == .httpAPI(.unreachable) || kind == .httpAPI(.rateLimited))
     }

@@ -81,7 +81,7 @@ struct Trigger: AsyncParsableCommand {
                 published += events.count
             }
         } catch  where published > 0 {
-            // Whoever publishes all of it again does so with these twice.
+            // Publishing all of it again would publish these twice.
             throw Failure("\(error); the first \(published) events were published before")
         }
         if let signal = signal.withLock({ $0 }) { throw ExitCode(128 + signal) }

@@ -52,7 +52,7 @@ struct Webhook: ParsableCommand {
 }
 
 extension PusherWebhook.Event {
-    /// The event as one JSON object, as it stands in a webhook, which no terminal is moved by.
+    /// The event as one JSON object, as it is in a webhook, without characters that control a terminal.
     fileprivate var line: String {
         switch self {
         case .channelOccupied(let channel): line("channel_occupied", channel)

@@ -1,9 +1,9 @@
 import Foundation
 import PusherChannels
 
-/// Settings in a file: a line `name = value` each, and comments from a `#` on.
+/// Settings in a file: one `name = value` per line, and comments that begin with `#`.
 struct ConfigurationFile: Equatable, Sendable {
-    /// The reason why a file can't be used. It repeats nothing of what stands in the file: any part of that may be a secret.
+    /// The reason why a file can't be used. It repeats nothing from the file, because any part of that may be a secret.
     struct Problem: Error, Equatable, CustomStringConvertible {
         let description: String
     }
@@ -16,15 +16,15 @@ struct ConfigurationFile: Equatable, Sendable {
 
     /// Reads the lines of a file.
     ///
-    /// - Parameter name: The file, as messages name it.
-    /// - Throws: `Problem`, with the line.
+    /// - Parameter name: The name of the file in messages.
+    /// - Throws: A `Problem` that names the line.
     init(parsing bytes: Data, name: String) throws(Problem) {
         var values: [Setting: String] = [:]
         var lines: [Setting: Int] = [:]
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
             func problem(_ text: String) -> Problem { Problem(description: "\(name):\(index + 1): \(text)") }
             guard let text = String(bytes: line, encoding: .utf8) else { throw problem("this is no UTF-8") }
-            // Editors for Windows begin a file with this.
+            // Editors for Windows begin a file with this byte order mark.
             let content = Self.withoutComment(index == 0 && text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text)
             if content.isEmpty { continue }
             let parts = content.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -43,7 +43,7 @@ struct ConfigurationFile: Equatable, Sendable {
         self.values = values
     }
 
-    /// A comment begins a line or follows a space, so that an address may hold a `#`.
+    /// Returns a line without its comment, which begins the line or follows a space, because an address may hold a `#`.
     private static func withoutComment(_ line: String) -> String {
         let scalars = line.unicodeScalars
         var end = scalars.endIndex
@@ -60,10 +60,10 @@ struct ConfigurationFile: Equatable, Sendable {
 }
 
 extension ConfigurationFile {
-    /// The number of bytes that a file may have: it holds ten short lines.
+    /// The maximum number of bytes in a file, which holds ten short lines.
     static let largestSize = 65_536
 
-    /// Reads a file without waiting for anybody: neither for the writer of a pipe nor for the end of a device.
+    /// Reads a file without blocking, neither for the writer of a pipe nor for the end of a device.
     static func read(_ path: String) -> Result<ConfigurationFile, Problem> {
         Result { () throws(Problem) in
             let name = path.onOneLine
@@ -74,7 +74,7 @@ extension ConfigurationFile {
             defer { close(descriptor) }
             var status = stat()
             guard fstat(descriptor, &status) == 0 else { throw systemProblem() }
-            // What stands for no file at all.
+            // Stands for no file at all.
             if path == "/dev/null" { return try ConfigurationFile(parsing: Data(), name: name) }
             guard status.st_mode & S_IFMT == S_IFREG else { throw problem("this is no regular file") }
             let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import PusherChannels
 
-/// A value that an option, the environment and the configuration file can give, under the option's name.
+/// A value that an option, the environment or the configuration file can give. The raw value is the option's name.
 enum Setting: String, CaseIterable, Sendable {
     case appID = "app-id"
     case authEndpoint = "auth-endpoint"
@@ -15,7 +15,7 @@ enum Setting: String, CaseIterable, Sendable {
     case timeout
     case tls
 
-    /// The environment variable, as `LocalServer.environment` sets it for a child process.
+    /// The name of the environment variable, which `LocalServer.environment` sets for a child process.
     var variable: String { "PUSHER_" + rawValue.uppercased().replacingOccurrences(of: "-", with: "_") }
 
     var isSecret: Bool {
@@ -25,7 +25,8 @@ enum Setting: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns what a value has to be and isn't; nil where it can be used. The value isn't repeated: it may be most of a key.
+    /// Returns the requirement that a value doesn't meet; `nil` if it can be used. The value isn't repeated, because it may be
+    /// most of a key.
     func requirement(unmetBy value: String) -> String? {
         switch self {
         case .authEndpoint:
@@ -41,13 +42,13 @@ enum Setting: String, CaseIterable, Sendable {
         }
     }
 
-    /// Throws what a value has to be and isn't, under the name by which it was given.
+    /// Throws the requirement that a value doesn't meet, with the name of the option or the variable that gave it.
     func validate(_ value: String, isOption: Bool) throws {
         guard let requirement = requirement(unmetBy: value) else { return }
         throw ValidationError("\(isOption ? "--\(rawValue)" : "$\(variable)") \(requirement)")
     }
 
-    /// Returns whether a value may be a host's name or address: one colon alone stands before a port, several make an address of IPv6.
+    /// Returns whether a value may be a host's name or address. A single colon would begin a port; several make an IPv6 address.
     private static func isHost(_ value: String) -> Bool {
         let isPlain = value.unicodeScalars.allSatisfy {
             !"/?#@".unicodeScalars.contains($0) && !$0.properties.isWhitespace && $0.isForLogLines
@@ -55,12 +56,12 @@ enum Setting: String, CaseIterable, Sendable {
         return !value.isEmpty && isPlain && value.count { $0 == ":" } != 1 && !value.contains("]:")
     }
 
-    /// Returns how long a value in seconds is; nil where it is no time to wait for.
+    /// Returns the duration of a value in seconds; `nil` if it isn't a valid waiting time.
     static func seconds(_ value: String) -> Duration? {
         Double(value).flatMap { $0 > 0 && $0 <= 86_400 ? .seconds($0) : nil }
     }
 
-    /// Returns what the value of a switch means; nil where it means nothing.
+    /// Returns the meaning of a switch's value; `nil` if it has none.
     static func bool(_ value: String) -> Bool? {
         switch value.lowercased() {
         case "1", "true", "yes", "on": true

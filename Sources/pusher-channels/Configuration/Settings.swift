@@ -1,24 +1,25 @@
 import Foundation
 
-/// The values that stand in for options which aren't given: those of the environment, before those of the configuration file.
+/// The values for options that aren't given. Those of the environment take precedence over those of the configuration file.
 struct Settings: Sendable {
     private let sources: [[Setting: String]]
 
-    /// - Parameter variables: The environment's; one that is empty isn't set.
+    /// - Parameter variables: The environment's variables; an empty one counts as unset.
     init(variables: [String: String], file: ConfigurationFile?) {
         let environment = Setting.allCases.compactMap { setting in variables[setting.variable].map { (setting, $0) } }
         sources = [Dictionary(uniqueKeysWithValues: environment).filter(Self.isMeant), file?.values ?? [:]]
     }
 
-    /// Indicates whether a variable was set for this program: Kubernetes sets `PUSHER_PORT=tcp://10.96.0.12:6001` for a service named
-    /// pusher.
+    /// Returns whether a variable was set for this program: Kubernetes sets `PUSHER_PORT=tcp://10.96.0.12:6001` for a service
+    /// named pusher.
     private static func isMeant(_ setting: Setting, _ value: String) -> Bool {
         !value.isEmpty && !(setting == .port && value.hasPrefix("tcp://"))
     }
 
     subscript(setting: Setting) -> String? { first(of: [setting])?.value }
 
-    /// Returns one of several settings that exclude each other: of the first source that has any, the first in this order.
+    /// Returns one of several settings that exclude each other: the first one, in the given order, of the first source that has
+    /// any.
     func first(of settings: [Setting]) -> (setting: Setting, value: String)? {
         for source in sources {
             for setting in settings {
@@ -28,7 +29,7 @@ struct Settings: Sendable {
         return nil
     }
 
-    /// Returns a setting that belongs to others: of the first source that has any of them, or of one before it.
+    /// Returns a setting that belongs to others: from the first source that has any of them, or from one before it.
     func value(of setting: Setting, belongingTo others: [Setting]) -> String? {
         for source in sources {
             if let value = source[setting] { return value }
@@ -37,7 +38,7 @@ struct Settings: Sendable {
         return nil
     }
 
-    /// The file that is read where no option names one, and whether it has to be there.
+    /// Returns the file to read if no option names one, and whether it has to exist.
     static func file(variables: [String: String]) -> (path: String, isRequired: Bool)? {
         func directory(_ name: String) -> String? { variables[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
         if let path = variables["PUSHER_CONFIG"], !path.isEmpty { return (path, true) }

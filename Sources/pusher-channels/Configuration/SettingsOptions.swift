@@ -21,13 +21,13 @@ struct SettingsOptions: ParsableArguments {
     var key: String { givenKey ?? settings[.key] ?? "local-key" }
 
     var settings: Settings {
-        // What can't be read was said before anything asks.
+        // A file that can't be read was reported before anything asks.
         Settings(variables: ProcessInfo.processInfo.environment, file: try? file.get())
     }
 
     private var file: Result<ConfigurationFile, ConfigurationFile.Problem> { givenFile ?? Self.standardFile }
 
-    /// Read once, and not at all where an option names another.
+    /// The default file, which is read once, and not at all if an option names another.
     private static let standardFile: Result<ConfigurationFile, ConfigurationFile.Problem> = {
         let none = ConfigurationFile(values: [:])
         guard let (path, isRequired) = Settings.file(variables: ProcessInfo.processInfo.environment) else {

@@ -27,7 +27,7 @@ struct Demo: AsyncParsableCommand {
         let watchdog = Watchdog(seconds: 60)
         defer { watchdog.cancel() }
         let steps = Steps(watchdog: watchdog)
-        // The server is in a process group of its own, which Ctrl-C doesn't reach.
+        // The server is in its own process group, which Ctrl-C doesn't reach.
         onInterruption { watchdog.end(status: 128 + $0) }
 
         var server = try await steps.step("start a server in another process") { try await ServerProcess(port: serverPort) }

@@ -26,7 +26,7 @@ final class DemoClient {
         pusher.connection.channels.findPresence(name: channel)
     }
 
-    /// Waits for what the closure recognizes; whatever else happens meanwhile is passed over.
+    /// Waits for a notification that the closure recognizes, and skips all others.
     func wait<Value>(for recognize: (ClientNotification) throws -> Value?) async throws -> Value {
         while let notification = await iterator.next(isolation: nil) {
             if let value = try recognize(notification) { return value }
@@ -34,7 +34,8 @@ final class DemoClient {
         throw Failure("the client ended")
     }
 
-    /// Any error ends the wait: where the first connection meets one, it is the way that is wrong, and trying again doesn't help.
+    /// Waits for the first connection. Any error ends the wait, because it means that the address or the route is wrong, and
+    /// another attempt doesn't help.
     func waitForFirstConnection() async throws {
         try await wait { notification in
             switch notification {

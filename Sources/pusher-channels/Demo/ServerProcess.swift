@@ -1,11 +1,11 @@
 import Foundation
 
-/// `pusher-channels serve` in a process of its own.
+/// `pusher-channels serve` in a separate process.
 final class ServerProcess {
     let port: Int
     var processID: Int32 { process.processIdentifier }
     private let process: Process
-    /// The server's standard input, which ends with this process however that ends.
+    /// The server's standard input, which ends with this process, however that ends.
     private let standardInput = Pipe()
 
     /// Starts a server and waits until it listens.
@@ -35,7 +35,7 @@ final class ServerProcess {
         return port
     }
 
-    /// Ends the server as a power cut would: no goodbye.
+    /// Ends the server as a power cut would, without closing its connections.
     func kill() {
         guard process.isRunning else { return }
         Foundation.kill(process.processIdentifier, SIGKILL)

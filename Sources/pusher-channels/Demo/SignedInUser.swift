@@ -5,7 +5,7 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// Asks the server's authorization endpoint on behalf of a user, as an application with users of its own does.
+/// Asks the server's authorization endpoint on behalf of a user, as an application with its own users does.
 struct SignedInUser: AuthRequestBuilderProtocol {
     let userID: String
     let port: Int

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import PusherChannels
 
-/// Runs the demo's steps, printing a line for each.
+/// Runs the demo's steps, and prints a line for each.
 final class Steps {
     private(set) var count = 0
     private let watchdog: Watchdog
@@ -26,7 +26,7 @@ final class Steps {
     }
 }
 
-/// Ends the process, naming what it was at, if that takes too long: a step that waits for ever must not.
+/// Ends the process if it takes too long, and names the current step, because no step may wait forever.
 final class Watchdog: Sendable {
     private let current = Locked("start")
     private let child = Locked<Int32?>(nil)
@@ -47,12 +47,12 @@ final class Watchdog: Sendable {
         current.withLock { $0 = name }
     }
 
-    /// The process that must not outlive this one.
+    /// Sets the process that must not outlive this one.
     func take(along child: Int32?) {
         self.child.withLock { $0 = child }
     }
 
-    /// Ends the process, and the other before it.
+    /// Ends the process, after the one that must not outlive it.
     func end(status: Int32) {
         if let child = child.withLock({ $0 }) { kill(child, SIGKILL) }
         exit(status)

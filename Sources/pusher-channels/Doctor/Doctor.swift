@@ -80,7 +80,7 @@ struct Doctor: AsyncParsableCommand {
         return (way, await firstError(server))
     }
 
-    /// Returns the error that ends the attempt; nil when all went well.
+    /// Returns the error that ends the attempt; `nil` if all went well.
     private func firstError(_ server: ServerOptions) async -> PusherError? {
         let pusher = Pusher(
             key: server.key,
@@ -88,7 +88,7 @@ struct Doctor: AsyncParsableCommand {
                 authMethod: authorization.method(server.settings), autoReconnect: false, host: server.location,
                 port: server.portToUse, path: path,
                 useTLS: server.usesTLS, tls: route.tls, proxy: route.proxyConfiguration,
-                // Longer than the steps of a connection together: each has a limit of its own, whose error names it.
+                // Longer than all steps of a connection together: each has its own limit, whose error names the step.
                 timeouts: ConnectionTimeouts(open: .seconds(120)),
                 logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }))
         let notifications = ClientNotifications()

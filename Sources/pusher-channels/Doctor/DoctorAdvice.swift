@@ -1,7 +1,7 @@
 import PusherChannels
 
 extension DoctorRoute {
-    /// Returns what to do about a step that failed with an error.
+    /// Returns the advice about a step that failed with an error.
     func advice(on step: DoctorStep, _ error: PusherError) -> String {
         let hop = proxy == nil ? "server" : "proxy"
         switch step {

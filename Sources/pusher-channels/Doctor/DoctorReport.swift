@@ -1,9 +1,9 @@
 import Foundation
 import PusherChannels
 
-/// The outcome of each step, and the lines that tell it.
+/// The outcome of each step, and the lines that report it.
 struct DoctorReport: Sendable {
-    /// A step and what came of it.
+    /// A step and its outcome.
     struct Line: Encodable, Equatable, Sendable {
         enum Result: String, Encodable {
             case ok, failed, skipped, untested
@@ -22,14 +22,14 @@ struct DoctorReport: Sendable {
         let detail: String
         var advice: String?
 
-        /// One JSON object.
+        /// The line as one JSON object.
         var json: String {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             return ((try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}").asSafeJSON
         }
 
-        /// The lines for a person: the step, and what to do about it.
+        /// Returns the lines for a person: the step, and what to do about it.
         func text(on terminal: TerminalTraits) -> String {
             let width = 15
             let columns = [result == .failed ? "FAILED" : result.rawValue, step]
@@ -41,7 +41,7 @@ struct DoctorReport: Sendable {
 
     let lines: [Line]
 
-    /// - Parameter error: The error that ended the attempt; nil when each step went well.
+    /// - Parameter error: The error that ended the attempt; `nil` if each step went well.
     init(_ route: DoctorRoute, _ error: PusherError?) {
         let failed = error.map(DoctorStep.init(failedWith:))
         var isReached = true

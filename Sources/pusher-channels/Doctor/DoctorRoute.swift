@@ -1,13 +1,13 @@
 import PusherChannels
 
-/// The way that a client takes, for a person.
+/// A description of a client's route, for a person.
 struct DoctorRoute: Sendable {
     let host: String
     let port: Int
     let usesTLS: Bool
-    /// The proxy on the way; nil for the direct one.
+    /// The proxy on the route; `nil` for a direct connection.
     let proxy: HTTPProxy?
-    /// The channel to subscribe to; nil when nothing was given that authorizes it.
+    /// The channel to subscribe to; `nil` if nothing was given to authorize it.
     let channel: String?
 
     /// The server, as messages name it.
@@ -16,7 +16,7 @@ struct DoctorRoute: Sendable {
     /// The proxy without its password, as messages name it.
     private var proxyEndpoint: String? { proxy.map { endpointName(host: $0.host, port: $0.port) } }
 
-    /// Returns what is known once a step went well.
+    /// Returns the fact that is known once a step went well.
     func success(of step: DoctorStep) -> String {
         switch step {
         case .options: "can be used"
@@ -32,7 +32,7 @@ struct DoctorRoute: Sendable {
         }
     }
 
-    /// Returns why a step isn't on the way; nil where it is.
+    /// Returns the reason why a step doesn't apply; `nil` if it does.
     func reasonToSkip(_ step: DoctorStep) -> String? {
         switch step {
         case .proxy: proxy == nil ? "no proxy is used" : nil

@@ -1,12 +1,12 @@
 import PusherChannels
 
-/// A step from the command line to a subscribed channel, in the order in which they are taken.
+/// A step from the command line to a subscribed channel. The cases are in the order of the steps.
 enum DoctorStep: String, CaseIterable, Sendable {
     /// The options, and the files and variables that they name.
     case options
     /// The look-up of the first host's name: the proxy's, or the server's.
     case name
-    /// A way to an address of that name.
+    /// A route to an address of that name.
     case address
     case tcp
     case proxy
@@ -17,7 +17,7 @@ enum DoctorStep: String, CaseIterable, Sendable {
     case authorization
     case subscription
 
-    /// The step that failed with an error; those before it went well.
+    /// Creates the step that failed with an error; those before it went well.
     init(failedWith error: PusherError) {
         switch error.kind {
         case .transport(let kind): self.init(failedWith: kind, message: error.message)
@@ -30,8 +30,8 @@ enum DoctorStep: String, CaseIterable, Sendable {
         }
     }
 
-    /// The step of a socket that failed. Where a kind doesn't tell, the message does, in words that the page "When connecting fails"
-    /// has of it.
+    /// Creates the step at which a socket failed. If the kind doesn't tell, the message does, in the words of the page "When
+    /// connecting fails".
     private init(failedWith kind: WebSocketFailure.Kind, message: String) {
         switch kind {
         case .tlsFailed(.invalidConfiguration), .unsupported: self = .options

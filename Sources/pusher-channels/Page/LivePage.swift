@@ -2,18 +2,19 @@ import Foundation
 import PusherChannels
 import TestSupport
 
-/// A page for a browser on this machine that shows what goes on at a server, live, and publishes events.
+/// A page for browsers on this machine that shows live what happens on a server, and publishes events.
 ///
-/// It shows no secret and asks for none: who is on this machine may publish, and web pages elsewhere can't (``PageVisitor``), unless they
-/// know the secret: the HTTP API takes what is signed with it from anywhere, and that of `serve` is well known unless another is given.
-/// What clients send is text in a JSON document, which the page's script puts into the page as text.
+/// It shows no secret and asks for none. Anybody on this machine may publish, but web pages from elsewhere can't
+/// (``PageVisitor``), unless they know the secret: the HTTP API accepts requests that are signed with it from anywhere, and that
+/// of `serve` is well known unless another is given. Data from clients is text in a JSON document, which the page's script puts
+/// into the page as text.
 struct LivePage: Sendable {
     /// The name of the profile that the server imitates.
     let profile: String
-    /// The host names, beside those of the loopback interface, under which the page may be asked for.
+    /// The host names, besides those of the loopback interface, under which the page may be requested.
     let hostNames: Set<String>
 
-    /// Has a server show the page at `/`.
+    /// Makes a server show the page at `/`.
     func show(_ server: LocalServer) {
         server.recordEvents()
         add("GET /", to: server) { _, _ in document() }
@@ -78,7 +79,7 @@ struct LivePage: Sendable {
 }
 
 extension StubResponse {
-    /// The response with what keeps other web pages from using it, and a browser from taking it for something else.
+    /// The response with headers that keep other web pages from using it, and browsers from misinterpreting it.
     fileprivate var guarded: StubResponse {
         let headers = [
             "Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin",
@@ -90,7 +91,7 @@ extension StubResponse {
         return response
     }
 
-    /// JSON that means the same and is no markup for anybody, whatever takes it for HTML.
+    /// JSON with the same meaning and no markup, even for a recipient that takes it for HTML.
     fileprivate var withoutMarkup: StubResponse {
         var response = self
         response.body = Data(text.replacing("<", with: #"\u003c"#).utf8)

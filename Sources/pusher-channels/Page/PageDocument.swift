@@ -1,6 +1,6 @@
 /// The live page's one file. It loads nothing: its style and its script are in it.
 enum PageDocument {
-    /// Returns the file; only a style and a script with this number are the page's own to the browser.
+    /// Returns the file. The browser accepts only a style and a script with this nonce.
     static func html(nonce: String) -> String {
         """
         <!doctype html>

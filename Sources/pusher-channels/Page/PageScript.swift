@@ -1,7 +1,8 @@
 enum PageScript {
-    /// The live page's script: asks for the server's state again and again and shows it, and publishes what the form says.
+    /// The live page's script: polls the server's state and shows it, and publishes the event in the form.
     ///
-    /// Whatever it is told becomes text by `textContent`, or the value of a field. The page's policy refuses all that makes markup of text.
+    /// Everything from the server becomes text through `textContent`, or a field's value. The page's policy forbids making markup
+    /// of text.
     static let javaScript = #"""
         'use strict';
         const byID = id => document.getElementById(id);

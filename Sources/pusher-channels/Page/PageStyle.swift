@@ -1,5 +1,5 @@
 enum PageStyle {
-    /// The live page's looks, in light and dark.
+    /// The live page's style, in light and dark.
     static let css = #"""
         :root {
           color-scheme: light dark;

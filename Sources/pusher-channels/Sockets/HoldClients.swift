@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import PusherChannels
 
-/// Makes a client with a channel, then many more, a hundred at a time; prints the state of the process before and after that,
-/// and after all were let go.
+/// Makes one client with a channel, then many more, a hundred at a time. Prints the state of the process before and after that,
+/// and after all were released.
 struct HoldClients: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "clients")
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PusherChannels
 
-/// Opens a socket, then many more; prints the state of the process before and after that, and, when its input ends, after they
+/// Opens one socket, then many more. Prints the state of the process before and after that, and, when its input ends, after they
 /// were closed.
 struct HoldSockets: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "hold")
@@ -36,7 +36,7 @@ struct HoldSockets: AsyncParsableCommand {
         var sockets: [HeldSocket] = []
         sockets.reserveCapacity(count)
         while sockets.count < count {
-            // Whoever fails makes room too: a place is free once its socket has come to something.
+            // A failed socket makes room too: a place is free once its socket has opened or failed.
             if sockets.count >= atOnce { await tally.opened.reach(before + sockets.count - atOnce + 1) }
             sockets.append(HeldSocket(options.request, tally))
         }
@@ -45,9 +45,9 @@ struct HoldSockets: AsyncParsableCommand {
     }
 }
 
-/// Counts of what became of the sockets.
+/// Counts the outcomes of the sockets.
 private final class SocketTally: Sendable {
-    /// Those that opened or failed to.
+    /// The sockets that opened or failed to.
     let opened = Tally()
     let failed = Tally()
     let closed = Tally()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The resources that this process holds, as Linux tells; all zero elsewhere.
+/// The resources that this process holds, as Linux reports them; all zero elsewhere.
 struct ProcessState {
     let residentKiB: Int
     let descriptors: Int
@@ -9,13 +9,13 @@ struct ProcessState {
     init() {
         let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").dropFirst().first
         residentKiB = (pages.flatMap { Int($0) } ?? 0) * (sysconf(Int32(_SC_PAGESIZE)) / 1024)
-        // One is that of the directory while it is read.
+        // One descriptor is that of the directory while it is read.
         descriptors = max(0, Self.entries("/proc/self/fd") - 1)
         threads = Self.entries("/proc/self/task")
     }
 
-    /// Waits until descriptors and threads are as many for a while, twenty seconds at most: connections end up to two seconds
-    /// after their report, and threads with nothing to do after five.
+    /// Waits until the numbers of descriptors and threads have stayed the same for a while, twenty seconds at most: connections
+    /// end up to two seconds after their report, and idle threads after five.
     static func settled() async -> ProcessState {
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(20)
@@ -30,7 +30,7 @@ struct ProcessState {
         return state
     }
 
-    /// Prints it as a line of JSON.
+    /// Prints the state as a line of JSON.
     func report(_ stage: String, after time: Duration = .zero, failed: Int = 0) {
         let format = #"{"stage":"%@","seconds":%.3f,"resident_kib":%d,"descriptors":%d,"threads":%d,"failed":%d}"#
         output(String(format: format, stage as NSString, time.inSeconds, residentKiB, descriptors, threads, failed))
@@ -41,7 +41,7 @@ struct ProcessState {
     }
 }
 
-/// Waits until the input of this process ends, on which it says nothing.
+/// Waits until the input of this process ends, and ignores what is in it.
 func endOfInput() async {
     await withCheckedContinuation { continuation in
         Thread {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import PusherChannels
 
-/// Counts messages, and prints what they cost from the opening of the socket on.
+/// Counts messages, and prints what they cost since the socket opened.
 struct ReceiveMessages: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "receive")
 

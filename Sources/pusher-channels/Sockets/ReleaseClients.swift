@@ -1,7 +1,7 @@
 import ArgumentParser
 import PusherChannels
 
-/// Makes clients and lets them go, batch by batch; prints the state of the process after a warm-up, and after each round.
+/// Makes and releases clients, batch by batch. Prints the state of the process after a warm-up, and after each round.
 struct ReleaseClients: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "release")
 

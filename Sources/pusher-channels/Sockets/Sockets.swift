@@ -1,7 +1,7 @@
 import ArgumentParser
 import PusherChannels
 
-/// The measurements of `ci/measure/transport`; nothing for a user of the command.
+/// The measurements of `ci/measure/transport`; of no use to users of the command.
 struct Sockets: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The client's part of ci/measure/transport.",
@@ -9,7 +9,7 @@ struct Sockets: AsyncParsableCommand {
         subcommands: [ReceiveMessages.self, HoldSockets.self, HoldClients.self, ReleaseClients.self])
 }
 
-/// Which server the sockets go to: one on this machine.
+/// The server that the sockets connect to, which is on this machine.
 struct SocketOptions: ParsableArguments {
     @Option(help: "The server's port.")
     var port: Int

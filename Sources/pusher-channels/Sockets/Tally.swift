@@ -1,13 +1,13 @@
 import PusherChannels
 
-/// Counts what many report, for one who waits.
+/// Counts the reports of many for one that waits.
 final class Tally: Sendable {
     private let number = Locked(0)
     private let changes: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
 
     init() {
-        // One that nobody has seen yet is enough to have them look again.
+        // One change that nobody has seen yet is enough to make the reader look again.
         (changes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -18,7 +18,7 @@ final class Tally: Sendable {
         continuation.yield()
     }
 
-    /// Waits until it has come so far.
+    /// Waits until the count has reached a number.
     func reach(_ wanted: Int) async {
         while count < wanted {
             for await _ in changes { break }

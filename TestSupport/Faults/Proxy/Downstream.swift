@@ -1,6 +1,7 @@
 import PusherChannels
 
-/// The bytes that a server sent on one connection and the client hasn't got yet: decides what happens to it, and does nothing itself.
+/// The bytes that a server sent on one connection and the client hasn't received yet. It decides what happens to them, but does
+/// nothing itself.
 struct Downstream {
     /// The end of the server's side.
     enum End: Equatable {
@@ -9,25 +10,26 @@ struct Downstream {
 
     /// The next step.
     enum Step: Equatable {
-        /// Hand so many bytes on.
+        /// Pass on this number of bytes.
         case pass(Int)
-        /// Nothing before that time; `nil` stands for: before something changes.
+        /// Wait until this time, or with `nil` until something changes.
         case wait(until: Instant?)
         case stop(FaultPlan.Stop)
-        /// All was handed on: do as the server did.
+        /// Everything has been passed on: end the connection as the server did.
         case end(End)
     }
 
     private(set) var queue = ByteQueue()
-    /// The number of bytes that the client got.
+    /// The number of bytes that the client has received.
     private(set) var passed = 0
     private var plan: FaultPlan
     private var shaper = Shaper()
     private var counter = FrameCounter()
-    /// The ends of frames that haven't passed as a whole, the head's end as the first, and the number of those that have.
+    /// The end offsets of frames that haven't passed completely, starting with that of the HTTP head. `framesPassed` counts those
+    /// that have.
     private var frameEnds: ArraySlice<Int> = []
     private var framesPassed = -1
-    /// When what came, and up to where it reaches.
+    /// The arrival time of each piece, and the offset of its end.
     private var arrivals: ArraySlice<(end: Int, time: Instant)> = []
     private var end: (end: End, time: Instant)?
 
@@ -89,7 +91,7 @@ struct Downstream {
         }
     }
 
-    /// The client got so many bytes.
+    /// Records that the client received bytes.
     mutating func pass(_ bytes: Int, at now: Instant) {
         queue.removeFirst(bytes)
         passed += bytes
@@ -101,14 +103,14 @@ struct Downstream {
         }
     }
 
-    /// Forgets what waits: it will never be sent.
+    /// Discards the waiting bytes, which will never be sent.
     mutating func discard() {
         queue.removeAll()
         arrivals.removeAll()
     }
 
-    /// The largest number of bytes that may pass before a position is reached; `nil` if it isn't known yet, being further than what
-    /// has come.
+    /// Returns the largest number of bytes that may pass before a position is reached, or `nil` if that isn't known because the
+    /// position is beyond the bytes that have arrived.
     private func bytesLeft(to position: Fault.Position) -> Int? {
         switch position {
         case .bytes(let bytes): return max(0, bytes - passed)

@@ -1,6 +1,7 @@
-/// The faults of one connection, in the form in which they are carried out.
+/// The faults of one connection, in the form in which they are applied.
 struct FaultPlan {
-    /// An end of the flow of bytes to the client. The worse comes later, and wins where both are due.
+    /// A fault that stops the flow of bytes to the client. The cases are ordered by severity; if several are due, the most severe
+    /// wins.
     enum Stop: Int, Comparable {
         case stall, halfClose, truncate, reset
 
@@ -25,7 +26,7 @@ struct FaultPlan {
         case .latency(let duration): latency = max(.zero, duration)
         case .bandwidth(let bytesPerSecond): bandwidth = bytesPerSecond
         case .dribble(let bytes, let pause): dribble = Shaper.Dribble(bytes: bytes, pause: pause)
-        // The listener's matter, or none of a proxy's.
+        // Handled by the listener, or not supported by proxies.
         case .refused, .upgradeRefused, .wrongAcceptKey, .malformedFrame, .badUTF8, .error: break
         }
     }

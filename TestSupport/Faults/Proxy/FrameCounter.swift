@@ -1,7 +1,7 @@
-/// Finds the ends of WebSocket frames in what a server sends: first an HTTP head, then frames if its status was 101.
+/// Finds the ends of WebSocket frames in the bytes that a server sends: first an HTTP head, then frames if its status was 101.
 struct FrameCounter {
     private enum Part {
-        /// So many bytes of the empty line that ends the head were seen.
+        /// The HTTP head, with the number of bytes seen of the empty line that ends it.
         case head(endSeen: Int)
         case opcode
         case length
@@ -15,7 +15,7 @@ struct FrameCounter {
     private var status: [UInt8] = []
     private static let switching = Array("HTTP/1.1 101".utf8)
 
-    /// Reads on, and tells of each end that lies within these bytes, as how many of them are before it.
+    /// Reads further bytes, and calls `ended` for each end within them, with the number of these bytes that come before it.
     ///
     /// The first end is the head's, which stands for "no frame yet".
     mutating func read(_ bytes: UnsafeRawBufferPointer, _ ended: (Int) -> Void) {
@@ -47,7 +47,7 @@ struct FrameCounter {
                 if left > 1 {
                     part = .extendedLength(bytesLeft: left - 1, value: value, isMasked: isMasked)
                 } else {
-                    // A length beyond all reason never ends, rather than wrapping to a short one.
+                    // An absurd length must never end, rather than wrap around to a short one.
                     settle(isMasked ? value.addingReportingOverflow(4).overflow ? .max : value + 4 : value, at: index, ended)
                 }
             case .rest: break
@@ -71,7 +71,7 @@ struct FrameCounter {
         }
     }
 
-    /// So much of a frame is still to come; nothing ends it.
+    /// Notes the number of bytes left of a frame. If there are none, the frame has ended.
     private mutating func settle(_ left: UInt64, at index: Int, _ ended: (Int) -> Void) {
         if left == 0 {
             part = .opcode

@@ -9,15 +9,16 @@ import PusherChannels
 /// try proxy.inject(.reset(after: .frames(3)), onConnection: 2)
 /// ```
 ///
-/// Positions count, for each connection by itself, what the server sends to the client; latency, bandwidth and dribble slow
-/// that direction as well. The client's bytes are passed on at once. A fault whose position was passed already acts at once; only
-/// a reset waits for the client to have said something, five seconds at most, as it would look like a refusal to some.
-/// Of TLS that it only passes on it sees bytes, and no frames: faults at frames and of frames do nothing there. Give it `tls`, and a server
-/// without, for these. All members may be called from any thread; faults are in force when the call returns. A proxy that is let go stops.
+/// Positions count what the server sends to the client, separately for each connection. Latency, bandwidth and dribble slow down
+/// that direction, too; the client's bytes are passed on at once. A fault whose position has already passed takes effect at once.
+/// Only a reset waits until the client has sent something, for five seconds at most, because some clients would take it for a
+/// refusal. If the proxy only passes TLS on, it sees bytes but no frames, so faults that depend on frames have no effect. For
+/// these, give the proxy `tls` and use a server without TLS. All members may be called from any thread; faults are in effect when
+/// the call returns. A proxy stops when it is deallocated.
 public final class NetworkFaultProxy: Sendable {
-    /// A proxy could not be started.
+    /// An error that is thrown when a proxy can't be started.
     public struct CannotStart: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The host and port that its connections were for.
+        /// The host and port that the proxy was to connect to.
         public let target: String
         /// The reason.
         public let reason: String
@@ -26,7 +27,7 @@ public final class NetworkFaultProxy: Sendable {
         public var description: String { "no proxy to \(target): \(reason)" }
     }
 
-    /// The address that clients on this machine reach it by: the one it listens on, of all of them `127.0.0.1`.
+    /// The address by which clients on this machine reach the proxy: the one it listens on, or `127.0.0.1` if it listens on all.
     public let host: String
     /// The port it listens on.
     public let port: Int
@@ -34,7 +35,7 @@ public final class NetworkFaultProxy: Sendable {
     public let url: URL
     /// The proxy's address for sockets, `ws://127.0.0.1:49152`; `wss` with TLS.
     public let webSocketURL: URL
-    /// The issuer of the proxy's certificate, the authority at the top; `nil` without TLS.
+    /// The root authority of the proxy's certificate; `nil` without TLS.
     public let certificateAuthority: CertificateAuthority?
 
     private let thread: ProxyThread
@@ -59,18 +60,20 @@ public final class NetworkFaultProxy: Sendable {
 
     /// Starts a proxy, which listens when this returns.
     ///
-    /// Looks the host up, which blocks the calling thread where a name server is slow; an address or `localhost` is not.
+    /// Looks up the host, which blocks the calling thread if a name server is slow. An address or `localhost` is found at once.
     ///
     /// - Parameters:
     ///   - host: The name or address of the server that connections go to; its addresses are tried in turn.
     ///   - port: The server's port.
-    ///   - listeningHost: The proxy's own address; `0.0.0.0` stands for all of this machine's, which others reach.
+    ///   - listeningHost: The proxy's own address. `0.0.0.0` stands for all addresses of this machine, which other machines can
+    ///     reach.
     ///   - listeningPort: The proxy's own port; 0 takes a free one.
-    ///   - faults: Faults that are injected before the first connection.
-    ///   - tls: Has the proxy speak TLS with its clients, and pass on what that carries; positions then count the latter.
-    ///     A fault that ends a connection does so without close_notify, and at the start without a handshake.
-    /// - Throws: ``CannotStart``, at once: an unknown host, a port that is taken, a fault that no proxy can do, or TLS where
-    ///   there is none.
+    ///   - faults: The faults to inject before the first connection.
+    ///   - tls: The TLS settings for the proxy's clients; `nil` for no TLS. With TLS, the proxy passes on decrypted bytes, and
+    ///     positions count those. A fault that ends a connection does so without close_notify, and at the start without a
+    ///     handshake.
+    /// - Throws: ``CannotStart``, at once, for an unknown host, a port that is taken, a fault that proxies don't support, or TLS
+    ///   on a platform that doesn't have it.
     public static func start(
         to host: String, port: Int, listeningHost: String = "127.0.0.1", listeningPort: Int = 0, faults: [Fault] = [],
         tls: ServerTLS? = nil
@@ -98,7 +101,7 @@ public final class NetworkFaultProxy: Sendable {
         do throws(Sockets.Failure) {
             let listener = try ProxyListener(listeningAddress)
             let core = ProxyCore(listener: listener, addresses: addresses, faults: faults, wrap: wrap)
-            // From here on the thread closes the listener, if need be when the proxy is let go.
+            // From here on the thread closes the listener, if need be when the proxy is deallocated.
             let thread = try ProxyThread(core)
             guard
                 let proxy = NetworkFaultProxy(
@@ -126,49 +129,50 @@ public final class NetworkFaultProxy: Sendable {
 
     // MARK: Faults
 
-    /// Has a fault act on all connections, those that are open and those to come.
+    /// Injects a fault into all connections, open and future ones.
     ///
-    /// `refused` concerns new connections only. A new latency, bandwidth or dribble takes the place of the old one; of several
-    /// stops the first that is reached acts, and at the same position reset goes before truncate, half-close and stall.
+    /// `refused` affects new connections only. A new latency, bandwidth or dribble replaces the old one. Of several faults that
+    /// stop the flow of bytes, the first one reached takes effect; at the same position, reset takes precedence over truncate,
+    /// truncate over half-close, and half-close over stall.
     ///
-    /// - Throws: ``UnsupportedFault`` for a fault that doesn't exist at ``Fault/Seam/networkFaultProxy``.
+    /// - Throws: ``UnsupportedFault`` for a fault that ``Fault/Seam/networkFaultProxy`` doesn't support.
     public func inject(_ fault: Fault) throws(UnsupportedFault) {
         try fault.check(at: .networkFaultProxy)
         thread.perform { $0.inject(fault) }
     }
 
-    /// Has a fault act on one connection, open or to come: the first that was or is accepted is number 1.
+    /// Injects a fault into one connection, open or future. The first connection that is accepted is number 1.
     ///
-    /// - Throws: ``UnsupportedFault`` for a fault that doesn't exist at ``Fault/Seam/networkFaultProxy``, and for `refused`:
-    ///   nobody can count connections that there never were.
+    /// - Throws: ``UnsupportedFault`` for a fault that ``Fault/Seam/networkFaultProxy`` doesn't support, and for `refused`,
+    ///   because refused connections can't be counted.
     public func inject(_ fault: Fault, onConnection number: Int) throws(UnsupportedFault) {
         try fault.check(at: .networkFaultProxy)
         guard fault != .refused else { throw UnsupportedFault(fault: fault, seam: .networkFaultProxy) }
         thread.perform { $0.inject(fault, onConnection: number) }
     }
 
-    /// Takes all faults back. Stalled connections go on; ended ones stay so.
+    /// Removes all faults. Stalled connections continue; ended ones stay ended.
     public func heal() {
         thread.perform { $0.heal() }
     }
 
-    /// Resets all open connections at once, whatever is on its way; new ones are welcome.
+    /// Resets all open connections at once, even with bytes on their way. New connections are still accepted.
     public func cutAll() {
         thread.perform { $0.cutAll() }
     }
 
     // MARK: Observations
 
-    /// The number of connections that were accepted so far.
+    /// The number of connections accepted so far.
     public var connectionCount: Int { thread.counts.accepted }
 
     /// The number of connections that are open now.
     public var openConnectionCount: Int { thread.counts.open }
 
-    /// The number of bytes the clients were sent, over all connections; with TLS, what it carries.
+    /// The number of bytes sent to clients, over all connections; with TLS, before encryption.
     public var bytesToClients: Int { thread.counts.moved.toClient }
 
-    /// The number of bytes the server was sent, over all connections.
+    /// The number of bytes sent to the server, over all connections.
     public var bytesToServer: Int { thread.counts.moved.toServer }
 
     // MARK: Stopping

@@ -1,21 +1,21 @@
 import PusherChannels
 
-/// One client and the connection made to the server for it. Lives on the proxy's thread.
+/// One client and the proxy's connection to the server for it. Used on the proxy's thread only.
 struct ProxyConnection {
-    /// The number of bytes that were handed on.
+    /// The number of bytes that were passed on.
     struct Moved: Equatable {
         var toClient = 0
         var toServer = 0
     }
 
-    /// One direction isn't read while so many bytes wait on the other side.
+    /// The number of bytes waiting on one side at which the other side is no longer read.
     static let bufferLimit = 256 << 10
-    /// The time a client that doesn't read may hold up its own reset.
+    /// The longest time by which a client that doesn't read can delay its own reset.
     private static let resetPatience = Duration.seconds(2)
-    /// The time for which a reset waits for a client to say something. One that comes with the connection itself looks like a refusal to
-    /// clients that take a while to notice that they are connected, and like what it is to others.
+    /// The longest time that a reset waits for the client to send something. A reset that comes together with the connection
+    /// looks like a refusal to clients that are slow to notice that they are connected, and like a reset to others.
     private static let silencePatience = Duration.seconds(5)
-    /// The largest number of rounds of reading that one connection may do before it is another's turn.
+    /// The largest number of rounds of reading for one connection before the next one's turn.
     private static let roundsPerTurn = 8
 
     let client: any ProxyStream
@@ -28,19 +28,19 @@ struct ProxyConnection {
     private(set) var clientHasEnded = false
     private(set) var serverHasEnded = false
     private(set) var isClientBlocked = false
-    /// Indicates whether FIN is to be sent to the client, and whether it was.
+    /// Indicates whether FIN is to be sent to the client. `hasFinished` says whether it was.
     private var isFinishing = false
     private(set) var hasFinished = false
-    /// Tells that the bytes of a side go nowhere.
+    /// Indicates whether the bytes that a side sends are discarded.
     private var dropsServersBytes = false
     private var dropsClientsBytes = false
     private var isStalled = false
-    /// It takes nothing any more, but what it sent before it went may still be there to be read.
+    /// Indicates whether the client accepts no more bytes. Bytes that it sent earlier may still be readable.
     private(set) var isClientDeaf = false
-    /// When the reset comes that waits for the client's system to have all that was sent before.
+    /// The time at which a pending reset happens even if the client's system hasn't acknowledged everything sent before.
     private var resetDeadline: Instant?
-    /// Indicates whether the reset is still to wait for the client to say something, as this turn found it: a second look
-    /// afterwards could find the first word and wait for nothing.
+    /// Indicates whether the reset still waits for the client to send something, as found in this turn. Checking again before
+    /// polling could find the client's first bytes, and then nothing would be polled for.
     private(set) var isWaitingForClient = false
     private let start: Instant
 
@@ -56,9 +56,9 @@ struct ProxyConnection {
 
     // MARK: A turn
 
-    /// Does all that can be done now. Gives back when to come again even if nothing happens; `nil` stands for never.
+    /// Does everything that can be done now. Returns the time to call again even if nothing happens; `nil` stands for never.
     mutating func advance(at now: Instant, with buffer: UnsafeMutableRawBufferPointer) -> Instant? {
-        // Cut meanwhile: its descriptors may be another connection's by now.
+        // The connection was cut in the meantime, and its descriptors may already be another connection's.
         guard !isOver else { return nil }
         var wake = handOn(at: now)
         for _ in 0..<Self.roundsPerTurn where !isOver {
@@ -75,7 +75,7 @@ struct ProxyConnection {
     }
 
     private mutating func connect(at now: Instant) {
-        // What is reset from the start needs no server.
+        // A connection that is reset from the start needs no server.
         guard resetDeadline == nil else { return }
         let isPossible =
             if !isConnectingStarted { server.connect() } else { !server.isConnecting || server.settleConnecting() }
@@ -89,7 +89,7 @@ struct ProxyConnection {
         downstream.finish(how, at: now)
     }
 
-    /// Both sides have said all they had to say.
+    /// Closes the connection once both sides have sent everything.
     private mutating func endIfDone() {
         let clientGotTheEnd = hasFinished || isStalled
         guard clientHasEnded, serverHasEnded, clientGotTheEnd, server.isDone else { return }
@@ -156,7 +156,7 @@ struct ProxyConnection {
         dropsServersBytes = true
     }
 
-    /// Sends FIN once all is sent; asked again each time.
+    /// Sends FIN once everything is sent; called again until then.
     private mutating func finish() -> Instant? {
         isFinishing = true
         downstream.discard()
@@ -169,7 +169,7 @@ struct ProxyConnection {
 
     private mutating func resetIfPossible(at now: Instant) -> Instant? {
         guard !isOver, let resetDeadline else { return nil }
-        // That is only looked at: a handshake mustn't begin.
+        // This only peeks at the socket, because a handshake must not begin.
         isWaitingForClient =
             now < start + Self.silencePatience && !client.hasReceived && !clientHasEnded && !Sockets.hasBytes(client.descriptor)
         if isWaitingForClient { return start + Self.silencePatience }
@@ -201,7 +201,7 @@ struct ProxyConnection {
         case .nothingYet: return client.isReady != wasReady
         case .end:
             clientHasEnded = true
-            // Nothing can be sent to it, be it for want of its part of the handshake.
+            // Nothing can be sent to the client, for example because it never completed the handshake.
             if !client.isReady || isClientDeaf { clientIsGone() }
         case .reset: clientIsGone()
         }
@@ -222,15 +222,15 @@ struct ProxyConnection {
 
     // MARK: Ending
 
-    /// Ends a connection as servers do whose clients fail the handshake: the alert, then FIN, and no reset that could overtake
-    /// either because of what the client said meanwhile.
+    /// Ends a connection as servers do when the handshake with a client fails: with the alert, then FIN. Reading goes on, because
+    /// a reset caused by unread bytes from the client could overtake both.
     private mutating func refuse() {
         dropsServersBytes = true
         dropsClientsBytes = true
         _ = finish()
     }
 
-    /// The client is no longer there: so shall the server see it.
+    /// Resets both sides because the client is gone, so that the server notices, too.
     mutating func clientIsGone() {
         reset()
     }

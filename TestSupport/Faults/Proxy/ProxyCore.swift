@@ -8,14 +8,14 @@ import Glibc
 import Musl
 #endif
 
-/// The counts of a proxy, which can be asked for at any time.
+/// A proxy's counts, available at any time.
 struct ProxyCounts {
     var accepted = 0
     var open = 0
     var moved = ProxyConnection.Moved()
 }
 
-/// A proxy's connections and faults. Lives on the proxy's thread.
+/// A proxy's connections and faults. Used on the proxy's thread only.
 struct ProxyCore {
     typealias Wrap = (Int32) -> any ProxyStream
 
@@ -24,11 +24,11 @@ struct ProxyCore {
     private let wrap: Wrap
     private var connections: [(number: Int, connection: ProxyConnection, wake: Instant?)] = []
     private var accepted = 0
-    /// The bytes that connections moved which are over.
+    /// The bytes moved by connections that have ended.
     private var movedBefore = ProxyConnection.Moved()
     private var faults: [Fault] = []
     private var faultsOfOne: [Int: [Fault]] = [:]
-    /// When accepting is tried again after it failed, for want of descriptors most likely.
+    /// The time at which accepting is retried after it failed, most likely for lack of descriptors.
     private var acceptsAgain: Instant?
 
     init(listener: ProxyListener, addresses: [SocketAddress], faults: [Fault], wrap: @escaping Wrap) {
@@ -79,14 +79,14 @@ struct ProxyCore {
         listener.close()
     }
 
-    /// Closes the port of a proxy that never ran.
+    /// Closes the port of a proxy that was never started.
     func discard() {
         listener.close()
     }
 
     // MARK: Turns
 
-    /// Does all that can be done now.
+    /// Does everything that can be done now.
     mutating func turn(at now: Instant, with buffer: UnsafeMutableRawBufferPointer) {
         accept(at: now)
         for index in connections.indices {
@@ -114,14 +114,14 @@ struct ProxyCore {
         }
     }
 
-    /// The next time at which something is due by itself.
+    /// The next time at which something is due without an event.
     var nextWake: Instant? {
         (connections.map(\.wake) + [acceptsAgain]).compactMap { $0 }.min()
     }
 
     // MARK: Waiting
 
-    /// The events to wait for; two entries for each connection after the listener's.
+    /// Returns the events to poll for: the listener's entry, then two entries for each connection.
     func polled() -> [pollfd] {
         var polled = [
             pollfd(fd: listener.isListening && acceptsAgain == nil ? listener.descriptor : -1, events: pollIn, revents: 0)
@@ -133,7 +133,7 @@ struct ProxyCore {
         return polled
     }
 
-    /// Looks for clients that went away while nothing was wanted of them.
+    /// Finds clients that disconnected while no events were requested of them.
     mutating func look(at polled: ArraySlice<pollfd>) {
         for (index, entry) in zip(connections.indices, stride(from: polled.startIndex + 1, to: polled.endIndex, by: 2)) {
             let client = polled[entry]
@@ -148,7 +148,7 @@ private let pollIn = Int16(POLLIN)
 private let pollOut = Int16(POLLOUT)
 
 extension ProxyConnection {
-    /// The events to wait for at the client's end. Nothing at all once both sides have sent FIN: that is all there is to know.
+    /// The events to poll for at the client's end. There are none once both sides have sent FIN, because nothing more can happen.
     fileprivate var clientPoll: pollfd {
         var events: Int16 = 0
         if wantsToReadClient || isWaitingForClient { events |= pollIn }

@@ -6,7 +6,7 @@ import Glibc
 import Musl
 #endif
 
-/// A port that is either listened on or held without listening, so that connections are refused and nobody else gets it.
+/// A port that is either listened on, or held without listening so that connections are refused and no other process can take it.
 struct ProxyListener {
     private(set) var descriptor: Int32
     private(set) var isListening = true
@@ -14,7 +14,7 @@ struct ProxyListener {
     private let address: SocketAddress
 
     init(_ address: SocketAddress) throws(Sockets.Failure) {
-        // Not for a free port: it could be one that another proxy only holds.
+        // Not for a free port, because the system could choose one that another proxy only holds.
         let descriptor = try Self.bound(to: address, options: address.port == 0 ? [] : [SO_REUSEADDR])
         do throws(Sockets.Failure) {
             try Self.listen(descriptor)
@@ -27,11 +27,11 @@ struct ProxyListener {
         self.descriptor = descriptor
     }
 
-    /// Refuses connections, those as well that wait to be accepted.
+    /// Refuses connections, including those waiting to be accepted.
     mutating func refuse() throws(Sockets.Failure) {
         guard isListening else { return }
-        // The port is never free: a second socket is bound to it before the first goes away. Both options are needed, one for
-        // the socket that listens, one for its connections; they are off again as soon as nobody needs them.
+        // The port is never free: a second socket is bound to it before the first is closed. Both options are needed, one for the
+        // listening socket and one for its connections. They are turned off again as soon as nothing needs them.
         Sockets.set(descriptor, SOL_SOCKET, SO_REUSEPORT)
         let placeholder = try Self.bound(to: address, options: [SO_REUSEADDR, SO_REUSEPORT])
         close()
@@ -47,14 +47,14 @@ struct ProxyListener {
         isListening = true
     }
 
-    /// Ends listening even while a child that is just being spawned has a copy of the descriptor.
+    /// Stops listening, even while a child process that is being spawned has a copy of the descriptor.
     func close() {
         shutdown(descriptor, Int32(SHUT_RDWR))
         Sockets.close(descriptor)
     }
 
     private static func listen(_ descriptor: Int32) throws(Sockets.Failure) {
-        // Or the connections of before, open or just closed, would bar the port.
+        // Otherwise earlier connections, open or just closed, would block the port.
         Sockets.set(descriptor, SOL_SOCKET, SO_REUSEADDR)
         guard systemListen(descriptor, 256) == 0 else { throw Sockets.Failure("listen") }
     }
@@ -81,5 +81,5 @@ struct ProxyListener {
     }
 }
 
-// The name is taken inside `ProxyListener`.
+// Inside `ProxyListener`, `listen` is another function.
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }

@@ -1,31 +1,31 @@
 import PusherChannels
 
-/// The client's end of a connection: what the client sends and gets, be it wrapped in TLS or not.
+/// The client's end of a connection: the bytes that the client sends and receives, with or without TLS.
 protocol ProxyStream: AnyObject {
     var descriptor: Int32 { get }
 
-    /// Indicates whether something was taken by ``send(_:atMost:)`` that the system hasn't taken yet.
+    /// Indicates whether ``send(_:atMost:)`` has accepted bytes that the system hasn't accepted yet.
     var hasUnsent: Bool { get }
 
-    /// Indicates whether anything came from the client, be it a part of a handshake.
+    /// Indicates whether anything has come from the client, even if it is only part of a handshake.
     var hasReceived: Bool { get }
 
-    /// Indicates whether bytes can be sent: a handshake comes first.
+    /// Indicates whether bytes can be sent, that is, whether any handshake is complete.
     var isReady: Bool { get }
 
-    /// Indicates whether the client broke the rules of the protocol above TCP and was told so (a TLS alert). Anything else that it sends
-    /// brings nothing but its end.
+    /// Indicates whether the client violated the protocol above TCP and was told so (by a TLS alert). From then on, only the end
+    /// of the connection is reported; other bytes are ignored.
     var hasRefused: Bool { get }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Sockets.Received
 
-    /// Sends what a queue begins with; all that it says it sent will be sent.
+    /// Sends bytes from the front of a queue. All bytes that it reports as sent will be sent.
     func send(_ queue: ByteQueue, atMost limit: Int) -> Sockets.Sent
 
-    /// Sends what is left to send.
+    /// Sends the remaining bytes.
     func flush() -> Sockets.Sent
 
-    /// Says goodbye where the protocol above TCP has a way to; the FIN is not its matter.
+    /// Sends the close message of the protocol above TCP, if that has one. It doesn't send FIN.
     func sendCloseNotify()
 }
 

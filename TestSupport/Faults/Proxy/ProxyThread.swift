@@ -9,7 +9,7 @@ import Glibc
 import Musl
 #endif
 
-/// The one thread of a proxy: waits for its sockets, for the time, and for what other threads ask of it.
+/// A proxy's only thread, which waits for its sockets, for its timers, and for jobs from other threads.
 final class ProxyThread: Sendable {
     /// The thread's name in the system's lists.
     static let name = "fault-proxy"
@@ -24,7 +24,7 @@ final class ProxyThread: Sendable {
 
     private let inbox = Locked(Inbox())
     private let latestCounts = Locked(ProxyCounts())
-    /// The core that the thread begins with; it takes it.
+    /// The initial core, which the thread takes when it starts.
     private let start: Locked<ProxyCore?>
     private let thread = Locked<pthread_t?>(nil)
     private let wakeReading: Int32
@@ -46,13 +46,13 @@ final class ProxyThread: Sendable {
     }
 
     deinit {
-        // Only where it never ran.
+        // There is still a core only if the thread never ran.
         start.withLock { $0.take() }?.discard()
         Sockets.close(wakeReading)
         Sockets.close(wakeWriting)
     }
 
-    /// As of now, not of the last turn: a byte that was just read is counted.
+    /// The current counts, not those of the last turn: a byte that was just read is counted.
     var counts: ProxyCounts {
         perform { _ in }
         return latestCounts.withLock { $0 }
@@ -77,7 +77,8 @@ final class ProxyThread: Sendable {
         }
     }
 
-    /// Has the thread do something, and all that follows from it at once; does nothing once it was stopped.
+    /// Runs a job on the thread, with everything that follows from it at once, and returns when that is done. Does nothing after
+    /// ``stop()``.
     func perform(_ job: @escaping Job) {
         let done = DispatchSemaphore(value: 0)
         let isAccepted = inbox.withLock { inbox in
@@ -90,7 +91,7 @@ final class ProxyThread: Sendable {
         done.wait()
     }
 
-    /// Returns when the thread has ended; the first call ends it.
+    /// Stops the thread, and returns when it has ended. Further calls only wait.
     func stop() {
         inbox.withLock { $0.isStopping = true }
         wake()
@@ -102,7 +103,7 @@ final class ProxyThread: Sendable {
 
     private func wake() {
         var byte: UInt8 = 0
-        // A full pipe wakes, too.
+        // If the pipe is full, the thread wakes anyway.
         _ = write(wakeWriting, &byte, 1)
     }
 
@@ -134,7 +135,7 @@ final class ProxyThread: Sendable {
 
     private func nameThread() {
         #if os(Linux)
-        // The C library's call for it is none that Swift sees.
+        // Swift doesn't see the C library's function for this.
         let comm = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         guard comm >= 0 else { return }
         _ = write(comm, Self.name, Self.name.utf8.count)
@@ -146,7 +147,7 @@ final class ProxyThread: Sendable {
 
     private func wait(_ core: inout ProxyCore, _ clock: LiveScheduler) {
         var polled = [pollfd(fd: wakeReading, events: Int16(POLLIN), revents: 0)] + core.polled()
-        // In whole milliseconds, and rather too late than again and again too early.
+        // In whole milliseconds, rounded up: waking too early would mean waiting again and again.
         let timeout = core.nextWake.map { min(60_000, max(0, (($0 - clock.now) / .milliseconds(1)).rounded(.up))) }
         let count = poll(&polled, nfds_t(polled.count), timeout.map { Int32($0) } ?? -1)
         guard count > 0 else { return }
@@ -159,7 +160,7 @@ final class ProxyThread: Sendable {
 }
 
 private func proxyThreadBody(_ reference: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    // Writing to a peer that is gone must be an error, whoever writes.
+    // Writing to a peer that is gone must fail with an error, not with SIGPIPE, no matter which code writes.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)

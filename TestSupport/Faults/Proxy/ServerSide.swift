@@ -12,7 +12,7 @@ import Musl
 struct ServerSide {
     private enum Phase {
         case connecting, open
-        /// The server didn't take what it was sent; it may have sent something itself before.
+        /// The server accepts no more bytes. It may have sent some before.
         case deaf
         case closed
     }
@@ -20,7 +20,7 @@ struct ServerSide {
     private var phase = Phase.closed
     private var addresses: ArraySlice<SocketAddress>
     private(set) var descriptor: Int32 = -1
-    /// The bytes that the client sent and the server hasn't got.
+    /// The bytes that the client sent and the server hasn't received.
     private(set) var queue = ByteQueue()
     private(set) var isBlocked = false
     private(set) var hasFinished = false
@@ -31,14 +31,14 @@ struct ServerSide {
 
     var isConnecting: Bool { phase == .connecting }
     var isClosed: Bool { phase == .closed }
-    /// Indicates whether all that the client sent has gone on, or can't.
+    /// Indicates whether all bytes that the client sent have been passed on, or can't be.
     var isDone: Bool { hasFinished || phase == .deaf || phase == .closed }
     var canReceive: Bool { phase == .open || phase == .deaf }
 
-    /// Starts to connect, to the next address if this one didn't work; whether there was one.
+    /// Starts connecting to the next address, and returns whether there was one.
     mutating func connect() -> Bool {
         while let address = addresses.popFirst() {
-            // Such as for an address of a family that this machine doesn't have.
+            // Fails, for example, for an address family that this machine doesn't have.
             guard let descriptor = try? Sockets.make(family: address.family) else { continue }
             let result = address.withPointer { systemConnect(descriptor, $0, $1) }
             if result == 0 || errno == EINPROGRESS || errno == EINTR {
@@ -51,7 +51,7 @@ struct ServerSide {
         return false
     }
 
-    /// Finds out what became of connecting, once the socket can be written to; `false` when there is nobody to connect to.
+    /// Checks the result of connecting, once the socket is writable. Returns `false` if there is no address left to connect to.
     mutating func settleConnecting() -> Bool {
         var (address, addressLength) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
         let isConnected = withUnsafeMutablePointer(to: &address) { pointer in
@@ -72,7 +72,7 @@ struct ServerSide {
         if phase == .connecting || phase == .open { queue.append(bytes) }
     }
 
-    /// Sends what waits, and what the client's end asks for after it; how many bytes it sent.
+    /// Sends the waiting bytes, and FIN after them if the client's side has ended. Returns the number of bytes sent.
     mutating func send(thenFinish isLast: Bool) -> Int {
         guard phase == .open else { return 0 }
         isBlocked = false

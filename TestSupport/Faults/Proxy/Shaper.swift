@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// Decides how many of the bytes that wait may pass now, and when to ask again: bandwidth and dribble.
+/// Decides how many of the waiting bytes may pass now, and when to ask again, by bandwidth and dribble.
 struct Shaper {
     enum Allowance: Equatable {
         case pass(Int)
@@ -17,21 +17,21 @@ struct Shaper {
         }
     }
 
-    /// Bytes a second; at least one.
+    /// The bandwidth in bytes per second, at least 1.
     var bandwidth: Int? {
         didSet { bandwidth = bandwidth.map(Self.possible) }
     }
     var dribble: Dribble?
 
-    /// Up to when the bandwidth is used up.
+    /// The time up to which the bandwidth is used up.
     private var paidUntil: Instant?
     private var passedOfPiece = 0
     private var pieceStarts: Instant?
 
-    /// The nearest bandwidth that can be reckoned with.
+    /// Returns the nearest bandwidth that can be calculated with.
     static func possible(_ bandwidth: Int) -> Int { min(max(1, bandwidth), 100_000_000_000) }
 
-    /// Returns how many of so many bytes may pass, one at least.
+    /// Returns the number of waiting bytes that may pass, at least one, or the time at which to ask again.
     mutating func allowance(of waiting: Int, at now: Instant) -> Allowance {
         var bytes = waiting
         if let dribble {
@@ -39,7 +39,7 @@ struct Shaper {
             bytes = min(bytes, dribble.bytes - min(passedOfPiece, dribble.bytes - 1))
         }
         if let bandwidth {
-            // Let through a hundredth of a second's worth at a time; what an idle connection didn't use isn't saved up.
+            // A hundredth of a second's worth passes at a time. Bandwidth that an idle connection didn't use isn't saved up.
             let portion = max(1, bandwidth / 100)
             let start = max(paidUntil ?? now, now - cost(of: 2 * portion, bandwidth))
             paidUntil = start
@@ -51,7 +51,7 @@ struct Shaper {
         return .pass(bytes)
     }
 
-    /// So many bytes have passed.
+    /// Records that bytes have passed.
     mutating func passed(_ bytes: Int, at now: Instant) {
         if let bandwidth { paidUntil = (paidUntil ?? now) + cost(of: bytes, bandwidth) }
         if let dribble {
@@ -65,7 +65,7 @@ struct Shaper {
 
     private func cost(of bytes: Int, _ bandwidth: Int) -> Duration { Self.time(for: bytes, at: bandwidth) }
 
-    /// The time so many bytes take, rounded up so that they are earned when the time has come.
+    /// Returns the time that a number of bytes takes, rounded up so that they have been earned by then.
     static func time(for bytes: Int, at bandwidth: Int) -> Duration {
         .nanoseconds((bytes * 1_000_000_000 + bandwidth - 1) / bandwidth)
     }

@@ -10,10 +10,10 @@ extension SocketAddress {
     private static let all = "0.0.0.0"
     private static let loopback = "127.0.0.1"
 
-    /// The address that clients on this machine reach who listens there by.
+    /// Returns the address by which clients on this machine reach a listener.
     static func local(for listening: String) -> String { listening == all ? loopback : listening }
 
-    /// The addresses of this machine that who listens there is reached by, the network's first.
+    /// Returns the addresses of this machine by which a listener is reached, the network's first.
     static func reachable(at listening: String) -> [String] {
         guard listening == all else { return [listening] }
         return interfaces().filter { !$0.hasPrefix("127.") } + [loopback]

@@ -6,12 +6,12 @@ import Glibc
 import Musl
 #endif
 
-/// An address as the system's calls take it.
+/// An address in the form that system calls take.
 struct SocketAddress: Sendable {
     private let bytes: [UInt8]
     let family: Int32
 
-    /// A port of an IPv4 address, `127.0.0.1`; `nil` where it is none.
+    /// Creates an address from an IPv4 address such as `127.0.0.1` and a port; `nil` if it isn't an IPv4 address.
     init?(ip4 host: String, port: UInt16) {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -30,7 +30,7 @@ struct SocketAddress: Sendable {
         family = entry.ai_family
     }
 
-    /// The addresses of a host; none if it has none. May take long where a name server doesn't answer.
+    /// Returns the addresses of a host; none if it has none. May take long if a name server doesn't respond.
     static func resolve(_ host: String, port: Int) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
@@ -47,7 +47,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// The port, of an IPv4 address.
+    /// The port of an IPv4 address.
     var port: UInt16 { UInt16(bigEndian: ip4.sin_port) }
 
     /// Returns this IPv4 address with another port.
@@ -59,7 +59,7 @@ struct SocketAddress: Sendable {
 
     private var ip4: sockaddr_in { bytes.withUnsafeBytes { $0.loadUnaligned(as: sockaddr_in.self) } }
 
-    /// Calls `body` with the address as the system takes it.
+    /// Calls `body` with the address in the form that system calls take.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>?, socklen_t) -> Result) -> Result {
         bytes.withUnsafeBytes { body($0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count)) }
     }

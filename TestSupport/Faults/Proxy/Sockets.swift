@@ -8,8 +8,9 @@ import Glibc
 import Musl
 #endif
 
-/// The system's calls on TCP sockets, as the proxy needs them: nothing blocks, nothing is interrupted. No child inherits one,
-/// unless it is started in the moment between a connection's acceptance and its mark.
+/// The system calls on TCP sockets that the proxy needs. None of them blocks or returns early because of a signal. Child
+/// processes don't inherit the sockets, except for one that is started between accepting a connection and marking it as
+/// close-on-exec.
 enum Sockets {
     /// The reason why a call failed.
     struct Failure: Error {
@@ -47,7 +48,7 @@ enum Sockets {
         return descriptor
     }
 
-    /// The next connection of a listener.
+    /// Accepts the next connection of a listener.
     static func accept(_ listener: Int32) throws(Failure) -> Int32 {
         while true {
             let descriptor = systemAccept(listener)
@@ -62,7 +63,7 @@ enum Sockets {
     private static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        // Pieces of a dribble must leave as they are, and small messages at once.
+        // The pieces of a dribble must be sent as they are, and small messages at once.
         set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY)
         #if canImport(Darwin)
         set(descriptor, SOL_SOCKET, SO_NOSIGPIPE)
@@ -74,7 +75,7 @@ enum Sockets {
         setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Returns a copy that no child inherits; a negative number where there can be none.
+    /// Returns a copy of a descriptor that child processes don't inherit, or a negative number if it can't be copied.
     static func copy(of descriptor: Int32) -> Int32 { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
 
     static func isListening(_ descriptor: Int32) -> Bool {
@@ -98,7 +99,7 @@ enum Sockets {
         }
     }
 
-    /// Returns whether something waits to be received, if only the end.
+    /// Returns whether there is something to receive, if only the end.
     static func hasBytes(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 || errno != EAGAIN && errno != EINTR
@@ -116,7 +117,7 @@ enum Sockets {
         }
     }
 
-    /// Sends what a queue begins with and takes it out.
+    /// Sends bytes from the front of a queue and removes them.
     static func send(_ descriptor: Int32, _ queue: inout ByteQueue, atMost limit: Int = .max) -> Sent {
         let sent = queue.withPrefix(limit) { send(descriptor, $0) }
         if case .bytes(let count) = sent { queue.removeFirst(count) }
@@ -125,18 +126,18 @@ enum Sockets {
 
     // MARK: Ends
 
-    /// No more comes from our side (FIN).
+    /// Ends this side of a connection (FIN).
     static func finish(_ descriptor: Int32) {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Closes with RST instead of FIN, without what is not yet sent.
+    /// Closes with RST instead of FIN, without sending the remaining bytes.
     static func reset(_ descriptor: Int32) {
         resetOnClose(descriptor)
         close(descriptor)
     }
 
-    /// Has whoever closes it do so.
+    /// Makes a later close of the descriptor send RST, no matter which code closes it.
     static func resetOnClose(_ descriptor: Int32) {
         var now = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
@@ -159,7 +160,7 @@ enum Sockets {
     }
 }
 
-// The names of these are taken inside `Sockets`.
+// Inside `Sockets`, these names are other functions.
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
     send(descriptor, bytes, count, flags)

@@ -1,8 +1,8 @@
 import Foundation
 import PusherChannels
 
-/// An authority for the certificates of test servers and their clients: made in memory, valid for a day, trusted by nobody who
-/// isn't told to.
+/// An authority that issues certificates for test servers and their clients. It is made in memory, valid for a day, and trusted
+/// only by programs that are told to trust it.
 ///
 /// ```swift
 /// let authority = try CertificateAuthority()
@@ -12,31 +12,31 @@ import PusherChannels
 ///
 /// All members may be called from any thread.
 public final class CertificateAuthority: Sendable {
-    /// The problem with a server's certificate, on purpose.
+    /// A deliberate problem with a server's certificate.
     public enum Flaw: Sendable, CaseIterable {
-        /// It was valid until yesterday.
+        /// The certificate was valid until yesterday.
         case expired
-        /// It is valid from tomorrow on.
+        /// The certificate is valid from tomorrow on.
         case notYetValid
-        /// It is for a host of another name, `wrong.example`.
+        /// The certificate is for another host, `wrong.example`.
         case wrongHost
-        /// It is signed by itself instead of by the authority.
+        /// The certificate is signed by itself instead of by the authority.
         case selfSigned
-        /// It is issued by an intermediate authority whose own certificate the server doesn't send.
+        /// The certificate is issued by an intermediate authority whose own certificate the server doesn't send.
         case incompleteChain
     }
 
-    /// The problem with a client's certificate, on purpose.
+    /// A deliberate problem with a client's certificate.
     public enum ClientFlaw: Sendable, CaseIterable {
-        /// It was valid until yesterday.
+        /// The certificate was valid until yesterday.
         case expired
-        /// It is valid from tomorrow on.
+        /// The certificate is valid from tomorrow on.
         case notYetValid
-        /// It is signed by itself instead of by the authority.
+        /// The certificate is signed by itself instead of by the authority.
         case selfSigned
     }
 
-    /// The authority's certificate, that of a ``root`` to be trusted.
+    /// The authority's certificate. The one to trust is that of the ``root``.
     public let certificatePEM: String
     /// The pin of the authority's key: see ``IssuedCertificate/publicKeyPin``.
     public let publicKeyPin: String
@@ -45,15 +45,15 @@ public final class CertificateAuthority: Sendable {
     private let key: PrivateKey
     let files = TemporaryFiles()
 
-    /// Makes a new authority, a root with a key of its own.
+    /// Creates a new root authority with its own key.
     ///
-    /// - Throws: ``TLSFixtureError/unsupported`` where there is no OpenSSL.
+    /// - Throws: ``TLSFixtureError/unsupported`` if there is no OpenSSL.
     public convenience init() throws(TLSFixtureError) {
         try self.init(below: nil)
     }
 
     private init(below issuer: CertificateAuthority?) throws(TLSFixtureError) {
-        // Of another name than its issuer's, or it would look as if it were signed by itself.
+        // The name must differ from the issuer's, or the certificate would look self-signed.
         let name = issuer == nil ? "Throw-away test authority" : "Throw-away authority below \(issuer?.depth ?? 0)"
         let order = CertificateMaker.Order(subject: name, purpose: .authority, validFrom: -.hour, validTo: .day)
         let made = try CertificateMaker.make(order, signer: issuer?.signer)
@@ -61,20 +61,20 @@ public final class CertificateAuthority: Sendable {
         self.issuer = issuer
     }
 
-    /// Makes an authority below this one, whose certificates a client trusts that trusts this one: who shows one shows the
-    /// intermediate authority's with it.
+    /// Makes an intermediate authority below this one. Clients that trust this authority also trust certificates of the new one,
+    /// because servers and clients present the intermediate authority's certificate together with their own.
     ///
     /// - Throws: ``TLSFixtureError/failed(_:)`` if OpenSSL can't make the certificate.
     public func intermediate() throws(TLSFixtureError) -> CertificateAuthority {
         try CertificateAuthority(below: self)
     }
 
-    /// The authority at the top, which is the one to be trusted; a root is its own.
+    /// The authority at the top, which is the one to trust. A root is its own root.
     public var root: CertificateAuthority { issuer?.root ?? self }
 
     private var depth: Int { issuer.map { $0.depth + 1 } ?? 0 }
 
-    /// This authority's certificate and those above it, but for the root's.
+    /// This authority's certificate and those above it, except the root's.
     private var intermediates: [String] { issuer.map { [certificatePEM] + $0.intermediates } ?? [] }
 
     private var signer: CertificateMaker.Signer { CertificateMaker.Signer(pem: certificatePEM, key: key) }
@@ -84,10 +84,10 @@ public final class CertificateAuthority: Sendable {
     /// Issues a server's certificate.
     ///
     /// - Parameters:
-    ///   - names: The DNS names it is for.
-    ///   - addresses: The IP addresses it is for.
-    ///   - flaw: The way in which it is wrong.
-    /// - Throws: ``TLSFixtureError/badName(_:)`` for what can't stand in a certificate.
+    ///   - names: The DNS names that the certificate is for.
+    ///   - addresses: The IP addresses that the certificate is for.
+    ///   - flaw: The deliberate problem with the certificate.
+    /// - Throws: ``TLSFixtureError/badName(_:)`` for a name or an address that can't be in a certificate.
     public func issue(
         names: [String] = ["localhost"], addresses: [String] = ["127.0.0.1", "::1"], flaw: Flaw? = nil
     ) throws(TLSFixtureError) -> IssuedCertificate {
@@ -103,9 +103,9 @@ public final class CertificateAuthority: Sendable {
     /// Issues a client's certificate.
     ///
     /// - Parameters:
-    ///   - name: The host that it is for, 64 characters at most.
-    ///   - flaw: The way in which it is wrong.
-    /// - Throws: ``TLSFixtureError/badName(_:)`` for no name at all, ``TLSFixtureError/failed(_:)`` for one that is too long.
+    ///   - name: The client's name, at most 64 characters.
+    ///   - flaw: The deliberate problem with the certificate.
+    /// - Throws: ``TLSFixtureError/badName(_:)`` for an empty name, ``TLSFixtureError/failed(_:)`` for one that is too long.
     public func issueClient(
         name: String = "test client", flaw: ClientFlaw? = nil
     ) throws(TLSFixtureError) -> IssuedCertificate {
@@ -135,7 +135,7 @@ public final class CertificateAuthority: Sendable {
         return try issue(order, signer: signer)
     }
 
-    /// Issues a certificate as it was ordered.
+    /// Issues a certificate as specified by an order.
     func issue(_ order: CertificateMaker.Order) throws(TLSFixtureError) -> IssuedCertificate {
         try issue(order, signer: signer)
     }
@@ -148,7 +148,7 @@ public final class CertificateAuthority: Sendable {
             authority: self, subject: order.subject, made: made, intermediates: signer == nil ? [] : intermediates)
     }
 
-    // A comma or a line break would become further entries of the certificate.
+    // A comma or a line break would add further entries to the certificate.
     private static func canStand(_ name: String, beside others: String) -> Bool {
         !name.isEmpty
             && name.utf8.allSatisfy { byte in
@@ -159,14 +159,14 @@ public final class CertificateAuthority: Sendable {
 
     // MARK: Files
 
-    /// Writes the authority's certificate to a file, which stays.
+    /// Writes the authority's certificate to a file, which is never deleted automatically.
     ///
     /// - Throws: Foundation's error if the file can't be written.
     public func write(to file: URL) throws {
         try Data(certificatePEM.utf8).write(to: file, options: .atomic)
     }
 
-    /// A file with the authority's certificate, which goes when the authority is let go.
+    /// Returns a file with the authority's certificate. It is deleted when the authority is deallocated.
     ///
     /// - Throws: Foundation's error if the file can't be written.
     public func file() throws -> URL {

@@ -3,7 +3,7 @@ import COpenSSL
 import Foundation
 #endif
 
-/// Makes certificates with keys of their own: elliptic curve P-256, SHA-256.
+/// Makes certificates, each with a new key: elliptic curve P-256, SHA-256.
 enum CertificateMaker {
     enum Purpose {
         case authority
@@ -17,7 +17,7 @@ enum CertificateMaker {
         let key: PrivateKey
     }
 
-    /// A certificate with what belongs to it.
+    /// A certificate with its key and pin.
     struct Made {
         let pem: String
         let key: PrivateKey
@@ -27,7 +27,7 @@ enum CertificateMaker {
     struct Order {
         let subject: String
         let purpose: Purpose
-        /// In seconds from now.
+        /// The time in seconds from now.
         var validFrom: Int
         var validTo: Int
     }
@@ -35,7 +35,7 @@ enum CertificateMaker {
     #if !canImport(COpenSSL)
     static func make(_ order: Order, signer: Signer?) throws(TLSFixtureError) -> Made { throw .unsupported }
     #else
-    /// Makes a certificate, signed by somebody or else by itself.
+    /// Makes a certificate that is signed by `signer`, or self-signed without one.
     static func make(_ order: Order, signer: Signer?) throws(TLSFixtureError) -> Made {
         guard let key = copenssl_make_p256_key(), let certificate = X509_new() else { throw failure() }
         defer {
@@ -80,7 +80,7 @@ enum CertificateMaker {
     }
 
     private static func extensions(for purpose: Purpose, isSelfSigned: Bool) -> [(Int32, String)] {
-        // Authorities of one name are told apart by their keys.
+        // Authorities with the same name are told apart by their keys.
         let ends = [(NID_subject_key_identifier, "hash")] + (isSelfSigned ? [] : [(NID_authority_key_identifier, "keyid")])
         return switch purpose {
         case .authority:
@@ -108,15 +108,15 @@ enum CertificateMaker {
         return bytes
     }
 
-    // MARK: Reading back
+    // MARK: Parsing
 
-    /// A certificate that its owner must free.
+    /// Parses a certificate, which the caller must free.
     static func parse(_ pem: String) throws(TLSFixtureError) -> OpaquePointer {
         guard let certificate = PEM.bytes(pem).withUnsafeBufferPointer({ decode($0, d2i_X509) }) else { throw failure() }
         return certificate
     }
 
-    /// A key that its owner must free.
+    /// Parses a key, which the caller must free.
     static func parse(_ key: PrivateKey) throws(TLSFixtureError) -> OpaquePointer {
         guard let parsed = key.der.withUnsafeBufferPointer({ decode($0, d2i_AutoPrivateKey) }) else { throw failure() }
         return parsed
@@ -131,7 +131,7 @@ enum CertificateMaker {
         return decode(nil, &cursor, bytes.count)
     }
 
-    /// Returns OpenSSL's words for what just went wrong on this thread.
+    /// Returns OpenSSL's reason for the failure that just happened on this thread.
     static func failure() -> TLSFixtureError {
         let code = ERR_get_error()
         ERR_clear_error()

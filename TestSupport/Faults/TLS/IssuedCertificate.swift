@@ -4,14 +4,14 @@ import Foundation
 ///
 /// Neither its description nor its mirror shows the key. All members may be called from any thread.
 public struct IssuedCertificate: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The authority that made it; for a self-signed certificate that is not who vouches for it.
+    /// The authority that made the certificate. It doesn't vouch for a self-signed one.
     public let authority: CertificateAuthority
     /// The certificate by itself.
     public let certificatePEM: String
-    /// The pin of its key: SHA-256 of the key as it stands in the certificate (`SubjectPublicKeyInfo`, DER), in base64. It is
-    /// what follows `sha256//` in curl's `--pinnedpubkey`, and what RFC 7469 calls a pin.
+    /// The pin of the certificate's key: SHA-256 of the key as it stands in the certificate (`SubjectPublicKeyInfo`, DER), in
+    /// base64. It follows `sha256//` in curl's `--pinnedpubkey`, and is what RFC 7469 calls a pin.
     public let publicKeyPin: String
-    /// The certificates of the intermediate authorities that stand between it and the root, the nearest first.
+    /// The certificates of the intermediate authorities between this certificate and the root, the nearest first.
     let intermediates: [String]
     let key: PrivateKey
     private let subject: String
@@ -23,7 +23,7 @@ public struct IssuedCertificate: Sendable, CustomStringConvertible, CustomReflec
         (certificatePEM, publicKeyPin, key) = (made.pem, made.publicKeyPin, made.key)
     }
 
-    /// The certificate and those of the intermediate authorities above it: what its owner shows.
+    /// The certificate and those of the intermediate authorities above it, which its owner presents.
     public var chainPEM: String { certificatePEM + intermediates.joined() }
 
     /// The private key, PKCS #8.
@@ -38,29 +38,30 @@ public struct IssuedCertificate: Sendable, CustomStringConvertible, CustomReflec
 
     // MARK: Files
 
-    /// A file with ``chainPEM``, which goes when the authority is let go.
+    /// Returns a file with ``chainPEM``. It is deleted when the authority is deallocated.
     ///
-    /// - Throws: Foundation's error if the file can't be written; so do those below.
+    /// - Throws: Foundation's error if the file can't be written. The functions below throw it, too.
     public func chainFile() throws -> URL {
         try authority.files.file("certificate", with: chainPEM)
     }
 
-    /// A file with ``privateKeyPEM``, which only its owner may read (mode 0600); it goes when the authority is let go.
+    /// Returns a file with ``privateKeyPEM``, which only its owner may read (mode 0600). It is deleted when the authority is
+    /// deallocated.
     public func privateKeyFile() throws -> URL {
         try authority.files.file("key", with: privateKeyPEM, mode: 0o600)
     }
 
-    /// A file with ``encryptedPrivateKeyPEM(password:)``, which only its owner may read (mode 0600), another one each time; it
-    /// goes when the authority is let go.
+    /// Returns a file with ``encryptedPrivateKeyPEM(password:)``, which only its owner may read (mode 0600), a new one each time.
+    /// It is deleted when the authority is deallocated.
     public func encryptedPrivateKeyFile(password: String) throws -> URL {
         try authority.files.file("key", with: encryptedPrivateKeyPEM(password: password), mode: 0o600)
     }
 
     // MARK: Printing
 
-    /// The host or client that it is for.
+    /// The host or client that the certificate is for.
     public var description: String { "certificate of \(subject)" }
 
-    /// The certificate only.
+    /// A mirror that shows the certificate only.
     public var customMirror: Mirror { Mirror(self, children: ["certificatePEM": certificatePEM]) }
 }

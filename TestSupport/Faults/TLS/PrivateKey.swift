@@ -4,9 +4,9 @@ import Foundation
 import COpenSSL
 #endif
 
-/// A private key's bytes, which nothing prints.
+/// A private key's bytes, which are never printed.
 struct PrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
-    /// PKCS #8.
+    /// The key as PKCS #8.
     let der: [UInt8]
     var description: String { "private key" }
     var customMirror: Mirror { Mirror(self, children: []) }
@@ -33,14 +33,14 @@ struct PrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
     #endif
 }
 
-/// Bytes as text between two lines that say what they are.
+/// Text with bytes in base64 between two lines that name their kind.
 enum PEM {
     static func text(_ kind: String, _ der: [UInt8]) -> String {
         let body = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
         return "-----BEGIN \(kind)-----\n\(body)\n-----END \(kind)-----\n"
     }
 
-    /// The bytes of a text that has one item.
+    /// Returns the bytes of a text that has one item.
     static func bytes(_ text: String) -> [UInt8] {
         let lines = text.split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined()
         return [UInt8](Data(base64Encoded: lines) ?? Data())

@@ -1,4 +1,4 @@
-/// The TLS settings of a server: its certificate, the versions, and whether clients must show one as well.
+/// The TLS settings of a server: its certificate, its versions, and whether clients must present certificates as well.
 ///
 /// ```swift
 /// let authority = try CertificateAuthority()
@@ -21,26 +21,26 @@ public struct ServerTLS: Sendable {
         public static func < (one: Version, other: Version) -> Bool { one.rawValue < other.rawValue }
     }
 
-    /// The certificates that a server asks of its clients.
+    /// The certificates that a server requires of its clients.
     public enum ClientCertificates: Sendable {
-        /// They show none.
+        /// Clients aren't asked for certificates.
         case notAsked
-        /// They must show a certificate of an authority, or of one below it.
+        /// Clients must present a certificate issued by this authority, or by one below it.
         ///
-        /// In TLS 1.2 the handshake of a client without one fails. In TLS 1.3 such a client may have finished its side of the
-        /// handshake and sent a request before it hears of its refusal.
+        /// In TLS 1.2, the handshake of a client without one fails. In TLS 1.3, such a client may have finished its side of the
+        /// handshake and sent a request before it learns that it was refused.
         case required(by: CertificateAuthority)
     }
 
-    /// The server's certificate; `nil` stands for one for `localhost`, `127.0.0.1` and `::1`, issued by an authority that is
-    /// made for this server alone.
+    /// The server's certificate. `nil` stands for a certificate for `localhost`, `127.0.0.1` and `::1`, issued by an authority
+    /// that is made for this server only.
     public var certificate: IssuedCertificate?
-    /// Indicates whether its clients must show certificates.
+    /// The certificates that clients must present.
     public var clientCertificates: ClientCertificates
-    /// The versions it speaks. With those before 1.2 it also accepts the weak algorithms that they need.
+    /// The versions that the server speaks. For versions before 1.2 it also accepts the weak algorithms that they need.
     public var versions: ClosedRange<Version>
 
-    /// Creates a server's TLS; see the members.
+    /// Creates TLS settings; see the properties.
     public init(
         certificate: IssuedCertificate? = nil, clientCertificates: ClientCertificates = .notAsked,
         versions: ClosedRange<Version> = .tls12 ... .tls13
@@ -50,10 +50,11 @@ public struct ServerTLS: Sendable {
         self.versions = versions
     }
 
-    /// With a certificate for `localhost`, `127.0.0.1` and `::1`, issued by an authority that is made for this server alone.
+    /// Settings with a certificate for `localhost`, `127.0.0.1` and `::1`, issued by an authority that is made for this server
+    /// only.
     public static let throwaway = ServerTLS()
 
-    /// With this certificate.
+    /// Returns settings with this certificate.
     public static func certificate(_ certificate: IssuedCertificate) -> ServerTLS {
         ServerTLS(certificate: certificate)
     }

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// The settings that the TLS streams of one server share: its certificate and key, and what it asks of clients.
+/// The settings that the TLS streams of one server share: its certificate and key, and its requirements for client certificates.
 final class TLSContext {
     #if canImport(COpenSSL)
     private let context: OpaquePointer
@@ -10,8 +10,8 @@ final class TLSContext {
         #if canImport(COpenSSL)
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw CertificateMaker.failure() }
         self.context = context
-        // Every connection shakes hands in full, or a client's certificate of before would count for it. Besides, a ticket that
-        // a client leaves unread would make its goodbye a reset.
+        // Every connection does a full handshake; otherwise a client certificate of an earlier connection would count for it.
+        // Besides, a session ticket that a client leaves unread would turn its close into a reset.
         copenssl_forget_sessions(context)
         copenssl_send_given_chain_only(context)
         guard SSL_CTX_set_num_tickets(context, 0) == 1,
@@ -41,7 +41,7 @@ final class TLSContext {
         let trusted = try CertificateMaker.parse(authority.certificatePEM)
         defer { X509_free(trusted) }
         let store = SSL_CTX_get_cert_store(context)
-        // An intermediate authority can be the one that is asked for.
+        // The required authority may be an intermediate one.
         guard X509_STORE_add_cert(store, trusted) == 1, X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN)) == 1,
             SSL_CTX_add_client_CA(context, trusted) == 1
         else { throw CertificateMaker.failure() }
@@ -55,7 +55,7 @@ final class TLSContext {
         #endif
     }
 
-    /// A stream that speaks TLS over a socket; without memory for it, one that passes nothing on.
+    /// Returns a stream that speaks TLS over a socket, or, if there is no memory for it, one that passes nothing on.
     func stream(over descriptor: Int32) -> any ProxyStream {
         #if canImport(COpenSSL)
         TLSStream(descriptor: descriptor, context: context)
@@ -68,17 +68,17 @@ final class TLSContext {
 #if canImport(COpenSSL)
 import COpenSSL
 
-/// The server's side of TLS over a socket: OpenSSL sees memory only, so that every byte's place is known.
+/// The server's side of TLS over a socket. OpenSSL only sees memory, so the position of every byte is known.
 final class TLSStream: ProxyStream {
     let descriptor: Int32
     private let tls: OpaquePointer?
-    /// From and to the network; they belong to `tls`.
+    /// The bytes from and to the network. `tls` owns both.
     private let incoming: OpaquePointer?
     private let outgoing: OpaquePointer?
     private var unsent = ByteQueue()
     private(set) var hasReceived = false
     private(set) var hasRefused = false
-    /// A TLS record at most, and one read of the network.
+    /// The largest size of a TLS record, and of one read from the network.
     private static let recordSize = 16_384
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: recordSize, alignment: 16)
 
@@ -111,7 +111,7 @@ final class TLSStream: ProxyStream {
         guard let tls else { return .reset }
         while !hasRefused {
             ERR_clear_error()
-            // Shakes hands as well, as long as that isn't done.
+            // Also does the handshake until that is complete.
             let count = SSL_read(tls, buffer.baseAddress, Int32(buffer.count))
             collect()
             if count > 0 { return .bytes(Int(count)) }
@@ -162,7 +162,7 @@ final class TLSStream: ProxyStream {
         _ = flush()
     }
 
-    /// Takes over what OpenSSL wants to be sent.
+    /// Takes the bytes that OpenSSL wants to send, and sends them.
     private func collect() {
         while true {
             let count = BIO_read(outgoing, scratch.baseAddress, Int32(scratch.count))

@@ -1,13 +1,13 @@
-/// TLS could not be set up.
+/// An error that is thrown when TLS can't be set up.
 public enum TLSFixtureError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// This platform's build of TestSupport has no TLS server: it comes with OpenSSL, on Linux only.
+    /// This platform's build of TestSupport has no TLS server, which needs OpenSSL and exists on Linux only.
     case unsupported
-    /// Something that can't stand in a certificate.
+    /// A name or an address that can't be in a certificate.
     case badName(String)
-    /// OpenSSL's reason.
+    /// OpenSSL failed, for the reason given.
     case failed(String)
 
-    /// One line for a person.
+    /// A description in one line.
     public var description: String {
         switch self {
         case .unsupported: "TLS servers exist on Linux only, where OpenSSL is"

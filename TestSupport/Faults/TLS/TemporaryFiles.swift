@@ -9,7 +9,7 @@ import Glibc
 import Musl
 #endif
 
-/// Files for those who don't take text from memory. They go when this is let go.
+/// Temporary files for programs that can't take text from memory. They are deleted when this object is deallocated.
 final class TemporaryFiles: Sendable {
     private struct Content: Hashable {
         let kind: String
@@ -22,11 +22,11 @@ final class TemporaryFiles: Sendable {
         for file in files.withLock({ $0 }).values { try? FileManager.default.removeItem(at: file) }
     }
 
-    /// A file with this text, the same one each time.
+    /// Returns a file with this text, the same one each time.
     ///
     /// - Parameters:
     ///   - kind: The beginning of the file's name.
-    ///   - mode: Its permissions, from the moment it is there.
+    ///   - mode: The file's permissions, set when it is created.
     func file(_ kind: String, with text: String, mode: mode_t = 0o644) throws -> URL {
         try files.withLock { files in
             let content = Content(kind: kind, text: text)

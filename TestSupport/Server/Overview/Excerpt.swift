@@ -4,7 +4,7 @@ struct Excerpt: Encodable, Equatable, Sendable {
     /// The number of bytes that were left out.
     let rest: Int
 
-    /// Takes as many whole characters of Unicode as fit into so many bytes of UTF-8.
+    /// Creates an excerpt of as many whole Unicode scalars as fit into `limit` bytes of UTF-8.
     init(_ whole: String, upTo limit: Int) {
         let bytes = whole.utf8
         var end = bytes.index(bytes.startIndex, offsetBy: limit, limitedBy: bytes.endIndex) ?? bytes.endIndex
@@ -13,7 +13,7 @@ struct Excerpt: Encodable, Equatable, Sendable {
         rest = bytes[end...].count
     }
 
-    /// The beginning of a name, such as that of a channel.
+    /// Creates an excerpt of a name, such as that of a channel.
     init(name: String) {
         self.init(name, upTo: 100)
     }

@@ -1,6 +1,7 @@
 import PusherChannels
 
-/// The latest events of a server, for somebody who looks on: only so many, and of each text its beginning, whatever clients send.
+/// A server's latest events, for an observer. The number of events and the length of each text are limited, whatever clients
+/// send.
 struct RecentEvents: Sendable {
     struct Event: Sendable {
         let number: Int
@@ -9,7 +10,7 @@ struct RecentEvents: Sendable {
         let channel: Excerpt
         let name: Excerpt
         let data: Excerpt
-        /// The connection that sent it to the others; `nil` for the app's backend.
+        /// The connection that sent the event to the others; `nil` for the app's backend.
         let sender: ServerMachine.ConnectionID?
         let receivers: Int
     }
@@ -17,9 +18,9 @@ struct RecentEvents: Sendable {
     private static let limit = 30
     private static let dataLimit = 500
 
-    /// In the order in which they came.
+    /// The events in the order of their arrival.
     private(set) var events: [Event] = []
-    /// The number of events there have been.
+    /// The number of all events so far.
     private(set) var total = 0
 
     mutating func record(

@@ -1,9 +1,9 @@
 import PusherChannels
 
-/// A server at one moment, as somebody who looks on is shown it: bounded in bytes, however many clients there are and whatever they
-/// send. Omissions are counted. There is no secret in it.
+/// A snapshot of a server for an observer. Its size is limited, however many clients there are and whatever they send. Omissions
+/// are counted. It contains no secrets.
 package struct ServerOverview: Encodable, Sendable {
-    /// Some of many.
+    /// The first items of a longer list.
     struct List<Item: Encodable & Sendable>: Encodable, Sendable {
         let total: Int
         let items: [Item]
@@ -28,7 +28,7 @@ package struct ServerOverview: Encodable, Sendable {
 
     struct Event: Encodable, Sendable {
         let number: Int
-        /// The time since then, in milliseconds.
+        /// The time since the event, in milliseconds.
         let age: Int
         let app: Excerpt
         let channel: Excerpt
@@ -41,21 +41,21 @@ package struct ServerOverview: Encodable, Sendable {
 
     /// The keys of the apps.
     let apps: List<Excerpt>
-    /// The newest first.
+    /// The connections, the newest first.
     let connections: List<Connection>
-    /// By name.
+    /// The channels, sorted by name.
     let channels: List<Channel>
-    /// The newest first.
+    /// The events, the newest first.
     let events: List<Event>
 }
 
 extension ServerMachine {
-    /// Has the machine keep its latest events for ``overview(at:)`` from now on.
+    /// Starts keeping the machine's latest events for ``overview(at:)``.
     package mutating func recordEvents() {
         recentEvents = RecentEvents()
     }
 
-    /// Returns what somebody who looks on is shown.
+    /// Returns a snapshot for an observer.
     package func overview(at now: Instant) -> ServerOverview {
         ServerOverview(
             apps: list(apps.map(\.key).prefix(20), of: apps.count),
@@ -100,7 +100,7 @@ extension ServerMachine {
 }
 
 extension Sequence {
-    /// Returns the first elements of an order, in it; the others aren't sorted.
+    /// Returns the first elements in sorted order, without sorting the others.
     fileprivate func first(_ limit: Int, by precedes: (Element, Element) -> Bool) -> [Element] {
         var found: [Element] = []
         for element in self {

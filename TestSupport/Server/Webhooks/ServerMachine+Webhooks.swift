@@ -6,14 +6,14 @@ import FoundationNetworking
 #endif
 
 extension ServerApp {
-    /// An address that is told of what happens on the app's channels.
+    /// An address that receives webhooks about the app's channels.
     public struct WebhookEndpoint: Equatable, Sendable {
-        /// The address that is posted to.
+        /// The address that webhooks are posted to.
         public var url: String
-        /// The events that it is told of.
+        /// The kinds of events that are sent to it.
         public var kinds: Set<WebhookKind>
 
-        /// Creates an endpoint, which is told of everything unless `kinds` says otherwise.
+        /// Creates an endpoint, which receives all kinds of events unless `kinds` says otherwise.
         public init(_ url: String, kinds: Set<WebhookKind> = Set(WebhookKind.allCases)) {
             self.url = url
             self.kinds = kinds
@@ -22,31 +22,32 @@ extension ServerApp {
 }
 
 extension ServerMachine {
-    /// A webhook that is to be sent.
+    /// A webhook to send.
     public struct Webhook: Equatable, Sendable, CustomStringConvertible {
-        /// The key of the app on whose channels something happened.
+        /// The key of the app whose channels the webhook is about.
         public let appKey: String
-        /// The address that is told.
+        /// The address that the webhook is posted to.
         public let url: String
         let events: [WebhookEvent]
 
-        /// The body, with the time at which it is made.
+        /// Returns the body, dated with the time at which it is made.
         package func body(at date: Date) -> String {
             let time = Int(exactly: (date.timeIntervalSince1970 * 1000).rounded(.down)) ?? 0
             return JSONValue.object(["time_ms": .integer(time), "events": .array(events.map(\.json))]).text
         }
 
-        /// `channel_occupied, member_added to http://127.0.0.1:8080/webhooks`; of the address neither user and password nor the query.
+        /// A text such as `channel_occupied, member_added to http://127.0.0.1:8080/webhooks`. The address is shown without user,
+        /// password and query.
         public var description: String {
             "\(events.map(\.kind.rawValue).joined(separator: ", ")) to \(url.withoutSecretsOfAddresses.inLogLine())"
         }
     }
 
-    /// Has the backend of an app told of what happens from now on.
+    /// Starts sending webhooks to the backend of an app.
     ///
     /// - Parameters:
-    ///   - endpoint: The receiver, and the events that it is sent.
-    ///   - appKey: The key of the app; `nil` for every one, those that come later among them.
+    ///   - endpoint: The receiver, and the kinds of events that are sent to it.
+    ///   - appKey: The key of the app; `nil` for all apps, including those that come later.
     public mutating func addWebhook(_ endpoint: ServerApp.WebhookEndpoint, appKey: String? = nil) {
         if appKey == nil { webhooksOfNewApps.append(endpoint) }
         for index in apps.indices where appKey == nil || apps[index].key == appKey {
@@ -60,7 +61,7 @@ extension ServerMachine {
 
     mutating func tellBackend(_ event: WebhookEvent, of app: ServerApp, into effects: inout [Effect]) {
         guard profile.sendsWebhooks, !endpoints(of: app.key).isEmpty else { return }
-        // A user's own channel is the server's affair.
+        // A user's own channel is internal to the server.
         guard !event.channel.hasPrefix(ServerUser.channelPrefix) else { return }
         if let full = webhooks.add(event, of: app.key, at: now) { send(full, into: &effects) }
         needsTime(by: webhooks.deadline)
@@ -84,7 +85,7 @@ extension ServerMachine {
 }
 
 extension ServerMachine.Webhook {
-    /// The request that brings the webhook; `nil` for an address that is none.
+    /// Returns the request that delivers the webhook; `nil` if its address is invalid.
     package func request(secret: String, at date: Date) -> URLRequest? {
         guard let address = URL(string: url), ["http", "https"].contains(address.scheme?.lowercased()) else { return nil }
         let body = body(at: date)

@@ -1,30 +1,30 @@
 import PusherChannels
 
-/// The sorts of events that webhooks tell of; an app's dashboard turns them on one by one.
+/// The kinds of events that webhooks report; an app's dashboard turns them on one by one.
 public enum WebhookKind: String, Sendable, CaseIterable {
     /// The first connection subscribed to a channel.
     case channelOccupied = "channel_occupied"
     /// The last connection left a channel.
     case channelVacated = "channel_vacated"
-    /// A user came into a presence channel.
+    /// A user joined a presence channel.
     case memberAdded = "member_added"
     /// A user left a presence channel.
     case memberRemoved = "member_removed"
     /// A client sent an event to the others on its channel.
     case clientEvent = "client_event"
-    /// Somebody subscribed to a cache channel that keeps nothing.
+    /// A client subscribed to a cache channel that keeps no event.
     case cacheMiss = "cache_miss"
     /// The number of connections on a channel changed.
     case subscriptionCount = "subscription_count"
 }
 
-/// An event that an app's backend is told of.
+/// An event that is reported to an app's backend.
 struct WebhookEvent: Hashable, Sendable {
     let kind: WebhookKind
     let channel: String
-    /// The user who came, left, or sent; only presence channels have any.
+    /// The user who joined, left, or sent the event; only presence channels have users.
     var userID: String?
-    /// The client event's name, its data and who sent it.
+    /// The client event's name, its data and its sender.
     var clientEvent: ClientEvent?
     /// The number of connections.
     var count: Int?
@@ -45,7 +45,7 @@ struct WebhookEvent: Hashable, Sendable {
         self.count = count
     }
 
-    /// The event as a webhook's body has it.
+    /// The event as JSON for a webhook's body.
     var json: JSONValue {
         var members: [Name: JSONValue] = ["name": .string(kind.rawValue), "channel": .string(channel)]
         members["user_id"] = userID.map { .string($0) }
@@ -56,7 +56,7 @@ struct WebhookEvent: Hashable, Sendable {
         return .object(members)
     }
 
-    /// The departure that this takes back; `nil` for what is no arrival.
+    /// The departure that this event cancels; `nil` if it isn't an arrival.
     var departureTakenBack: WebhookEvent? {
         switch kind {
         case .channelOccupied: WebhookEvent(.channelVacated, channel: channel)

@@ -1,6 +1,7 @@
 import PusherChannels
 
-/// The events that backends are still to be told of: in batches, and departures a while later, as who comes back soon has not left.
+/// The events that are still to be reported to backends, in batches. Departures are held back for a while, because a user who
+/// comes back soon hasn't left.
 struct WebhookQueue: Sendable {
     /// The events of one webhook.
     struct Batch: Equatable {
@@ -8,22 +9,22 @@ struct WebhookQueue: Sendable {
         var events: [WebhookEvent]
     }
 
-    /// Names one departure: an app's, of a channel or of one of its members.
+    /// Identifies one departure in an app: of a channel or of one of its members.
     private struct Departure: Hashable {
         let appKey: String
         let event: WebhookEvent
     }
 
-    /// The time a departure is held back.
+    /// The time for which a departure is held back.
     let departureDelay: Duration
-    /// The time a batch waits for more events, from its first one on.
+    /// The time for which a batch waits for more events, from its first one on.
     let window: Duration
-    /// The number of events with which a batch waits no longer.
+    /// The number of events at which a batch waits no longer.
     let maximumLength: Int
 
-    /// The departures that nobody has taken back, and when each is due.
+    /// The departures that haven't been cancelled, and when each is due.
     private var departures: [Departure: Instant] = [:]
-    /// All departures in the order in which they are due; those taken back among them.
+    /// All departures in the order in which they are due, including cancelled ones.
     private var order = Deque<(departure: Departure, due: Instant)>()
     private var open: [String: (batch: Batch, due: Instant)] = [:]
 
@@ -33,12 +34,12 @@ struct WebhookQueue: Sendable {
         self.maximumLength = maximumLength
     }
 
-    /// When ``takeDue(at:)`` has something to give; `nil` while nothing waits.
+    /// The time at which ``takeDue(at:)`` has something to return; `nil` if nothing waits.
     var deadline: Instant? {
         (open.values.map(\.due) + [order.first?.due].compactMap { $0 }).min()
     }
 
-    /// Takes an event in; returns the batch that is full with it.
+    /// Adds an event, and returns the batch if that is now full.
     mutating func add(_ event: WebhookEvent, of appKey: String, at now: Instant) -> Batch? {
         if event.isDeparture {
             let departure = Departure(appKey: appKey, event: event)
@@ -54,7 +55,7 @@ struct WebhookQueue: Sendable {
         return put(event, of: appKey, at: now)
     }
 
-    /// Returns what has waited long enough.
+    /// Returns the batches that have waited long enough.
     mutating func takeDue(at now: Instant) -> [Batch] {
         var due: [Batch] = []
         while let (departure, time) = order.first, time <= now {

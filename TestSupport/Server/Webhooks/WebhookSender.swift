@@ -5,22 +5,22 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// Posts a server's webhooks: each until it is answered with a 2xx status, or five minutes are over.
+/// Posts a server's webhooks. Each is retried until it gets a response with a 2xx status, for five minutes at most.
 final class WebhookSender: Sendable {
-    /// The end of an attempt.
+    /// The outcome of an attempt.
     enum Outcome: Equatable, Sendable {
         case received(status: Int)
         case failed(String)
-        /// It could not be sent, and won't be.
+        /// The webhook can't be sent, and isn't retried.
         case unsendable(String)
     }
 
-    /// A webhook on its way.
+    /// A webhook that is being delivered.
     private struct Delivery: Sendable {
         let id: Int
         let webhook: ServerMachine.Webhook
         let request: URLRequest
-        /// The body stays as it is, and so does its time.
+        /// The time after which there are no more retries. All of them send the same body, with the same time.
         let end: Instant
         var delay: Duration = .seconds(1)
     }
@@ -29,7 +29,7 @@ final class WebhookSender: Sendable {
         var session: @Sendable () -> (any HTTPSession)? = { nil }
         var onOutcome: @Sendable (ServerMachine.Webhook, Outcome) -> Void = { _, _ in }
         var lastID = 0
-        /// Closures that cancel the deliveries under way, and those that wait for their next attempt.
+        /// Closures that cancel the deliveries in progress, and those that wait for their next attempt.
         var pending: [Int: @Sendable () -> Void] = [:]
         var isStopped = false
     }
@@ -41,19 +41,19 @@ final class WebhookSender: Sendable {
     /// Creates a sender, which sends nothing before it has a session.
     ///
     /// - Parameters:
-    ///   - scheduler: The clock of the pauses between attempts.
+    ///   - scheduler: The clock for the pauses between attempts.
     ///   - wallClock: The clock that webhooks are dated by.
     init(scheduler: any Scheduler, wallClock: @escaping @Sendable () -> Date) {
         self.scheduler = scheduler
         self.wallClock = wallClock
     }
 
-    /// Has somebody hear of the end of each attempt, on any thread.
+    /// Sets a closure that is called with the outcome of each attempt, on any thread.
     func onOutcome(_ body: @escaping @Sendable (ServerMachine.Webhook, Outcome) -> Void) {
         state.set(\.onOutcome, to: body)
     }
 
-    /// Has requests go through a session from now on.
+    /// Sends requests through a session from now on.
     func use(_ session: @escaping @Sendable () -> (any HTTPSession)?) {
         state.set(\.session, to: session)
     }
@@ -70,7 +70,7 @@ final class WebhookSender: Sendable {
         attempt(Delivery(id: id, webhook: webhook, request: request, end: scheduler.now + .seconds(300)))
     }
 
-    /// Takes everything back that is under way; nothing is sent afterwards.
+    /// Cancels all deliveries; nothing is sent afterwards.
     func stop() {
         let pending = state.withLock { state in
             defer { state.pending = [:] }
@@ -99,16 +99,17 @@ final class WebhookSender: Sendable {
         if !isStopped { task.resume() }
     }
 
-    /// Returns an error's text for people: an error of Foundation's prints all that it was given, the address with its password among it.
+    /// Returns an error's text for people. Foundation's errors would print everything they were given, including the address with
+    /// its password.
     private static func words(of error: any Error) -> String {
         let isFoundations = error is any CustomNSError || type(of: error) is NSError.Type
         return (isFoundations ? error.localizedDescription : "\(error)").asMessage
     }
 
     private func attempted(_ delivery: Delivery, _ outcome: Outcome) {
-        // It was taken back meanwhile.
+        // The delivery was cancelled in the meantime.
         guard state.withLock({ $0.pending.removeValue(forKey: delivery.id) }) != nil else { return }
-        // Told last: a listener of the failure may move the clock at once.
+        // Reported last, because a listener of the failure may move the clock at once.
         defer { report(delivery.webhook, outcome) }
         if case .received(200..<300) = outcome { return }
         var next = delivery

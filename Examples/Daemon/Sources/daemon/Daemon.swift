@@ -3,37 +3,39 @@ import Logging
 import PusherChannels
 import ServiceLifecycle
 
-/// Follows the channel `orders` and writes a line for each order, until it gets SIGTERM: then it handles what it has read, and ends.
+/// Follows the channel `orders` and writes a line for each order. On SIGTERM it handles what it has already read, then ends.
 @main
 enum Daemon {
     static func main() async {
         do {
             try await run()
         } catch {
-            // Thrown out of `main`, it would end the process as a crash does.
+            // An error thrown out of `main` would end the process like a crash.
             Logger(label: "daemon").critical("\(error)")
             exit(isOfSettings(error) ? EX_CONFIG : EXIT_FAILURE)
         }
     }
 
-    /// Indicates whether somebody has to change something first, such as a wrong key: systemd isn't to start it again for that.
+    /// Indicates whether somebody has to fix something first, such as a wrong key. systemd must not restart the daemon for such
+    /// an error.
     private static func isOfSettings(_ error: any Error) -> Bool {
         guard let error = error as? PusherError else { return error is Missing || error is Unusable }
-        // Over the app's quota of connections (4004) there may be room again in a while, and a channel that was refused may be allowed then.
+        // These may resolve by themselves: the app may fall below its connection quota (4004), and a refused channel may be
+        // allowed later.
         return !error.isRetryable && error.code != 4004 && ![.authorization, .subscriptionRefused].contains(error.kind)
     }
 
     private static func run() async throws {
         let pusher = Pusher(key: try setting("PUSHER_KEY"), options: try options())
         let orders = Orders(updates: pusher.updates(of: "orders"))
-        // Asked to end from the last to the first: the reader before the client.
+        // Services are asked to end from the last to the first: the reader before the client.
         let group = ServiceGroup(
             services: [pusher, orders], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "daemon"))
         try await group.run()
     }
 
-    /// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`, with TLS where
-    /// `PUSHER_TLS` is 1.
+    /// The server to connect to: the hosted service's cluster (`PUSHER_CLUSTER`), or a server of your own (`PUSHER_HOST` and
+    /// `PUSHER_PORT`, with TLS if `PUSHER_TLS` is 1).
     private static func options() throws -> PusherClientOptions {
         if let cluster = ProcessInfo.processInfo.environment["PUSHER_CLUSTER"], !cluster.isEmpty {
             return PusherClientOptions(host: .cluster(cluster))
@@ -77,7 +79,7 @@ enum Daemon {
     }
 }
 
-/// Handles what happens to the channel of orders.
+/// Handles the updates of the channel of orders.
 struct Orders: Service {
     struct Order: Decodable {
         let id: Int
@@ -98,7 +100,7 @@ struct Orders: Service {
         write("done")
     }
 
-    /// An order that can't be read is no reason to stop.
+    /// Handles an order. One that can't be read is no reason to stop.
     private func handle(_ event: PusherEvent) {
         do {
             write("order \(try event.decode(Order.self).id)")
@@ -107,7 +109,8 @@ struct Orders: Service {
         }
     }
 
-    /// At once, for the journal: standard output is buffered where it is no terminal. That a disk is full is no reason to stop, either.
+    /// Writes a line at once, for the journal: standard output is buffered unless it is a terminal. A full disk is no reason to
+    /// stop, either.
     private func write(_ line: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }

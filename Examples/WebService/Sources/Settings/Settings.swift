@@ -1,13 +1,13 @@
 import Foundation
 import PusherChannels
 
-/// The value of an environment variable.
+/// Returns the value of an environment variable.
 package func setting(_ name: String) throws -> String {
     guard let value = ProcessInfo.processInfo.environment[name], !value.isEmpty else { throw Missing(name: name) }
     return value
 }
 
-/// The value of an environment variable that is a TCP port.
+/// Returns the value of an environment variable that is a TCP port.
 package func port(_ name: String) throws -> Int {
     let value = try setting(name)
     guard let port = Int(value), (1...65_535).contains(port) else {
@@ -23,7 +23,7 @@ package struct Missing: Error, CustomStringConvertible {
     package var description: String { "\(name) is not set" }
 }
 
-/// An environment variable that is something else than it should be.
+/// An environment variable that has an unusable value.
 package struct Unusable: Error, CustomStringConvertible {
     let name: String
     let value: String
@@ -32,8 +32,8 @@ package struct Unusable: Error, CustomStringConvertible {
     package var description: String { "\(name) is \"\(value)\", not \(need)" }
 }
 
-/// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`, with TLS where `PUSHER_TLS`
-/// is 1.
+/// The server to connect to: the hosted service's cluster (`PUSHER_CLUSTER`), or a server of your own (`PUSHER_HOST` and
+/// `PUSHER_PORT`, with TLS if `PUSHER_TLS` is 1).
 package struct ChannelsServer {
     package let host: PusherHost
     package let port: Int?

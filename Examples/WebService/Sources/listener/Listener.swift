@@ -6,14 +6,14 @@ import Settings
 
 /// Signs in at the web service, follows its orders and writes a line for each, until it gets SIGTERM.
 ///
-/// Settings come from the environment: `PUSHER_KEY`, where the server is (``ChannelsServer``), `SERVICE_URL` and `USER_TOKEN`.
+/// Settings come from the environment: `PUSHER_KEY`, the server's address (``ChannelsServer``), `SERVICE_URL` and `USER_TOKEN`.
 @main
 enum Listener {
     static func main() async {
         do {
             try await run()
         } catch {
-            // Thrown out of `main`, it would end the process as a crash does.
+            // An error thrown out of `main` would end the process like a crash.
             Logger(label: "listener").critical("\(error)")
             exit(EXIT_FAILURE)
         }
@@ -26,7 +26,8 @@ enum Listener {
             userAuthMethod: .customEndpoint(endpoint(service + "/pusher/user-auth", token)),
             host: server.host, port: server.port, useTLS: server.useTLS)
         let pusher = Pusher(key: try setting("PUSHER_KEY"), options: options)
-        // Calls back once. The client signs in again by itself on every later connection, and where its authorization may succeed next time.
+        // Calls back once. The client signs in again by itself on every later connection, and whenever its authorization may
+        // succeed on another try.
         pusher.signIn { result in
             switch result {
             case .success(let user): write("signed in as \(user)")
@@ -39,7 +40,7 @@ enum Listener {
         try await group.run()
     }
 
-    /// An endpoint of the service, where the token says who asks.
+    /// Returns an endpoint of the service. The token identifies the user.
     private static func endpoint(_ address: String, _ token: String) -> AuthEndpoint {
         var endpoint = AuthEndpoint(address)
         endpoint.headers = { _ in ["Authorization": "Bearer \(token)"] }
@@ -47,7 +48,7 @@ enum Listener {
     }
 }
 
-/// Writes what happens to the channel of orders.
+/// Writes the updates of the channel of orders.
 struct Orders: Service {
     struct Order: Decodable {
         let id: Int
@@ -68,7 +69,7 @@ struct Orders: Service {
         write("done")
     }
 
-    /// An order that can't be read is no reason to stop.
+    /// Handles an order. One that can't be read is no reason to stop.
     private func handle(_ event: PusherEvent) {
         do {
             write("order \(try event.decode(Order.self).id)")
@@ -78,7 +79,7 @@ struct Orders: Service {
     }
 }
 
-/// At once, for who reads it: standard output is buffered where it is no terminal. That a disk is full is no reason to stop.
+/// Writes a line at once, for the reader: standard output is buffered unless it is a terminal. A full disk is no reason to stop.
 private func write(_ line: String) {
     try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
 }

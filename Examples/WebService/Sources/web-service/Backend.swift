@@ -4,7 +4,7 @@ import Hummingbird
 import Logging
 import PusherChannels
 
-/// The routes of the shop. Users are known by then (``UserContext``), a webhook is known by its signature.
+/// The routes of the shop. Users are already identified (``UserContext``); a webhook is identified by its signature.
 struct Backend: Sendable {
     struct Order: Codable {
         let id: Int
@@ -32,22 +32,23 @@ struct Backend: Sendable {
         return try signed { try authenticator.authenticateUser(asked, userID: context.user.id).json }
     }
 
-    /// Tells those who follow the orders of a new one.
+    /// Publishes a new order to those who follow orders.
     @Sendable func placeOrder(_ request: Request, _ context: UserContext) async throws -> HTTPResponse.Status {
         let order = try await request.decode(as: Order.self, context: context)
         do {
             try await api.trigger(channels: ["private-orders"], eventName: "placed", data: order)
         } catch let error as PusherError {
-            // It may have been published all the same (`HTTPAPIFailure.mayHaveBeenCarriedOut`): who listens knows an order by its id.
+            // The order may have been published all the same (`HTTPAPIFailure.mayHaveBeenCarriedOut`). Listeners recognize an
+            // order by its id.
             context.logger.error("order not published", metadata: ["order": "\(order.id)", "error": "\(error)"])
             throw HTTPError(.badGateway)
         }
         return .accepted
     }
 
-    /// Hears of what happens on the channels.
+    /// Receives webhooks about the channels.
     @Sendable func receiveWebhook(_ request: Request, _ context: VisitContext) async throws -> HTTPResponse.Status {
-        // Byte for byte as it came: this is what is signed.
+        // Byte for byte as received, because that is what is signed.
         let body = try await request.body.collect(upTo: 1 << 20)
         let webhook: PusherWebhook
         do {
@@ -81,7 +82,7 @@ struct Backend: Sendable {
         HTTPField.Name(name).flatMap { request.headers[$0] }
     }
 
-    /// Signs for a client: a name that the authenticator refuses is the client's mistake.
+    /// Signs a response to a client. A name that the authenticator refuses is the client's mistake.
     private func signed(_ json: () throws -> Data) throws -> Response {
         do {
             let body = ByteBuffer(bytes: try json())

@@ -2,12 +2,12 @@ import Crypto
 import Foundation
 import Hummingbird
 
-/// Somebody whom this service knows.
+/// A user of this service.
 struct User: Sendable {
     let id: String
     let followsOrders: Bool
 
-    /// Decides who may hear a channel: the one question that the SDK can't answer.
+    /// Decides whether the user may join a channel: the one question that the SDK can't answer.
     func mayJoin(_ channel: String) -> Bool {
         switch channel {
         case "private-orders": followsOrders
@@ -17,9 +17,9 @@ struct User: Sendable {
     }
 }
 
-/// Knows users by a token. It stands in for how your service knows its users, such as by the session of their login.
+/// Identifies users by a token. It stands in for the way your service identifies its users, such as by their login session.
 struct Users: Sendable {
-    /// Digests of the tokens: how long it takes to look one up tells nothing about a token.
+    /// The users by the digest of their token, so that the time of a look-up reveals nothing about a token.
     private let users: [SHA256Digest: User]
 
     init(_ users: [String: User]) {
@@ -35,7 +35,7 @@ struct Users: Sendable {
     }
 }
 
-/// Finds the user of a request by its header `Authorization: Bearer …`.
+/// Finds the user of a request by its `Authorization: Bearer …` header.
 struct UserMiddleware: RouterMiddleware {
     let users: Users
 
@@ -61,7 +61,7 @@ struct VisitContext: RequestContext {
     }
 }
 
-/// The context of a request whose user is known: any other is answered with 401, before its route sees it.
+/// The context of a request whose user is known. Any other request gets a 401 response before it reaches its route.
 struct UserContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let user: User

@@ -4,18 +4,19 @@ import Logging
 import PusherChannels
 import Settings
 
-/// The backend of a shop: lets its users in, publishes their orders, and hears of what happens on its channels.
+/// The backend of a shop: authorizes its users, publishes their orders, and receives webhooks about its channels.
 ///
-/// Settings come from the environment: `PUSHER_APP_ID`, `PUSHER_KEY`, `PUSHER_SECRET`, where the server is (``ChannelsServer``), `PORT` to
-/// listen on, and `WAREHOUSE_TOKEN` and `CUSTOMER_TOKEN`, by which users are known (``Users``). It listens on this machine only, for a proxy
-/// that speaks TLS to the world: tokens go along with requests. SIGTERM ends it when the requests under way are answered.
+/// Settings come from the environment: `PUSHER_APP_ID`, `PUSHER_KEY`, `PUSHER_SECRET`, the server's address (``ChannelsServer``),
+/// `PORT` to listen on, and `WAREHOUSE_TOKEN` and `CUSTOMER_TOKEN`, which identify users (``Users``). It listens on this machine
+/// only, behind a proxy that speaks TLS to the outside, because requests carry tokens. After SIGTERM it ends once the requests in
+/// progress have their responses.
 @main
 enum WebService {
     static func main() async {
         do {
             try await run()
         } catch {
-            // Thrown out of `main`, it would end the process as a crash does.
+            // An error thrown out of `main` would end the process like a crash.
             Logger(label: "web-service").critical("\(error)")
             exit(EXIT_FAILURE)
         }

@@ -3,15 +3,15 @@ import Logging
 import PusherChannels
 import ServiceLifecycle
 
-/// Follows the prices of a thousand markets, or its part of them as one of a fleet, until it gets SIGTERM: then it handles what it has
-/// read, and ends.
+/// Follows the prices of a thousand markets, or its share of them as one worker of a fleet. On SIGTERM it handles what it has
+/// already read, then ends.
 @main
 enum Worker {
     static func main() async {
         do {
             try await run()
         } catch {
-            // Thrown out of `main`, it would end the process as a crash does.
+            // An error thrown out of `main` would end the process like a crash.
             Logger(label: "worker").critical("\(error)")
             exit(EXIT_FAILURE)
         }
@@ -26,14 +26,14 @@ enum Worker {
         pool.subscribe((0..<1000).map { "prices-\($0)" })
         let (channels, connections) = (pool.channels.count, pool.connections.count)
         write("following \(channels) channels over \(connections) connections, as shard \(pool.shard)")
-        // Asked to end from the last to the first: the reader before the pool.
+        // Services are asked to end from the last to the first: the reader before the pool.
         let group = ServiceGroup(
             services: [pool, prices], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "worker"))
         try await group.run()
     }
 
-    /// The hosted service's cluster, or a server of one's own: `PUSHER_CLUSTER`, or `PUSHER_HOST` and `PUSHER_PORT`, with TLS where
-    /// `PUSHER_TLS` is 1.
+    /// The server to connect to: the hosted service's cluster (`PUSHER_CLUSTER`), or a server of your own (`PUSHER_HOST` and
+    /// `PUSHER_PORT`, with TLS if `PUSHER_TLS` is 1).
     private static func options(_ variables: [String: String]) throws -> PusherClientOptions {
         if let cluster = variables["PUSHER_CLUSTER"] { return PusherClientOptions(host: .cluster(cluster)) }
         guard let host = variables["PUSHER_HOST"] else { throw Missing(name: "PUSHER_HOST") }
@@ -61,7 +61,7 @@ enum Worker {
     }
 }
 
-/// Handles what happens to all channels.
+/// Handles the updates of all channels.
 struct Prices: Service {
     let updates: PusherStream<PoolUpdate>
 
@@ -70,7 +70,7 @@ struct Prices: Service {
         for try await change in updates {
             switch change.update {
             case .subscribed:
-                // After each connection that is made again, too.
+                // Also comes after every reconnection.
                 let isNew = subscribed.insert(change.channelName).inserted
                 if isNew, subscribed.count.isMultiple(of: 100) { write("\(subscribed.count) channels are subscribed") }
             case .event(let event):
@@ -87,7 +87,7 @@ struct Prices: Service {
     }
 }
 
-/// At once, for the journal: standard output is buffered where it is no terminal. That a disk is full is no reason to stop.
+/// Writes a line at once, for the journal: standard output is buffered unless it is a terminal. A full disk is no reason to stop.
 func write(_ line: String) {
     try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
 }

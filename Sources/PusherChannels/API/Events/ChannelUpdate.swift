@@ -1,35 +1,36 @@
 import Foundation
 
-/// Something that happens to a channel, as ``PusherChannel/updates`` tells it: all of it, in order.
+/// An update of a channel. ``PusherChannel/updates`` has all of them, in order.
 public enum ChannelUpdate: Sendable {
-    /// The server confirmed the subscription; after a reconnect, again. In ``Pusher/updates(of:auth:buffering:)`` it is also the first update
-    /// of a channel that is subscribed already.
+    /// The server confirmed the subscription; after a reconnect, again. In ``Pusher/updates(of:auth:buffering:)`` it is also the
+    /// first update of a channel that is subscribed already.
     case subscribed
-    /// An event. The protocol's own that have a case here are told by it alone.
+    /// An event. Protocol events that have their own case here only come as that case.
     case event(PusherEvent)
-    /// Events may not have come: the connection was lost, or the stream had no room for them. The protocol has no way to ask for them; an
-    /// application that needs them asks its own server.
+    /// Events may be missing: the connection was lost, or the stream had no room for them. The protocol has no way to ask for
+    /// them; an application that needs them asks its own server.
     case eventsMayBeMissing(EventGap)
     /// A member joined the presence channel; after a reconnect, also one who joined meanwhile.
     case memberAdded(PusherPresenceChannelMember)
     /// A member left the presence channel; after a reconnect, also one who left meanwhile.
     case memberRemoved(PusherPresenceChannelMember)
-    /// The number of connections that are subscribed, if the server tells.
+    /// The number of subscribed connections, if the server reports it.
     case subscriptionCount(Int)
-    /// The channel could not be subscribed to. In ``PusherChannel/updates`` it is tried again in a while; where that can't help, the stream
-    /// throws the error instead. In ``PusherPool/updates`` both come here: ``PusherError/isRetryable`` tells which it is.
+    /// The channel could not be subscribed to. In ``PusherChannel/updates`` the subscription is retried after a while; if that
+    /// can't help, the stream throws the error instead. ``PusherPool/updates`` has both; ``PusherError/isRetryable`` tells them
+    /// apart.
     case subscriptionFailed(PusherError)
 }
 
-/// A time from which on events of a channel may be missing.
+/// The time since which events of a channel may be missing, and the reason.
 public struct EventGap: Sendable {
     /// The cause of a gap.
     public enum Reason: Equatable, Sendable {
-        /// The connection was lost and made again, or a ``PusherPool`` moved the channel to another.
+        /// The connection was lost and made again, or a ``PusherPool`` moved the channel to another connection.
         case reconnected
-        /// The stream had no room for them; see ``StreamBuffering``.
+        /// The stream had no room for the events; see ``StreamBuffering``.
         case overflow
-        /// An event of an encrypted channel could not be decrypted, or too many waited for that;
+        /// An event of an encrypted channel could not be decrypted, or too many were waiting to be decrypted;
         /// ``PusherDelegate/failedToDecryptEvent(eventName:channelName:data:)`` names each.
         case decryptionFailed
     }
@@ -37,8 +38,9 @@ public struct EventGap: Sendable {
     /// The cause of the gap.
     public let reason: Reason
 
-    /// The time since when events may be missing, by the clock of this machine: what came before was heard. An event that was published before
-    /// and was on its way then may be missing, too: who asks for those since then asks for some seconds more.
+    /// The time since which events may be missing, by this machine's clock. Everything that arrived earlier was received. An
+    /// event that was published before this time but was still in transit may be missing, too, so when asking for missed events,
+    /// go back a few seconds further.
     public var since: Date { time() }
 
     private let time: @Sendable () -> Date
@@ -55,7 +57,7 @@ public struct EventGap: Sendable {
 }
 
 extension ChannelUpdate {
-    /// The number of bytes that count while it waits.
+    /// The number of bytes that count toward a buffer's limit.
     var size: Int {
         switch self {
         case .event(let event): event.envelope.size
@@ -69,6 +71,6 @@ extension ChannelUpdate {
         "pusher:member_removed",
     ]
 
-    /// Indicates whether events of this name have a case of their own.
+    /// Returns whether events of this name have their own case.
     static func hasCase(forEvent name: Name) -> Bool { ownCases.contains(name) }
 }

@@ -2,19 +2,20 @@ import Dispatch
 
 /// The queue or thread on which a client calls the application's closures and its delegate.
 public enum DeliveryPolicy: Sendable {
-    /// On a serial queue of the client's own, which it makes with itself: clients made from one value of options have one each.
+    /// A serial queue that each client creates for itself, even if clients share one value of options.
     case privateQueue
-    /// On this queue, one hop for all that one read of the socket brought. Give a serial queue: the order of events is the
-    /// queue's. Clients that are given the same one wait for each other's closures.
+    /// This queue, with one hop for everything that one read of the socket brought. Use a serial queue, because events have the
+    /// queue's order. Clients with the same queue wait for each other's closures.
     case queue(DispatchQueue)
-    /// At once, mostly on the thread that brought the event: fast, and right for tests; a callback that blocks stops the connection and,
-    /// on Linux, all other connections of its loop. While one thread is in a callback, what others bring waits for it, however much that
-    /// is: so a callback may run on a thread that calls the client, before that call returns. Hold no lock there that a callback takes.
+    /// Immediately, mostly on the thread that received the event: fast, and suited to tests. A callback that blocks stops the
+    /// connection and, on Linux, all other connections of its loop. While a callback runs on one thread, events that other
+    /// threads bring wait for it, without limit. A callback may therefore run on a thread that calls the client, before that call
+    /// returns: don't hold a lock there that a callback takes.
     case immediate
 }
 
 extension DeliveryPolicy {
-    /// Returns the queue for one client; nil where calls are made at once.
+    /// Returns the queue for one client; nil if calls are made immediately.
     func makeQueue() -> DispatchQueue? {
         switch self {
         case .privateQueue: DispatchQueue(label: "pusher-channels.delivery")

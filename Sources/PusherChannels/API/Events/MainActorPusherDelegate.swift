@@ -4,14 +4,15 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Hears on the main actor what a ``PusherDelegate`` hears: for view controllers, view models and other classes that live there.
+/// A delegate like ``PusherDelegate`` that is called on the main actor: for view controllers, view models and other classes that
+/// live there.
 ///
-/// The methods are those of ``PusherDelegate``, and each is optional. With ``PusherClientOptions/delivery`` `.queue(.main)` they are
-/// called there and then; with any other they take one hop more, to the main queue, and keep their order. Set it with
-/// ``Pusher/mainActorDelegate`` or ``PusherPool/mainActorDelegate``.
+/// The methods are those of ``PusherDelegate``, and each is optional. With ``PusherClientOptions/delivery`` `.queue(.main)` they
+/// are called directly; with any other policy they take one more hop, to the main queue, and keep their order. Set the delegate
+/// with ``Pusher/mainActorDelegate`` or ``PusherPool/mainActorDelegate``.
 @MainActor
 public protocol MainActorPusherDelegate: AnyObject {
-    /// A line about what the connection does, for a developer (``PusherDelegate/debugLog(message:)``).
+    /// A log line about the connection, for developers (``PusherDelegate/debugLog(message:)``).
     func debugLog(message: String)
 
     /// The connection went from one state to another.
@@ -20,7 +21,7 @@ public protocol MainActorPusherDelegate: AnyObject {
     /// The server confirmed the subscription to a channel; after a reconnect, again.
     func subscribedToChannel(name: String)
 
-    /// Events sent on the channel since that time may not have come (``PusherDelegate/eventsMayBeMissing(channelName:since:)``).
+    /// Events sent on the channel since that time may be missing (``PusherDelegate/eventsMayBeMissing(channelName:since:)``).
     func eventsMayBeMissing(channelName: String, since: Date)
 
     /// A channel could not be subscribed to.
@@ -39,7 +40,7 @@ public protocol MainActorPusherDelegate: AnyObject {
     /// An event of an encrypted channel could not be decrypted.
     func failedToDecryptEvent(eventName: String, channelName: String, data: String?)
 
-    /// Something went wrong that is not about one channel.
+    /// An error occurred that isn't about a single channel.
     func receivedError(error: PusherError)
 }
 
@@ -50,7 +51,7 @@ extension MainActorPusherDelegate {
     /// Ignores the change.
     public func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {}
 
-    /// Ignores the news.
+    /// Does nothing.
     public func subscribedToChannel(name: String) {}
 
     /// Does nothing.
@@ -62,7 +63,7 @@ extension MainActorPusherDelegate {
     /// Ignores the failure.
     public func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {}
 
-    /// Ignores the news.
+    /// Does nothing.
     public func signedIn(userID: String) {}
 
     /// Ignores the failure.

@@ -1,4 +1,4 @@
-/// Something that happens to one of the channels of a ``PusherPool``.
+/// An update of one of the channels of a ``PusherPool``.
 public struct PoolUpdate: Sendable {
     /// The channel's name, prefix included.
     public var channelName: String { channel.text }

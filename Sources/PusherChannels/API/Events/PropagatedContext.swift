@@ -1,10 +1,10 @@
 #if Tracing
 import Tracing
 
-/// The context of a publisher in the data of an event, so that the event's handler can link to what caused it.
+/// The tracing context of a publisher in the data of an event, which lets the event's handler link to its cause.
 ///
-/// Nothing puts one there by itself. Give the data a member for it, which becomes a JSON object of strings, such as
-/// `{"traceparent":"00-…-01"}`: what OpenTelemetry's propagators of other languages fill and read, too.
+/// The context isn't added automatically. Give the data a member for it, which becomes a JSON object of strings, such as
+/// `{"traceparent":"00-…-01"}`. OpenTelemetry's propagators in other languages write and read the same format.
 ///
 /// ```swift
 /// struct Order: Codable {
@@ -13,8 +13,8 @@ import Tracing
 /// }
 /// ```
 ///
-/// The publisher sends `Order(number: 7, context: PropagatedContext())`. A handler, which may run much later and beside others, takes
-/// the context for a link rather than for a parent:
+/// The publisher sends `Order(number: 7, context: PropagatedContext())`. A handler may run much later and alongside others, so it
+/// uses the context as a link rather than as a parent:
 ///
 /// ```swift
 /// orders.bind(eventName: "placed") { event in
@@ -25,14 +25,14 @@ import Tracing
 /// }
 /// ```
 ///
-/// Anybody who may send an event can put anything there: it says where an event claims to come from.
+/// Anyone who may send an event can put anything there: the context is only a claim about where an event comes from.
 public struct PropagatedContext: Codable, Equatable, Sendable {
     private var fields: [String: String] = [:]
 
-    /// Takes what an instrument would write into a request.
+    /// Creates a context from the fields that an instrument would write into a request.
     ///
     /// - Parameters:
-    ///   - context: The context to take along; by default the one of the calling task.
+    ///   - context: The context to propagate; by default that of the calling task.
     ///   - instrument: The instrument that writes it; by default that of `InstrumentationSystem`.
     public init(
         _ context: ServiceContext = .current ?? .topLevel, instrument: any Instrument = InstrumentationSystem.instrument
@@ -40,14 +40,15 @@ public struct PropagatedContext: Codable, Equatable, Sendable {
         instrument.inject(context, into: &fields, using: FieldInjector())
     }
 
-    /// Reads a JSON object of strings; anything else is taken for an empty one, as an event is no worse without a context.
+    /// Decodes a JSON object of strings. Anything else counts as an empty object, because an event is still usable without a
+    /// context.
     ///
     /// - Parameter decoder: The decoder of the event's data.
     public init(from decoder: any Decoder) {
         fields = (try? [String: String](from: decoder)) ?? [:]
     }
 
-    /// Writes a JSON object of strings.
+    /// Encodes the context as a JSON object of strings.
     ///
     /// - Parameter encoder: The encoder of the event's data.
     /// - Throws: The encoder's errors.
@@ -55,7 +56,7 @@ public struct PropagatedContext: Codable, Equatable, Sendable {
         try fields.encode(to: encoder)
     }
 
-    /// The context, as an instrument reads it.
+    /// Returns the context, as read by an instrument.
     ///
     /// - Parameter instrument: The instrument that reads it; by default that of `InstrumentationSystem`.
     /// - Returns: The publisher's context; nil if the instrument found none.

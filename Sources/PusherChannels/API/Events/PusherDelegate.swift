@@ -4,13 +4,13 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Hears what happens to a connection and its channels. Every method is optional.
+/// A delegate that is notified of changes to a connection and its channels. Every method is optional.
 ///
-/// The calls come where ``PusherClientOptions/delivery`` says, in the order in which things happened. The delegate is held
-/// weakly. It needs not be `Sendable`, but it can't be isolated to an actor: it would be called off that actor. A class that lives on
-/// the main actor conforms to ``MainActorPusherDelegate``.
+/// The methods are called on ``PusherClientOptions/delivery``, in the order in which things happened. The delegate is held
+/// weakly. It doesn't have to be `Sendable`, but it can't be isolated to an actor, because it would be called off that actor. A
+/// class that lives on the main actor conforms to ``MainActorPusherDelegate``.
 public protocol PusherDelegate: AnyObject, SendableMetatype {
-    /// A line about what the connection does, for a developer: the same that the logger gets, its metadata behind the message.
+    /// A log line about the connection, for developers: the same line that the logger gets, with its metadata after the message.
     func debugLog(message: String)
 
     /// The connection went from one state to another.
@@ -19,34 +19,34 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     /// The server confirmed the subscription to a channel; after a reconnect, again.
     func subscribedToChannel(name: String)
 
-    /// A channel was subscribed to again after it had been lost: events sent on it since that time may not have come. The protocol
-    /// has no way to ask for them; an application that needs them asks its own server. The signed-in user's own channel, too, is such
-    /// a channel, `#server-to-user-` before the user's id.
+    /// A lost channel was subscribed to again, and events sent on it since that time may be missing. The protocol has no way to
+    /// ask for them; an application that needs them asks its own server. This includes the signed-in user's own channel, whose
+    /// name is `#server-to-user-` followed by the user's id.
     func eventsMayBeMissing(channelName: String, since: Date)
 
     /// A channel could not be subscribed to.
     func failedToSubscribeToChannel(name: String, error: PusherError)
 
-    /// A channel could not be subscribed to: for programs that look at the endpoint's response. Called after
+    /// A channel could not be subscribed to: for programs that read the endpoint's response. Called after
     /// ``failedToSubscribeToChannel(name:error:)``.
     ///
-    /// If an authorization endpoint responded, `response` has its status and `data` its body, unless that may hold part of a secret.
-    /// `PusherError(error)` is the error with its kind.
+    /// If an authorization endpoint responded, `response` has its status and `data` its body, unless that may contain part of a
+    /// secret. `PusherError(error)` is the error with its kind.
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?)
 
     /// The user was signed in; after a reconnect, again.
     func signedIn(userID: String)
 
-    /// The user could not be signed in. Where the authorization failed for a reason that may be over (``PusherError/isRetryable``) it is asked
-    /// for again after a while. The next connection tries again in any case, but not before an endpoint's `Retry-After` is over;
-    /// ``Pusher/signIn()`` does so at once.
+    /// The user could not be signed in. If the authorization failed with a retryable error (``PusherError/isRetryable``), it is
+    /// requested again after a while. The next connection tries again in any case, but not before an endpoint's `Retry-After` is
+    /// over; ``Pusher/signIn()`` tries again at once.
     func failedToSignIn(error: PusherError)
 
-    /// An event of an encrypted channel could not be decrypted, with a new key neither; `data` is as the server sent it.
+    /// An event of an encrypted channel could not be decrypted, even with a new key; `data` is as the server sent it.
     func failedToDecryptEvent(eventName: String, channelName: String, data: String?)
 
-    /// Something went wrong that is not about one channel: what the server said in a `pusher:error`, a connection that could not
-    /// be made, a frame that could not be read. The connection looks after itself.
+    /// An error occurred that isn't about a single channel: the server sent a `pusher:error`, a connection could not be made, or
+    /// a frame could not be read. The connection handles the error itself.
     func receivedError(error: PusherError)
 }
 
@@ -57,7 +57,7 @@ extension PusherDelegate {
     /// Ignores the change.
     public func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {}
 
-    /// Ignores the news.
+    /// Does nothing.
     public func subscribedToChannel(name: String) {}
 
     /// Does nothing.
@@ -69,7 +69,7 @@ extension PusherDelegate {
     /// Ignores the failure.
     public func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {}
 
-    /// Ignores the news.
+    /// Does nothing.
     public func signedIn(userID: String) {}
 
     /// Ignores the failure.

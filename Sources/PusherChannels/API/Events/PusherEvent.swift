@@ -1,31 +1,31 @@
 import Foundation
 
-/// An event that a server or another client sent.
+/// An event from the server or another client.
 ///
-/// It is a view of the bytes that were read: texts are made of them when they are asked for. To keep an event for long keeps up to 4 KiB
-/// around it, or the event where that is larger.
+/// An event is a view of the received bytes, and creates strings from them on demand. Keeping an event also keeps up to 4 KiB
+/// around it, or the whole event if that is larger.
 public struct PusherEvent: Sendable {
     let envelope: Envelope
-    /// The application's own; nil for the default.
+    /// The application's decoder; nil for the default.
     let decoder: EventDecoder?
 
     /// The event's name.
     public var eventName: String { envelope.event.text }
 
-    /// The channel it was sent on; nil for events about the connection itself.
+    /// The channel the event was sent on; nil for events about the connection itself.
     public var channelName: String? { envelope.channel?.text }
 
-    /// The event's data: the string as sent; if the server sent another JSON value, its raw text; nil if there was none. Made anew each
-    /// time: keep it where you need it more than once, and use ``decode(_:)`` where you don't need the text.
+    /// The event's data: the string as sent, the raw text of any other JSON value, or nil if there was none. The string is
+    /// created on each access: store it if you need it more than once, and use ``decode(_:)`` if you don't need the text.
     public var data: String? { envelope.data }
 
-    /// On presence channels, the user id of the client that sent the event, as the server vouches for it.
+    /// On presence channels, the user id of the client that sent the event, as verified by the server.
     public var userId: String? { envelope.userID }
 
-    /// Decodes ``data`` from JSON with the environment's decoder; the default does what a `JSONDecoder()` does, in less time.
+    /// Decodes ``data`` from JSON with the environment's decoder. The default decodes like a `JSONDecoder()`, but faster.
     ///
-    /// Throws what the decoder throws; where there is no data, `DecodingError.valueNotFound`. Text that is no JSON, as a backend sends it that
-    /// publishes a string, is ``data``.
+    /// Throws the decoder's errors, or `DecodingError.valueNotFound` if there is no data. Text that isn't JSON, such as a plain
+    /// string that a backend published, is available as ``data``.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
         guard envelope.hasData else {
             let context = DecodingError.Context(codingPath: [], debugDescription: "the event \(eventName) has no data")
@@ -37,10 +37,10 @@ public struct PusherEvent: Sendable {
         }
     }
 
-    /// A top-level member of the event object as the server sent it; also one the SDK doesn't know.
+    /// Returns a top-level member of the event object as the server sent it, including members that the SDK doesn't know.
     ///
-    /// `event`, `channel` and `user_id` are strings; so is `data` where the server sent a string. It and others are what
-    /// `JSONSerialization` makes of them.
+    /// `event`, `channel` and `user_id` are strings, and so is `data` if the server sent a string. Any other value is what
+    /// `JSONSerialization` makes of it.
     public func property(withKey key: String) -> Any? {
         switch Name(key) {
         case "event": eventName
@@ -56,13 +56,13 @@ public struct PusherEvent: Sendable {
         do {
             return try JSONSerialization.jsonObject(with: Data(text.utf8), options: [.fragmentsAllowed])
         } catch {
-            return nil  // The text was checked when the frame was read; what JSONSerialization can't hold, nobody can be given.
+            return nil  // The text was checked when the frame was read: JSONSerialization can't represent it.
         }
     }
 }
 
 extension PusherEvent: Equatable {
-    /// Returns whether both say the same: name, channel, data, user id and the members that the protocol doesn't know.
+    /// Returns whether both have the same name, channel, data, user id and members that the protocol doesn't know.
     public static func == (left: PusherEvent, right: PusherEvent) -> Bool { left.envelope == right.envelope }
 }
 

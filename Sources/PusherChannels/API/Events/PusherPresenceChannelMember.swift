@@ -1,24 +1,24 @@
 import Foundation
 
-/// Somebody in a presence channel: a user, however many connections they have.
+/// A member of a presence channel: a user, however many connections they have.
 public struct PusherPresenceChannelMember: Sendable, Hashable {
     /// The id that the application's server gave the user.
     public let userId: String
 
     let info: JSONText?
 
-    /// The application's data about the user, as `JSONSerialization` objects; nil if nothing.
+    /// The application's data about the user, as `JSONSerialization` objects; nil if there is none.
     public var userInfo: Any? { info?.value.foundationValue }
 
-    /// Describes a member, for ``PusherConnection/userDataFetcher``.
+    /// Creates a member, for ``PusherConnection/userDataFetcher``.
     ///
-    /// `userInfo` must be what `JSONSerialization` accepts; anything else is left out.
+    /// `userInfo` must be a value that `JSONSerialization` accepts; anything else is left out.
     public init(userId: String, userInfo: Any? = nil) {
         self.userId = userId
         info = userInfo.flatMap(JSONValue.init(foundationValue:)).map { JSONText($0) }
     }
 
-    /// Returns whether both have one user id and say the same of the user.
+    /// Returns whether both have the same user id and the same data about the user.
     public static func == (left: PusherPresenceChannelMember, right: PusherPresenceChannelMember) -> Bool {
         left.userId.hasBytes(of: right.userId) && left.info == right.info
     }
@@ -31,15 +31,15 @@ public struct PusherPresenceChannelMember: Sendable, Hashable {
         info = member.info
     }
 
-    /// Decodes what the application's server said about the user; throws what the decoder throws.
+    /// Decodes the application's data about the user; throws the decoder's errors.
     public func decodeUserInfo<Info: Decodable>(
         as type: Info.Type = Info.self, with decoder: JSONDecoder = JSONDecoder()
     ) throws -> Info {
         try decoder.decode(type, from: Data((info?.text ?? "null").utf8))
     }
 
-    /// The member in a presence channel's `channel_data`. Of whom nothing is known it says that: without `user_info` Reverb
-    /// refuses this member, and everybody who comes after.
+    /// The member as a presence channel's `channel_data`. If nothing is known about the user, `user_info` is empty: without it,
+    /// Reverb refuses this member and everybody who comes after.
     var channelData: JSONValue { ["user_id": .string(userId), "user_info": info?.value ?? [:]] }
 }
 
@@ -56,7 +56,7 @@ extension JSONValue {
         }
     }
 
-    /// Nil for what is not JSON.
+    /// Creates a JSON value; nil if the value isn't JSON.
     init?(foundationValue value: Any) {
         guard let data = Data(json: value) else { return nil }
         do {
@@ -68,7 +68,7 @@ extension JSONValue {
 }
 
 extension Data {
-    /// JSON of what `JSONSerialization` takes, numbers as they are; nil for what is none.
+    /// Creates the JSON of a value that `JSONSerialization` accepts, with numbers as they are; nil for any other value.
     init?(json value: Any) {
         guard JSONSerialization.isValidJSONObject([value]) else { return nil }
         do {

@@ -1,7 +1,7 @@
 #if os(Linux)
 import Glibc
 
-/// Which addresses of a name were tried, and why each was no good.
+/// The addresses of a name that were tried, and the reason why each one failed.
 struct AddressRefusals {
     private var refusals: [(address: String, error: SystemError)] = []
 
@@ -9,10 +9,10 @@ struct AddressRefusals {
         refusals.append((address, error))
     }
 
-    /// Errors which only say that this machine has no route to such an address, as to one of IPv6 if there is IPv4 alone.
+    /// Errors which only mean that this machine has no route to the address, such as an IPv6 address if there is only IPv4.
     private static let noRoute = [ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT]
 
-    /// The one report of all of them; its kind is that of the last to which there is a way.
+    /// Returns one failure for all of the addresses. Its kind is that of the last address to which there is a route.
     func failure(endpoint: String) -> WebSocketFailure {
         let list = refusals.map { "\($0.error.text) (address \($0.address))" }.joined(separator: ", ")
         let kind: WebSocketFailure.Kind =
@@ -26,7 +26,7 @@ struct AddressRefusals {
 }
 
 extension SystemError {
-    /// The other end took too long.
+    /// The peer took too long.
     static let timedOut = SystemError(number: ETIMEDOUT)
 }
 #endif

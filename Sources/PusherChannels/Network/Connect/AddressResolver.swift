@@ -1,15 +1,16 @@
 #if os(Linux)
 import Glibc
 
-/// Turns host names into addresses, away from the service thread: `getaddrinfo` may take ten seconds and more.
+/// Resolves host names to addresses, off the service thread, because `getaddrinfo` may take ten seconds and more.
 ///
-/// Those who ask for a name while it is being looked up share the result, so that a service which reconnects
-/// thousands of sockets asks once.
+/// Callers that request a name while it is being looked up share the result: a service that reconnects thousands of sockets looks
+/// it up once.
 final class AddressResolver: Sendable {
     typealias Resolution = Result<[String], WebSocketFailure>
     typealias Resolve = @Sendable (_ host: String, _ completion: @escaping @Sendable (Resolution) -> Void) -> Void
 
-    /// The time that who asks waits for a result, and how long the first look-up of a name may take before another one begins.
+    /// The time that a caller waits for a result, and the time that the first look-up of a name may take before another one
+    /// begins.
     static let patience = Duration.seconds(20)
 
     static let shared = AddressResolver(look: { look(up: $0) })
@@ -21,8 +22,8 @@ final class AddressResolver: Sendable {
 
     private struct LookUp {
         var waiters: [Waiter] = []
-        /// When whoever asks has it looked up again, as some look-ups never return. Each may take as long as all before: whatever
-        /// happens, the threads that are lost to a name are few.
+        /// The time after which the next caller starts another look-up, as some never return. Each may take as long as all
+        /// earlier ones together, which limits the number of threads that are lost to a name.
         var nextLookUp: Instant
         var patience = AddressResolver.patience
 
@@ -54,10 +55,10 @@ final class AddressResolver: Sendable {
         self.startThread = startThread
     }
 
-    /// Calls back with the numeric addresses of a host in the order to try them, or with the reason for none: on another thread,
-    /// unless there can't be one.
+    /// Calls back with the numeric addresses of a host in the order to try them, or with the reason why there are none. This
+    /// happens on another thread, unless none can be started.
     ///
-    /// A look-up can't be stopped; who no longer wants the result ignores it.
+    /// A look-up can't be cancelled; a caller that no longer wants the result ignores it.
     func resolve(_ host: String, completion: @escaping @Sendable (Resolution) -> Void) {
         let now = clock()
         let (isToBeLookedUp, late) = lookUps.withLock { lookUps in
@@ -108,15 +109,17 @@ final class AddressResolver: Sendable {
             ? .failure(WebSocketFailure(.hostNotFound, "No address found for \(host)")) : .success(alternating(addresses))
     }
 
-    /// A shortage of this machine says nothing of the name.
+    /// Returns the failure for an error of `getaddrinfo`. A shortage on this machine says nothing about the name.
     static func failure(_ error: Int32, _ systemError: SystemError, host: String) -> WebSocketFailure {
         let reason = error == EAI_SYSTEM ? systemError.text : String(cString: gai_strerror(error))
         let isShortage = [EAI_SYSTEM, EAI_MEMORY].contains(error)
         return WebSocketFailure(isShortage ? .unreachable : .hostNotFound, "No address found for \(host): \(reason)")
     }
 
-    /// IPv6 and IPv4 by turns (RFC 8305, 4), beginning as the system has it: where one of them leads nowhere in silence, which is common,
-    /// not all of its addresses are waited for before the first of the other.
+    /// Returns the addresses with IPv6 and IPv4 alternating (RFC 8305, 4), starting with the family that the system puts first.
+    ///
+    /// If one family silently leads nowhere, which is common, the other one is tried after the first time-out, not after all of
+    /// them.
     static func alternating(_ addresses: [String]) -> [String] {
         let isFirstFamily = { (address: String) in address.contains(":") == addresses.first?.contains(":") }
         let (first, second) = (addresses.filter(isFirstFamily), addresses.filter { !isFirstFamily($0) })

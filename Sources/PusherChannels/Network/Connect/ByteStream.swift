@@ -1,42 +1,42 @@
 #if os(Linux)
 import Glibc
 
-/// Bytes to and from one peer, over TCP and perhaps TLS. Confined to the thread of its loop.
+/// A stream of bytes to and from one peer, over TCP and perhaps TLS. Confined to the thread of its loop.
 ///
-/// A socket of ours: libwebsockets' own client would connect and speak TLS too, but tells little of what went wrong, has one TLS
-/// and proxy setting for all, and parses WebSocket frames byte by byte.
+/// It has its own socket. libwebsockets' client could connect and speak TLS too, but says little about failures, has one TLS and
+/// proxy setting for all connections, and parses WebSocket frames byte by byte.
 final class ByteStream: SocketHandler {
     private enum Phase {
         case connecting
         case plain
         case securing(TLSSession)
         case secure(TLSSession)
-        /// All is said, and the peer knows. Reading goes on until it has closed too: to close with something unread is to reset
-        /// the connection, and the peer's kernel would drop what it has of ours (RFC 6455, 7.1.1).
+        /// Everything is sent, and the peer knows it. Reading continues until the peer has closed too: closing with unread data
+        /// resets the connection, and the peer's kernel would discard our data that it still holds (RFC 6455, 7.1.1).
         case leaving(TLSSession?, LoopTimer)
         case closed
     }
 
-    /// The work that goes on when there is room in the system's buffer; each case waits with those before it.
+    /// The work that waits for room in the system's buffer. In each case, the work of the cases before it waits too.
     private enum RoomWait: Comparable {
         case nothing
-        /// At first the connection itself.
+        /// Writing or, at first, the connection itself.
         case writing
-        /// Reads wait, too: bytes that can't be read would wake the loop for nothing.
+        /// Reads, too: bytes that can't be read would wake the loop for nothing.
         case reading
     }
 
-    // Kept: a closing handshake goes on when nobody else wants it any more.
+    // A strong reference: a closing handshake continues when nobody else holds the owner any more.
     var owner: (any ByteStreamOwner)?
     private(set) var isReading = true
     private let loop: EventLoop
     private let socket: TCPSocket
     private var number: SocketNumber = 0
     private var phase = Phase.connecting
-    /// The time by which everything that had come was read.
+    /// The time up to which all received data was read.
     private var emptyAt: Instant
     private var roomWait = RoomWait.writing
-    /// The error that a write met with. Everything that the peer sent before is read first.
+    /// The error of a failed write. Everything that the peer sent before is read first.
     private var writeError: SystemError?
 
     /// Starts to connect to a numeric address.
@@ -55,7 +55,7 @@ final class ByteStream: SocketHandler {
 
     // MARK: Commands
 
-    /// Has what follows go through TLS with a host; ends in `streamSecured` or `streamEnded`.
+    /// Switches to TLS with a host for everything that follows; ends in `streamSecured` or `streamEnded`.
     func startTLS(_ context: TLSContext, host: String) {
         guard let session = TLSSession(context, descriptor: socket.descriptor, host: host) else {
             return end(.broken(SystemError(number: ENOMEM)))
@@ -64,7 +64,7 @@ final class ByteStream: SocketHandler {
         handshake(session)
     }
 
-    /// Writes, and returns how many bytes were taken. The owner hears when there may be room for the rest.
+    /// Writes bytes and returns the number that were accepted. The owner is notified when there may be room for the rest.
     func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard writeError == nil else { return 0 }
         let count: Int
@@ -82,7 +82,7 @@ final class ByteStream: SocketHandler {
             count = sent
             switch outcome {
             case .done, .needsInput, .needsOutput: break
-            // What the peer said before shows when it is read.
+            // Data that the peer sent before is read first.
             case .ended, .cutOff, .broken, .failed: fail(SystemError(number: EPIPE))
             }
         }
@@ -95,16 +95,17 @@ final class ByteStream: SocketHandler {
         guard reading != isReading, !isClosed else { return }
         isReading = reading
         updateInterest()
-        // What lies in the session already makes no socket readable.
+        // Data that is already in the session doesn't make the socket readable.
         if reading, case .secure = phase { readLater() }
     }
 
-    /// Reads what has come by now, instead of when the loop comes to it.
+    /// Reads everything that has arrived, without waiting for the loop.
     func readNow() {
         while read() {}
     }
 
-    /// Lets the peer close, which has nothing more to say, and closes if it takes long; the owner hears nothing more.
+    /// Stops writing and lets the peer, which has nothing more to say, close; closes if that takes long. The owner isn't notified
+    /// any more.
     func leave() {
         let session: TLSSession?
         switch phase {
@@ -122,7 +123,7 @@ final class ByteStream: SocketHandler {
         timer.set(after: loop.environment.timeouts.closing) { self.cut() }
     }
 
-    /// Closes at once; the owner hears nothing more.
+    /// Closes at once; the owner isn't notified any more.
     func cut() {
         if case .secure(let session) = phase { session.sendCloseNotify() }
         release()
@@ -140,7 +141,7 @@ final class ByteStream: SocketHandler {
         if isReading {
             if isGone || events.contains(.readable) { readable() }
         } else if isGone {
-            // While nothing is read only this shows it.
+            // While reading is stopped, nothing else shows that the connection is gone.
             drain(thenReporting: SystemError(number: ECONNRESET))
         }
     }
@@ -164,16 +165,17 @@ final class ByteStream: SocketHandler {
         case .securing(let session): handshake(session)
         case .plain, .leaving(nil, _): owner?.streamWritable()
         case .secure, .leaving:
-            // OpenSSL may have something of its own to send, which reading does.
+            // OpenSSL may have data of its own to send, which it does when it reads.
             read()
             owner?.streamWritable()
         case .closed: break
         }
     }
 
-    /// Reads what the peer sent before it went, even if nobody wanted to: a close frame among it may tell why.
+    /// Reads everything that the peer sent before it was gone, even if reading is stopped: a close frame in it may give the
+    /// reason.
     private func drain(thenReporting error: SystemError) {
-        // Also what is behind something large, for which the owner stops reading.
+        // Includes data behind a large message, for which the owner stops reading.
         repeat { isReading = true } while read()
         end(.broken(writeError ?? error))
     }
@@ -184,14 +186,14 @@ final class ByteStream: SocketHandler {
         loop.later { self.readable() }
     }
 
-    /// Reads once; returns whether that brought something.
+    /// Reads once, and returns whether there was any data.
     @discardableResult
     private func read() -> Bool {
         guard isReading else { return false }
         switch phase {
         case .plain, .leaving(nil, _): return receive()
         case .secure(let session), .leaving(let session?, _): return receive(session)
-        // A failure makes a connecting socket readable too; it is told when the socket can be written.
+        // A failure makes a connecting socket readable too; it is reported when the socket is writable.
         case .connecting, .securing, .closed: return false
         }
     }
@@ -208,8 +210,10 @@ final class ByteStream: SocketHandler {
         return false
     }
 
-    /// The meaning of an end of input. The system tells a socket's error once: where a write met with it a read finds an
-    /// orderly end. That is one only behind a broken pipe, which takes a peer that has said that it has sent its last.
+    /// The meaning of an end of input.
+    ///
+    /// The system reports a socket's error once: after a write has met with it, a read finds an orderly end. The end is really
+    /// orderly only after a broken pipe, because that takes a peer which has announced the end of its data.
     private var endOfInput: StreamEnd {
         if let writeError, writeError.number != EPIPE { .broken(writeError) } else { .finished }
     }
@@ -224,7 +228,7 @@ final class ByteStream: SocketHandler {
 
     private func deliver(_ count: Int) {
         let time = emptyAt
-        // A read that leaves room left nothing: what comes now came after the turn began.
+        // A read that doesn't fill the buffer leaves nothing behind: whatever comes next arrived after the turn began.
         if count < loop.readBuffer.count { emptyAt = loop.turnTime }
         let bytes = UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])
         owner?.streamReceived(bytes, since: time)
@@ -242,7 +246,7 @@ final class ByteStream: SocketHandler {
 
     private func goOn(after outcome: TLSSession.Outcome, with session: TLSSession) {
         switch outcome {
-        // More may lie in the session: the first bytes may have come along with the handshake's last.
+        // The session may hold more data: the first bytes may have come along with the last of the handshake.
         case .done: if session.hasPending { readLater() }
         case .needsInput: break
         case .needsOutput: awaitRoom(for: .reading)

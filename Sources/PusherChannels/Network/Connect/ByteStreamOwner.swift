@@ -1,41 +1,41 @@
 #if os(Linux)
 
-/// Hears what happens to a ``ByteStream``; may do anything with it from within the call.
+/// Receives the events of a ``ByteStream``. It may do anything with the stream from within these calls.
 protocol ByteStreamOwner: AnyObject {
     /// The peer accepted the connection.
     func streamConnected()
 
-    /// TLS is agreed on, and the peer is who it should be.
+    /// The TLS handshake succeeded, and the peer is who it should be.
     func streamSecured()
 
-    /// Bytes came, some time after `time`: what had come by then was read before. They are valid during the call only.
+    /// Bytes arrived after `time`; everything that had come by then was read before. They are valid only during the call.
     func streamReceived(_ bytes: UnsafeRawBufferPointer, since time: Instant)
 
-    /// There may be room for what wasn't taken.
+    /// There may be room for bytes that weren't accepted before.
     func streamWritable()
 
-    /// Nothing more comes; the stream is closed.
+    /// Nothing more will arrive; the stream is closed.
     func streamEnded(_ end: StreamEnd)
 }
 
 extension ByteStreamOwner {
-    // Of no matter to who takes over a stream that is connected.
+    // Owners that take over a connected stream don't need these.
     func streamConnected() {}
     func streamSecured() {}
 }
 
 /// The end of a stream.
 enum StreamEnd {
-    /// The peer said that it has sent its last.
+    /// The peer announced the end of its data.
     case finished
-    /// The stream ended without TLS's close_notify: somebody between may have cut it off.
+    /// The stream ended without TLS's close_notify: something in between may have cut it off.
     case cutOff
     /// A system call failed.
     case broken(SystemError)
     /// TLS failed.
     case untrusted(TLSDiagnosis)
 
-    /// The reason for a person, to be put behind a text; empty for the ordinary end.
+    /// The reason in words, to append to a text; empty for an ordinary end.
     var explanation: String {
         switch self {
         case .finished, .cutOff: ""

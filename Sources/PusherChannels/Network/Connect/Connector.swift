@@ -1,6 +1,6 @@
 #if os(Linux)
 
-/// Makes one connection over a route: name, address, proxy, TLS, one after the other, each with its deadline.
+/// Opens one connection over a route: name, address, proxy, TLS, one after the other, each with its deadline.
 final class Connector: ByteStreamOwner {
     typealias Completion = (Result<ByteStream, WebSocketFailure>) -> Void
 
@@ -20,7 +20,7 @@ final class Connector: ByteStreamOwner {
     private var address = ""
     private var refusals = AddressRefusals()
     private var stream: ByteStream?
-    /// The part of the request for a tunnel that waits for room.
+    /// The part of the tunnel request that waits for room.
     private var output = ByteQueue()
     private let timer: LoopTimer
     private var completion: Completion?
@@ -34,12 +34,13 @@ final class Connector: ByteStreamOwner {
 
     // MARK: Commands
 
-    /// Begins; `completion` is called once, unless it is cancelled. The receiver of the stream becomes its owner.
+    /// Starts connecting. `completion` is called once, unless the connector is cancelled. The code that receives the stream
+    /// becomes its owner.
     func start(resolve: AddressResolver.Resolve, completion: @escaping Completion) {
         self.completion = completion
         let shared = loop.service(ConnectorResources.self)
         do throws(WebSocketFailure) {
-            // At each connection: the files may hold other certificates by now.
+            // Checked for each connection, because the files may hold other certificates by now.
             if let configuration = route.tls { tls = try shared.certificates.context(for: configuration) }
         } catch {
             return fail(error)
@@ -86,7 +87,7 @@ final class Connector: ByteStreamOwner {
         fail(refusals.failure(endpoint: route.firstEndpoint))
     }
 
-    /// The address doesn't take the connection: another one may.
+    /// Records that the address failed, and tries the next one.
     private func refused(_ error: SystemError) {
         refusals.add(address, error)
         connectToNextAddress()
@@ -194,7 +195,7 @@ final class Connector: ByteStreamOwner {
     }
 }
 
-/// The TLS contexts and pending look-ups that the connectors of a loop have in common.
+/// The TLS contexts and pending look-ups that a loop's connectors share.
 final class ConnectorResources: LoopService {
     let certificates = TLSContexts()
     private let loop: EventLoop
@@ -204,11 +205,11 @@ final class ConnectorResources: LoopService {
         self.loop = loop
     }
 
-    /// Has a name looked up elsewhere; `completion` is called on this thread.
+    /// Looks up a name elsewhere; `completion` is called on this thread.
     func lookUp(
         _ host: String, with resolve: AddressResolver.Resolve, completion: @escaping (AddressResolver.Resolution) -> Void
     ) {
-        // A number of the loop's owner, which other loops had and may get: a response can come after its loop has ended.
+        // Keys are unique among all loops of the owner, because a response may come after its loop has ended.
         let key = loop.owner.makeKey()
         lookUps[key] = completion
         resolve(host) { [owner = loop.owner] result in
@@ -222,7 +223,7 @@ final class ConnectorResources: LoopService {
 }
 
 extension WebSocketFailure {
-    /// Something that was to happen didn't in time.
+    /// Returns the failure for something that didn't happen in time.
     static func timedOut(_ text: String, after time: Duration) -> WebSocketFailure {
         let seconds = time / .seconds(1)
         let number = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"

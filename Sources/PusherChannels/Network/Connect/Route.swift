@@ -1,21 +1,20 @@
 #if os(Linux)
 
-/// The way to a server: its name, what stands in between, and how what is said is secured. Connections of one route can stand in for
-/// each other.
+/// The route to a server: its name, the hop in between, and the TLS settings. Connections of one route are interchangeable.
 struct Route: Hashable {
-    /// The thing that stands between this machine and the server.
+    /// The hop between this machine and the server.
     enum Hop: Hashable {
         case direct
-        /// A proxy that is asked for a tunnel.
+        /// A proxy that makes a tunnel.
         case tunnel(HTTPProxy)
-        /// A proxy that forwards requests: what it is told is all there is.
+        /// A proxy that forwards requests, and is the only peer.
         case forward(HTTPProxy)
     }
 
     let host: String
     let port: Int
     let hop: Hop
-    /// Nil for no TLS.
+    /// The TLS settings; `nil` for no TLS.
     let tls: TLSConfiguration?
 
     /// The proxy that forwards requests, if there is one.
@@ -33,12 +32,12 @@ struct Route: Hashable {
     /// The server, for messages.
     var endpoint: String { endpointName(host: host, port: port) }
 
-    // Whom to connect to, by name, by port, and for messages.
+    // The endpoint to connect to: its name, its port, and its text for messages.
     var firstHost: String { proxy?.host ?? host }
     var firstPort: Int { proxy?.port ?? port }
     var firstEndpoint: String { proxy.map { "Proxy \($0)" } ?? endpoint }
 
-    /// Names it for the queue: two ways to one host don't hold each other up.
+    /// The name of the route's queue: two routes to one host don't hold each other up.
     var name: String { proxy.map { "\(endpoint) \($0)" } ?? endpoint }
 }
 #endif

@@ -1,20 +1,20 @@
 #if os(Linux)
 import Glibc
 
-/// A TCP socket that never blocks; it isn't inherited by child processes, and a peer that is gone raises no signal.
+/// A TCP socket that never blocks, isn't inherited by child processes, and raises no signal when the peer is gone.
 struct TCPSocket {
     let descriptor: Int32
 
-    /// The end of a read.
+    /// The outcome of a read.
     enum Received {
         case bytes(Int)
         case nothingYet
-        /// The peer has sent its last.
+        /// The peer has sent all of its data.
         case ended
         case broken(SystemError)
     }
 
-    /// Starts to connect to a numeric address; the socket can be written once that is done, in whichever way.
+    /// Starts to connect to a numeric address; the socket becomes writable when that has succeeded or failed.
     static func connect(to address: String, port: Int) throws(SystemError) -> TCPSocket {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -27,7 +27,7 @@ struct TCPSocket {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(target.ai_family, type, 0)
         guard descriptor >= 0 else { throw .last }
-        // A frame is sent when it is written, not when there are more.
+        // Sends each frame when it is written, instead of waiting for more.
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         guard Glibc.connect(descriptor, target.ai_addr, target.ai_addrlen) == 0 || errno == EINPROGRESS else {
@@ -38,7 +38,7 @@ struct TCPSocket {
         return TCPSocket(descriptor: descriptor)
     }
 
-    /// The reason why connecting failed; nil if it didn't.
+    /// The error with which connecting failed; `nil` if it succeeded.
     var connectionError: SystemError? {
         var number: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -54,7 +54,7 @@ struct TCPSocket {
         return error.isTemporary ? .nothingYet : .broken(error)
     }
 
-    /// Returns how many bytes were taken.
+    /// Sends bytes and returns the number that were accepted.
     func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
         let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         guard count < 0 else { return count }
@@ -63,7 +63,7 @@ struct TCPSocket {
         return 0
     }
 
-    /// Also for the peer, whoever has the socket beside us.
+    /// Closes the connection for the peer too, even if another process still has the socket.
     func close() {
         shutdown(descriptor, Int32(SHUT_RDWR))
         Glibc.close(descriptor)

@@ -1,6 +1,6 @@
 #if !os(Linux)
 
-/// A WebSocket over `URLSessionWebSocketTask`: what ``DefaultTransport`` makes where there is no libwebsockets.
+/// A WebSocket over `URLSessionWebSocketTask`, which ``DefaultTransport`` makes on platforms without libwebsockets.
 public final class URLSessionWebSocket: WebSocket {
     private struct State {
         weak var delegate: (any WebSocketDelegate)?
@@ -16,7 +16,7 @@ public final class URLSessionWebSocket: WebSocket {
         state.withLock { $0.connection }?.abandon()
     }
 
-    /// The object that hears of this socket; held weakly.
+    /// The object that receives this socket's events; held weakly.
     public var delegate: (any WebSocketDelegate)? {
         get { state.withLock { $0.delegate } }
         set { state.withLock { $0.delegate = newValue } }
@@ -33,7 +33,7 @@ public final class URLSessionWebSocket: WebSocket {
         next.open(request)
     }
 
-    /// Sends one text message; dropped when the socket is not open.
+    /// Sends one text message, which is dropped if the socket isn't open.
     public func send(_ text: String) {
         state.withLock { $0.connection }?.send(text)
     }
@@ -43,7 +43,7 @@ public final class URLSessionWebSocket: WebSocket {
         state.withLock { $0.connection }?.close(code: code, reason: reason)
     }
 
-    /// Stops or resumes reading; one message that was asked for already still comes.
+    /// Stops or resumes reading. One message that was requested before still comes.
     public func setReading(_ reading: Bool) {
         state.withLock { $0.connection }?.setReading(reading)
     }

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One attempt of a ``URLSessionWebSocket``: a session with one task, which calls back on a serial queue of its own.
+/// One attempt of a ``URLSessionWebSocket``: a session with one task, which calls back on its own serial queue.
 final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate, Sendable {
     private struct State {
         var task: URLSessionWebSocketTask?
@@ -14,7 +14,7 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
         var isReading = true
         var isReceiving = false
 
-        /// The task to receive from next, if there is anything to do.
+        /// Returns the task to receive from next; `nil` if there is nothing to do.
         mutating func beginReceiving() -> URLSessionWebSocketTask? {
             guard isOpen, !isOver, isReading, !isReceiving, let task else { return nil }
             isReceiving = true
@@ -31,13 +31,13 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
         self.delegate = delegate
     }
 
-    // MARK: Calls of the socket
+    // MARK: Calls from the socket
 
     func open(_ request: WebSocketRequest) {
         guard let url = URL(string: request.url) else {
             return end(.failed(WebSocketFailure(.unsupported, "\(request.url) is not an address")))
         }
-        // Better nothing than a connection that trusts others than it was told to.
+        // Failing is better than a connection that trusts others than configured.
         guard request.tls == TLSConfiguration(), request.proxy == .environment, request.maximumRedirects == 0 else {
             let text = "TLS settings, proxies and redirects are the system's with URLSession"
             return end(.failed(WebSocketFailure(.unsupported, text)))
@@ -57,7 +57,7 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
 
     func send(_ text: String) {
         guard let task = state.withLock({ $0.isOpen && !$0.isOver ? $0.task : nil }) else { return }
-        task.send(.string(text)) { _ in }  // What fails here ends the task, which is reported.
+        task.send(.string(text)) { _ in }  // A failure ends the task, which is reported.
     }
 
     func close(code: UInt16, reason: String) {
@@ -75,7 +75,7 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
         receive()
     }
 
-    // MARK: Reports of the task
+    // MARK: Reports from the task
 
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
@@ -123,7 +123,7 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
         }
     }
 
-    /// The one report of the end.
+    /// Reports the end, once.
     private func end(_ closure: WebSocketClosure) {
         let isFirst = state.withLock { state in
             defer { state.isOver = true }

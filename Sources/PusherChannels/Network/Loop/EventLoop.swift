@@ -2,34 +2,35 @@
 import CLibwebsockets
 import Glibc
 
-/// Hears what happens to a socket that a loop watches.
+/// Receives the events of a socket that a loop watches.
 protocol SocketHandler: AnyObject {
     /// The socket can be read or written, or its connection is gone.
     func socketReady(_ events: SocketEvents)
 
-    /// The loop ends: the socket is to be closed.
+    /// The loop ends, and the socket must be closed.
     func cut()
 }
 
-/// A part of the network that lives on a loop's thread, made there when it is first needed.
+/// A part of the network stack that lives on a loop's thread, where it is made when it is first needed.
 protocol LoopService: AnyObject {
     init(loop: EventLoop)
 
-    /// Ends at once all that it serves, with a report to everybody concerned.
+    /// Ends at once everything that it serves, and reports that to everybody concerned.
     func shutDown()
 }
 
-/// Sockets, timers and deferred work of one thread. Confined to that thread: it isn't `Sendable`, and only commands get to see it.
+/// The sockets, timers and deferred work of one thread. Confined to that thread: it isn't `Sendable`, and only commands have
+/// access to it.
 final class EventLoop {
-    /// The way to this loop from other threads.
+    /// The interface to this loop for other threads.
     let owner: NetworkLoop
     let environment: NetworkEnvironment
     let timers: LoopTimers
-    /// The memory for one read, which brings no more: the more messages in a turn, the fewer delegate calls. One serves all sockets: whoever
-    /// hears of bytes is done with them when it returns.
+    /// The memory for one read, and thereby its largest size: the more messages in a turn, the fewer delegate calls. All sockets
+    /// share it, because handlers are done with the bytes when they return.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
-    /// The time when the sockets were last asked what they have to tell.
+    /// The time when the sockets were last asked for events.
     private(set) var turnTime: Instant
     /// The reason why nothing can be served; nil if all is well.
     private(set) var failure: WebSocketFailure?
@@ -40,7 +41,7 @@ final class EventLoop {
     private var lastNumber: SocketNumber = 0
     private var deferred: [() -> Void] = []
 
-    /// Creates a loop that only tells everybody why it doesn't serve.
+    /// Creates a loop that serves nothing, and only tells everybody why.
     init(owner: NetworkLoop, failure: WebSocketFailure?) {
         self.owner = owner
         self.failure = failure
@@ -49,7 +50,7 @@ final class EventLoop {
         turnTime = environment.now()
     }
 
-    /// Creates a loop that serves, if it can get what that takes.
+    /// Creates a loop that serves, if the system has the resources for it.
     convenience init(owner: NetworkLoop) {
         self.init(owner: owner, failure: nil)
         do throws(SystemError) {
@@ -74,7 +75,7 @@ final class EventLoop {
 
     // MARK: Services
 
-    /// The service of a type.
+    /// Returns the service of a type, and makes it if necessary.
     func service<Service: LoopService>(_ type: Service.Type = Service.self) -> Service {
         if let service = services[ObjectIdentifier(type)] as? Service { return service }
         let service = Service(loop: self)
@@ -82,7 +83,7 @@ final class EventLoop {
         return service
     }
 
-    /// Ends all that is left, and lets go of what refers to it: much of that refers to the loop.
+    /// Ends everything that is left, and releases the references to it, because much of it refers to the loop.
     func shutDown() {
         for service in services.values { service.shutDown() }
         for handler in handlers.values { handler.cut() }
@@ -93,7 +94,8 @@ final class EventLoop {
 
     // MARK: Sockets
 
-    /// Begins to tell a handler what happens to a socket. Its number is no other's: what is told of one that is gone reaches nobody.
+    /// Starts to report a socket's events to a handler. Returns a number that is never used again, so late events of a closed
+    /// socket reach nobody.
     func watch(_ socket: Int32, for events: SocketEvents, _ handler: any SocketHandler) throws(SystemError) -> SocketNumber {
         lastNumber += 1
         guard let poller else { throw SystemError(number: EBADF) }
@@ -111,7 +113,7 @@ final class EventLoop {
         handlers[number] = nil
     }
 
-    /// Tells the handlers what happened to their sockets.
+    /// Calls the handlers of the sockets that have events.
     func serveSockets() {
         turnTime = environment.now()
         poller?.forEachReady { number, events in handlers[number]?.socketReady(events) }
@@ -119,11 +121,11 @@ final class EventLoop {
 
     // MARK: Turns
 
-    /// The time that a turn may last.
+    /// The time to wait for events.
     enum Wait {
         /// Until something happens, or is due.
         case untilNext
-        /// Only to see what happened.
+        /// Not at all, only to see what happened.
         case notAtAll
     }
 
@@ -133,12 +135,12 @@ final class EventLoop {
         lws_service(context, wait == .notAtAll ? -1 : 0)
     }
 
-    /// Defers work until the sockets and commands of this turn are through.
+    /// Defers work until the sockets and commands of this turn are done.
     func later(_ work: @escaping () -> Void) {
         deferred.append(work)
     }
 
-    /// Does what was deferred and is due; returns whether there is more to do at once.
+    /// Does the work that was deferred or is due; returns whether there is more to do at once.
     func settle() -> Bool {
         let work = deferred
         deferred.removeAll(keepingCapacity: true)
@@ -149,7 +151,7 @@ final class EventLoop {
 }
 
 extension WebSocketFailure {
-    /// There can be no loop, for now.
+    /// Returns the failure to report if there can be no loop for now.
     static func noLoop(_ reason: String) -> WebSocketFailure {
         WebSocketFailure(.unreachable, "Can't start what serves connections: \(reason)")
     }

@@ -1,8 +1,8 @@
 #if canImport(CLibwebsockets)
 import CLibwebsockets
 
-/// The timers of a loop's connections: as many as are opening or closing, none for those that are open; and one for each
-/// request. libwebsockets gets to see one, the next; its own list takes longer the more there are.
+/// The timers of a loop: one for each connection that is opening or closing, none for those that are open, and one for each
+/// request. libwebsockets sees only the next one, because its own list takes longer the more there are.
 final class LoopTimers {
     fileprivate typealias Actions = Agenda<() -> Void>
 
@@ -32,24 +32,24 @@ final class LoopTimers {
         withExtendedLifetime(action) {}
     }
 
-    /// Runs what is due.
+    /// Runs the actions that are due.
     func runDue() {
         guard actions.nextDeadline() != nil else { return }
         let time = now()
         while let action = actions.takeDue(at: time) { action() }
     }
 
-    /// Has libwebsockets return to the loop in time for the next timer, by waking it up.
+    /// Wakes libwebsockets up in time for the next timer, so that it returns to the loop.
     func arm(in context: OpaquePointer, wakingUp wakeUp: WakeUp) {
         guard let next = actions.nextDeadline() else { return clws_stop_alarm(alarm) }
         let wait = max(.zero, next - now()).components
-        // A microsecond more, lest it rings too early by what was rounded off.
+        // One microsecond more, because the remainder that is cut off would make it ring too early.
         let microseconds = min(wait.seconds, 86_400) * 1_000_000 + wait.attoseconds / 1_000_000_000_000 + 1
         clws_set_alarm(alarm, context, wakeUp.descriptor, microseconds)
     }
 }
 
-/// The one deadline that a connection has at a time.
+/// A timer for the one deadline that a connection has at a time.
 final class LoopTimer {
     private let timers: LoopTimers
     private var number: Agenda<() -> Void>.Number?
@@ -62,7 +62,7 @@ final class LoopTimer {
         cancel()
     }
 
-    /// Has `action` run once, some time from now, instead of what was set before.
+    /// Runs `action` once after a delay, instead of the one that was set before.
     func set(after delay: Duration, _ action: @escaping () -> Void) {
         cancel()
         number = timers.set(after: delay) { [weak self] in

@@ -1,32 +1,34 @@
 #if canImport(CLibwebsockets)
 
-/// All that the network stack takes from the system beside its sockets: limits, time, randomness and threads.
+/// Everything that the network stack takes from the system besides its sockets: limits, time, randomness and threads.
 ///
-/// The one door of the stack, as ``PusherEnvironment``, which holds the sockets and sessions that use it, is of the SDK.
+/// The stack takes them from nowhere else. It is to the stack what ``PusherEnvironment``, which holds the sockets and sessions
+/// that use it, is to the SDK.
 struct NetworkEnvironment: Sendable {
     var timeouts = NetworkTimeouts()
-    /// The clock of timers, and of how long bytes lay unread.
+    /// The clock for timers, and for the time that bytes lay unread.
     var now: @Sendable () -> Instant = { LiveScheduler.now }
-    /// Draws masks and nonces, which nobody may foresee (RFC 6455, 10.3).
+    /// Draws masks and nonces, which must be unpredictable (RFC 6455, 10.3).
     var random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     var startThread: SystemThread.Starter = SystemThread.start
-    /// Does work on another thread that takes too long for a loop's.
+    /// Does work that takes too long for a loop's thread on another one.
     var performElsewhere: @Sendable (@escaping @Sendable () -> Void) -> Void = BackgroundWork().perform
 }
 
 /// The times that the parts of opening and closing a connection may take.
 struct NetworkTimeouts: Sendable {
-    /// Each stage: finding addresses, being accepted, the proxy's response, the TLS handshake, the upgrade's response. Less than the fifteen
-    /// seconds that a client gives an attempt, so that an attempt that gets no further tells where it was.
+    /// The time for each stage: finding addresses, being accepted, the proxy's response, the TLS handshake, the upgrade's
+    /// response. Less than the fifteen seconds that a client gives an attempt, so that a stuck attempt reports its stage.
     var stage = Duration.seconds(10)
-    /// Being accepted, if there is another address to try.
+    /// The time for being accepted, if there is another address to try.
     var address = Duration.seconds(5)
-    /// All addresses but the last together: a client gives an attempt fifteen seconds, and the last one's turn has to come, too.
+    /// The time for all addresses but the last together. A client gives an attempt fifteen seconds, and the last one must have
+    /// its turn, too.
     var addresses = Duration.seconds(8)
-    /// The peer's part of the closing handshake, as long as nothing moves.
+    /// The time without progress that the peer's part of the closing handshake may take.
     var closing = Duration.seconds(2)
 
-    /// Being accepted at one of so many addresses that isn't the last.
+    /// Returns the time for being accepted at one of `count` addresses that isn't the last.
     func address(of count: Int) -> Duration { min(address, addresses / max(count - 1, 1)) }
 }
 #endif

@@ -1,10 +1,10 @@
 #if canImport(CLibwebsockets)
 
-/// A thread that serves connections, and the way to it.
+/// A thread that serves connections, and the interface to it.
 ///
-/// ``shared`` serves all sockets and HTTP sessions that aren't given another; it starts with the first connection. One is enough
-/// for thousands of connections. A loop of one's own lives, with its thread, until ``shutdown()``. A service that receives more
-/// than one core can read makes several, and spreads its sockets over them:
+/// ``shared`` serves all sockets and HTTP sessions that aren't given another loop; it starts with the first connection. One is
+/// enough for thousands of connections. A loop that you create lives, with its thread, until ``shutdown()``. A service that
+/// receives more than one core can read creates several, and spreads its sockets over them:
 ///
 /// ```swift
 /// let loops = [NetworkLoop(), NetworkLoop()]
@@ -13,19 +13,21 @@
 public final class NetworkLoop: Sendable {
     typealias Command = @Sendable (EventLoop) -> Void
 
-    /// The loop of all sockets and HTTP sessions that aren't given another.
+    /// The loop of all sockets and HTTP sessions that aren't given another one.
     public static let shared = NetworkLoop()
 
     private struct State {
         var commands: [Command] = []
-        /// The number of commands that need the thread to run: the others are about connections, of which there are none without it.
+        /// The number of commands for which the thread must run. The others concern connections, of which there are none without
+        /// it.
         var needs = 0
         var isRunning = false
         var wakeUp: WakeUp?
         var lastKey: UInt64 = 0
-        /// Those who wait for the thread to end, in the order in which they asked.
+        /// The callers that wait for the thread to end, in the order in which they asked.
         var shutdowns: [CheckedContinuation<Void, Never>] = []
-        /// The number of those for whom all is done that was asked for before: others may ask for something in every turn.
+        /// The number of those callers whose earlier commands are all done. An empty queue isn't required, because others may
+        /// post commands in every turn.
         var shutdownsDue = 0
     }
 
@@ -41,10 +43,10 @@ public final class NetworkLoop: Sendable {
         self.environment = environment
     }
 
-    /// Ends all connections and requests at once, each with a report, and the thread; returns when it has ended.
+    /// Ends all connections and requests at once, each with a report, and the thread; returns when the thread has ended.
     ///
-    /// Whatever was asked for before is done before. A socket that is opened afterwards, or a request, starts the loop again. Don't
-    /// wait for it on the loop's own thread, where delegates are called.
+    /// Everything that was requested before is done first. A socket that is opened afterwards, or a request, starts the loop
+    /// again. Don't wait for this on the loop's own thread, where delegates are called.
     public func shutdown() async {
         await withCheckedContinuation { continuation in
             let isRunning = state.withLock { state in
@@ -57,7 +59,7 @@ public final class NetworkLoop: Sendable {
         }
     }
 
-    /// True if there is a thread.
+    /// Indicates whether there is a thread.
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
     /// A key that no other connection has.
@@ -68,14 +70,16 @@ public final class NetworkLoop: Sendable {
         }
     }
 
-    /// Has a command run on the loop's thread, after all that were posted before; starts the thread.
+    /// Runs a command on the loop's thread, after all that were posted before; starts the thread.
     ///
-    /// If there can't be one, the command is told so here and now: nothing that it may want must be locked.
+    /// If there can't be one, the command is told so before this call returns, so the caller must not hold a lock that it may
+    /// need.
     func start(_ command: @escaping Command) {
         if enqueue(command) { launch() }
     }
 
-    /// Does the first part of ``start(_:)``, which may be done under a lock; returns whether there is to be the second, ``launch()``.
+    /// Does the first part of ``start(_:)``, which may be done under a lock. Returns whether the second part, ``launch()``, must
+    /// follow.
     func enqueue(_ command: @escaping Command) -> Bool {
         state.withLock { state in
             state.needs += 1
@@ -96,7 +100,7 @@ public final class NetworkLoop: Sendable {
         } while goesOn
     }
 
-    /// Has a command run on the loop's thread, after all that were posted before; dropped if the thread doesn't run.
+    /// Runs a command on the loop's thread, after all that were posted before; drops it if the thread doesn't run.
     func post(_ command: @escaping Command) {
         state.withLock { state in
             if state.isRunning { append(command, to: &state) }
@@ -108,7 +112,7 @@ public final class NetworkLoop: Sendable {
         if state.commands.count == 1 { wake(state) }
     }
 
-    /// Under the lock, so that what is woken is there.
+    /// Called under the lock, so the event loop is still there.
     private func wake(_ state: State) {
         state.wakeUp?()
     }
@@ -119,21 +123,22 @@ public final class NetworkLoop: Sendable {
         while serve({ EventLoop(owner: self) }) {}
     }
 
-    /// Serves until somebody wants it to stop; whether there is more to do.
+    /// Serves until it is asked to stop; returns whether there is more to do.
     private func serve(_ makeLoop: () -> EventLoop) -> Bool {
         let waiting = serveUntilEnd(makeLoop)
-        // Decided first, and the event loop is gone: who waited for the end must find it.
+        // Decided before the callers are resumed, and with the event loop gone, because they must find that the end has come.
         let goesOn = isNeeded()
         waiting.forEach { $0.resume() }
         return goesOn
     }
 
-    /// Serves until somebody wants it to stop, and gives back who that was; if it can't, until everybody was told so.
+    /// Serves until it is asked to stop, and returns the callers that asked. A loop that can't serve stops once everybody was
+    /// told so.
     private func serveUntilEnd(_ makeLoop: () -> EventLoop) -> [CheckedContinuation<Void, Never>] {
         let loop = makeLoop()
         state.withLock { $0.wakeUp = loop.wakeUp }
         while true {
-            // Commands first: what was posted before the wake-up was published woke nobody.
+            // Commands first: those posted before the wake-up was published woke nobody.
             runCommands(on: loop)
             let hasMore = loop.settle()
             if let waiting = waitingForEnd(of: loop) {
@@ -144,8 +149,8 @@ public final class NetworkLoop: Sendable {
         }
     }
 
-    /// Those who wanted it to stop, when it is to: not before the commands that were posted before that. One that can't serve stops as soon as
-    /// those were told so who were there: who asks later asks for another try.
+    /// Returns the callers that wait for the end if it is time to stop. The commands that were posted before they asked come
+    /// first. A loop that can't serve stops as soon as everybody who was there was told so; later callers ask for another try.
     private func waitingForEnd(of loop: EventLoop) -> [CheckedContinuation<Void, Never>]? {
         state.withLock { state in
             let due = state.commands.isEmpty ? state.shutdowns.count : state.shutdownsDue
@@ -157,7 +162,7 @@ public final class NetworkLoop: Sendable {
         }
     }
 
-    /// Returns whether somebody opened something, or wants it to stop, after it had stopped.
+    /// Returns whether a caller opened something, or asked for a stop, after the loop had stopped.
     private func isNeeded() -> Bool {
         state.withLock { state in
             state.isRunning = state.needs > 0 || !state.shutdowns.isEmpty
@@ -181,7 +186,7 @@ public final class NetworkLoop: Sendable {
     }
 }
 
-/// Names one connection, and with it one `open` of a socket.
+/// Identifies one connection, and with it one `open` of a socket.
 struct ConnectionKey: Hashable, Sendable {
     let number: UInt64
 }

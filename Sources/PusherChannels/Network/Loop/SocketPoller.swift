@@ -2,20 +2,20 @@
 import CLibwebsockets
 import Glibc
 
-/// Names one socket of a loop.
+/// Identifies one socket of a loop.
 typealias SocketNumber = UInt
 
-/// The things that can be done with a socket.
+/// The events for which a socket can be watched.
 struct SocketEvents: OptionSet {
     let rawValue: UInt32
 
     static let readable = SocketEvents(rawValue: EPOLLIN.rawValue)
     static let writable = SocketEvents(rawValue: EPOLLOUT.rawValue)
-    /// The connection is no more. Told also when nobody asked.
+    /// The connection is gone. Reported even if nobody asked for it.
     static let gone = SocketEvents(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue)
 }
 
-/// Wakes a loop's thread; from any thread.
+/// Wakes a loop's thread, from any thread.
 struct WakeUp: Sendable {
     fileprivate(set) var descriptor: Int32
 
@@ -24,19 +24,19 @@ struct WakeUp: Sendable {
     }
 }
 
-/// Watches the sockets of a loop: with epoll, of which libwebsockets gets to see the one descriptor.
+/// Watches a loop's sockets with epoll; libwebsockets sees only epoll's descriptor.
 ///
-/// Its own poll asks the kernel about every socket in every turn: with 5,000 connections a message costs as much as 5,000. And it does
-/// without its own wake-up, and without a word, if there is no descriptor for that.
+/// libwebsockets' own poll asks the kernel about every socket in every turn: with 5,000 connections, a message costs as much as
+/// 5,000. Also, it silently does without its own wake-up if there is no descriptor for that.
 final class SocketPoller {
-    /// Readable when one of the sockets has something to tell, or the loop is woken; its watcher owns it.
+    /// The descriptor that is readable when a socket has events or the loop is woken; its watcher owns it.
     let descriptor: Int32
-    /// Ends a wait for the descriptor, for as long as this is there.
+    /// Ends a wait for the descriptor; usable as long as this poller exists.
     let wakeUp: WakeUp
-    /// The sockets that have their turn before commands and timers have theirs.
+    /// The events that are served before commands and timers have their turn.
     private var ready = [epoll_event](repeating: epoll_event(), count: 256)
 
-    /// No socket has it.
+    /// The number of the wake-up, which no socket has.
     private static let wakeUpNumber: SocketNumber = 0
 
     init() throws(SystemError) {
@@ -61,22 +61,22 @@ final class SocketPoller {
         close(wakeUp.descriptor)
     }
 
-    /// Begins to watch a socket.
+    /// Starts to watch a socket.
     func add(_ socket: Int32, as number: SocketNumber, for events: SocketEvents) throws(SystemError) {
         guard control(EPOLL_CTL_ADD, socket, number, events) == 0 else { throw .last }
     }
 
-    /// Ends that. To close the socket isn't enough: a child that was forked, and runs nothing else, has it too.
+    /// Stops watching a socket. Closing it isn't enough, because a forked child that runs no other program still has it.
     func remove(_ socket: Int32) {
         epoll_ctl(descriptor, EPOLL_CTL_DEL, socket, nil)
     }
 
-    /// Changes what a socket is watched for.
+    /// Changes the events for which a socket is watched.
     func change(_ socket: Int32, as number: SocketNumber, for events: SocketEvents) {
         _ = control(EPOLL_CTL_MOD, socket, number, events)
     }
 
-    /// Calls `body` with what happened, if anything did.
+    /// Calls `body` with each socket's events, if there are any.
     func forEachReady(_ body: (SocketNumber, SocketEvents) -> Void) {
         let count = Int(epoll_wait(descriptor, &ready, Int32(ready.count), 0))
         for index in 0..<max(0, count) {

@@ -1,17 +1,17 @@
 import Foundation
 
 extension HTTPProxy {
-    /// Reads a proxy's address as the variables of the environment hold it: `http://user:password@host:port`.
+    /// Creates a proxy from its address as environment variables hold it: `http://user:password@host:port`.
     ///
-    /// All but the host may be left out; the port is 80 then. Characters that would end the user's name or the password stand
-    /// percent-encoded. Nil for other kinds of proxy, and for what is no address.
+    /// Everything but the host may be left out; the port is 80 then. Characters that would end the user's name or the password
+    /// must be percent-encoded. The result is `nil` for other kinds of proxy, and for a text that isn't an address.
     public init?(url: String) {
         var rest = url[...]
         if let scheme = rest.range(of: "://") {
             guard rest[..<scheme.lowerBound].lowercased() == "http" else { return nil }
             rest = rest[scheme.upperBound...]
         }
-        // One in a password that isn't encoded: all before it would count as the host, and stand in errors.
+        // A slash that isn't encoded in a password: everything before it would count as the host, and appear in errors.
         if let slash = rest.firstIndex(of: "/"), rest[slash...].contains("@") { return nil }
         rest = rest.prefix { $0 != "/" }
         var credentials: Credentials?

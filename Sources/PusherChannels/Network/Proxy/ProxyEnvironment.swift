@@ -1,25 +1,25 @@
 import Foundation
 
-/// The proxies that the environment's variables name, in the conventions of curl.
+/// The proxies that environment variables name, in the conventions of curl.
 struct ProxyEnvironment {
     /// The environment as it was when the first connection was made: reading it while another thread changes it is a race.
     static let ofProcess = ProxyEnvironment(variables: ProcessInfo.processInfo.environment)
 
     let variables: [String: String]
 
-    /// The proxy for a WebSocket to a host; nil to go there directly.
+    /// Returns the proxy for a WebSocket to a host; `nil` for a direct connection.
     func proxy(for host: String, port: Int, secure: Bool) throws(WebSocketFailure) -> HTTPProxy? {
-        // A proxy for https comes first also for ws: of the two it is the one that is made for tunnels (RFC 6455, 4.1).
+        // A proxy for https comes first for ws, too: of the two, it is the one made for tunnels (RFC 6455, 4.1).
         try proxy(for: host, port: port, named: Self.secureNames + (secure ? [] : Self.plainNames) + Self.otherNames)
     }
 
-    /// The proxy for an HTTP request to a host; nil to go there directly.
+    /// Returns the proxy for an HTTP request to a host; `nil` for a direct connection.
     func requestProxy(for host: String, port: Int, secure: Bool) throws(WebSocketFailure) -> HTTPProxy? {
         try proxy(for: host, port: port, named: (secure ? Self.secureNames : Self.plainNames) + Self.otherNames)
     }
 
     private static let secureNames = ["https_proxy", "HTTPS_PROXY"]
-    // HTTP_PROXY isn't looked at: in a CGI program it is a header of the request.
+    // HTTP_PROXY is ignored, because in a CGI program it is a header of the request.
     private static let plainNames = ["http_proxy"]
     private static let otherNames = ["all_proxy", "ALL_PROXY"]
 
@@ -43,7 +43,7 @@ struct ProxyEnvironment {
             if entry == "*" { return true }
             if let network = IPNetwork(String(entry)), let address = IPAddress(host) { return network.contains(address) }
             var name = String(entry)
-            // A port, unless the colons are those of an address.
+            // A port, unless the colons belong to an address.
             if let colon = name.lastIndex(of: ":"), name.firstIndex(of: ":") == colon {
                 guard Int(name[name.index(after: colon)...]) == port else { return false }
                 name = String(name[..<colon])
@@ -71,7 +71,7 @@ extension String {
 }
 
 extension ProxyConfiguration {
-    /// The proxy to go through, if it can be connected to; nil for the direct way. `ask` asks the environment.
+    /// Returns the proxy to use, after checking its host and port; `nil` for a direct connection. `ask` asks the environment.
     func proxy(
         asking ask: (ProxyEnvironment) throws(WebSocketFailure) -> HTTPProxy?
     ) throws(WebSocketFailure) -> HTTPProxy? {
@@ -86,7 +86,7 @@ extension ProxyConfiguration {
 }
 
 extension WebSocketRequest {
-    /// The proxy to go through; nil for the direct way.
+    /// The proxy to use; `nil` for a direct connection.
     package var effectiveProxy: HTTPProxy? {
         get throws(WebSocketFailure) {
             try proxy.proxy { (environment) throws(WebSocketFailure) in

@@ -9,12 +9,12 @@ struct ProxyTunnel {
         self.target = target
     }
 
-    /// The bytes to send the proxy.
+    /// The bytes to send to the proxy.
     var request: [UInt8] {
         requestHead("CONNECT \(target)", [("Host", target), ("User-Agent", userAgent)] + proxy.authorization)
     }
 
-    /// Reads on; whether the tunnel is there.
+    /// Continues to read; returns whether the tunnel is open.
     mutating func read(_ bytes: UnsafeRawBufferPointer) throws(WebSocketFailure) -> Bool {
         var cursor = ByteCursor(bytes)
         let response: ResponseHead?
@@ -27,7 +27,7 @@ struct ProxyTunnel {
         guard (200..<300).contains(response.status) else {
             throw proxy.refusal(response.status, to: "the request for a tunnel to \(target)")
         }
-        // The server behind the tunnel waits to be spoken to.
+        // The server behind the tunnel waits for the client to begin.
         guard cursor.remaining == 0 else { throw violation("it sends more than its answer") }
         return true
     }

@@ -1,7 +1,7 @@
 #if os(Linux)
 
-/// Work of one loop that takes so long that the loop, which serves others too, doesn't do it. Where a delegate stands still, nothing of
-/// another loop's waits for that.
+/// The long-running work of one loop, done off its thread because the loop serves others too. If a delegate blocks, no other
+/// loop's work waits for it.
 final class BackgroundWork: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Void] = []
@@ -10,7 +10,7 @@ final class BackgroundWork: Sendable {
 
     private let state = Locked(State())
 
-    /// Has something done by another thread, or by this one if there can't be another. One after the other, as each may take much
+    /// Performs work on another thread, or on this one if there can't be another. One after the other, because each may take much
     /// memory.
     @Sendable func perform(_ work: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state in

@@ -1,10 +1,10 @@
 /// The SDK's clock and timers: the seam that makes time testable.
 ///
-/// The clock of the live one goes on counting while the machine sleeps; its timers may not. A deadline that passed meanwhile is
-/// noticed with the first thing that happens after waking, at the latest when as much time as was left has passed awake. An
-/// application that knows of the waking says so with ``PusherConnection/networkChanged()``.
+/// The live scheduler's clock keeps running while the machine sleeps; its timers may not. A deadline that passed meanwhile is
+/// noticed with the first event after waking, at the latest once the machine has been awake for the time that was left. An
+/// application that notices the wake-up calls ``PusherConnection/networkChanged()``.
 public protocol Scheduler: Sendable {
-    /// The time now.
+    /// The current time.
     var now: Instant { get }
 
     /// Runs `action` once, at `deadline` or soon after, on any thread; a deadline in the past means as soon as possible.
@@ -15,28 +15,28 @@ public protocol Scheduler: Sendable {
 
 /// An action that waits for its time.
 public protocol ScheduledAction: Sendable {
-    /// Forgets the action; does nothing when it has run.
+    /// Cancels the action; does nothing if it has run.
     func cancel()
 }
 
-/// Real time: a clock that runs on while the machine sleeps, and timers on threads in the background. An action that takes long
-/// holds up no other.
+/// Real time: a clock that keeps running while the machine sleeps, and timers on background threads. A long-running action holds
+/// up no other.
 public struct LiveScheduler: Scheduler {
     private static let origin = ContinuousClock().now
 
-    /// Creates a scheduler; all share one clock and their threads.
+    /// Creates a scheduler. All schedulers share one clock and its threads.
     public init() {
-        // While there is a thread to be had: the first deadline may come when there is none.
+        // Starts the thread while there is one to be had, as there may be none when the first deadline comes.
         TimerThreads.shared.prepare()
     }
 
-    /// The clock alone.
+    /// The current time, without starting the timers.
     static var now: Instant { Instant(origin.duration(to: ContinuousClock().now)) }
 
-    /// The time now; the origin is when the clock was first asked.
+    /// The current time since the clock was first used.
     public var now: Instant { Self.now }
 
-    /// Runs `action` on a thread of the timers' once `deadline` has come. Where the system had no thread for them yet and has none to
+    /// Runs `action` on a timer thread once `deadline` has come. If the timers have no thread yet and the system has none to
     /// give, the caller waits until it has.
     public func schedule(
         at deadline: Instant, label: String, _ action: @escaping @Sendable () -> Void

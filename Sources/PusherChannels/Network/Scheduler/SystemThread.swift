@@ -8,15 +8,15 @@ import Glibc
 import Musl
 #endif
 
-/// A thread of the system's.
+/// A thread of the system.
 ///
-/// Not Foundation's, which doesn't say when the system has none to give, and is good for the name only; nor libdispatch's, which has its caller wait then, and ends
-/// a process that has no descriptor left when it wants one.
+/// Foundation's `Thread` doesn't report that the system has none to give, and is used for the name only. libdispatch makes its
+/// caller wait then, and ends a process that has no descriptor left when it needs one.
 enum SystemThread {
     /// A function that starts a thread with a name.
     typealias Starter = @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) -> Void
 
-    /// Has `body` run by a thread with a name, of which Linux keeps 15 bytes; throws if there can't be another thread.
+    /// Runs `body` on a thread with a name, of which Linux keeps 15 bytes. Throws if there can't be another thread.
     @Sendable static func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let work = Unmanaged.passRetained(Work(name: name, body: body))
         #if canImport(Darwin)
@@ -42,7 +42,7 @@ enum SystemThread {
     }
 
     private static func run(_ work: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        // Nobody waits for its end.
+        // Nobody joins this thread.
         pthread_detach(pthread_self())
         guard let work else { return nil }
         let taken = Unmanaged<Work>.fromOpaque(work).takeRetainedValue()

@@ -4,10 +4,10 @@ import Dispatch
 import Foundation
 #endif
 
-/// The threads that run actions at their times: one watches the clock, and makes another do so while it runs what is due. So there
-/// are as many as there are actions that take long, which may wait for the lock of their client, and one that is spare.
+/// The threads that run actions at their times. One watches the clock, and lets another one do so while it runs an action. There
+/// are as many threads as long-running actions, which may wait for their client's lock, and one spare thread.
 ///
-/// Nothing of it takes a descriptor, and when there can't be another thread, actions wait for each other.
+/// None of this needs a descriptor. If there can't be another thread, actions wait for each other.
 final class TimerThreads: Sendable {
     typealias Action = @Sendable () -> Void
     typealias Actions = Agenda<Action>
@@ -16,17 +16,17 @@ final class TimerThreads: Sendable {
 
     private struct State {
         var actions = Actions()
-        /// True if a thread watches the clock, or is about to.
+        /// Indicates whether a thread watches the clock, or is about to.
         var isWatched = false
-        /// True if a thread has nothing to do.
+        /// Indicates whether a thread has nothing to do.
         var hasSpare = false
-        /// The number of threads beside the one that watches and the spare one.
+        /// The number of threads beside the watching one and the spare one.
         var running = 0
-        /// Ends when the next deadline is another one.
+        /// Happens when the next deadline changes.
         var change = Change()
     }
 
-    /// The next thing for the watching thread to do.
+    /// The watching thread's next step.
     private enum Step {
         case wait(Change, DispatchTime)
         case run(Action)
@@ -35,8 +35,8 @@ final class TimerThreads: Sendable {
     /// The number of actions that may run at a time.
     static let limit = 64
 
-    /// Something that happens once, and is waited for by the clock that nobody can put back: a semaphore's time-out is over when the wall
-    /// clock says so, on Linux. A group's isn't.
+    /// A one-time event, waited for by a clock that nobody can set back. On Linux, a semaphore's time-out follows the wall clock;
+    /// a group's doesn't.
     private struct Change: Sendable {
         private let group = DispatchGroup()
 
@@ -48,14 +48,14 @@ final class TimerThreads: Sendable {
             _ = group.wait(timeout: timeout)
         }
 
-        /// To be called once: a group may not be let go of before.
+        /// Signals the event. Must be called once, because a group may not be released before.
         func happen() {
             group.leave()
         }
     }
 
     private let state = Locked(State())
-    /// The spare thread is to watch.
+    /// Tells the spare thread to watch.
     private let needed = DispatchSemaphore(value: 0)
     private let startThread: SystemThread.Starter
 
@@ -69,18 +69,18 @@ final class TimerThreads: Sendable {
 
     // MARK: Commands
 
-    /// Makes the thread that watches, if there is one to be had.
+    /// Starts the watching thread, if there can be one.
     func prepare() {
         guard beginsToWatch(), !startWatching() else { return }
         let isAwaited = state.withLock { state in
-            // Whoever added something meanwhile took this one for the thread that watches.
+            // A caller that added something meanwhile relies on this thread to watch.
             state.isWatched = state.actions.nextDeadline() != nil
             return state.isWatched
         }
         if isAwaited { startWatchingWhateverItTakes() }
     }
 
-    /// Has an action run; the caller waits for the thread that watches, if there is none yet.
+    /// Schedules an action. The caller waits for the watching thread if there is none yet.
     func add(_ action: @escaping Action, at deadline: Instant) -> Actions.Number {
         let (number, change) = state.withLock { state in
             let number = state.actions.add(action, at: deadline)
@@ -113,7 +113,8 @@ final class TimerThreads: Sendable {
         }
     }
 
-    /// Nobody would ever run what was added otherwise: libdispatch does the same, and looks less often.
+    /// Starts the watching thread, however long that takes: without one, actions would never run. libdispatch does the same, and
+    /// looks less often.
     private func startWatchingWhateverItTakes() {
         while !startWatching() { pause() }
     }
@@ -133,7 +134,7 @@ final class TimerThreads: Sendable {
         }
     }
 
-    /// Waits, or runs what is due, and lets go of it; returns whether another thread watches meanwhile.
+    /// Waits, or runs and releases a due action. Returns whether another thread watches meanwhile.
     private func makeStep() -> Bool {
         switch next() {
         case .wait(let change, let time):
@@ -151,7 +152,7 @@ final class TimerThreads: Sendable {
             let now = LiveScheduler.now
             if let action = state.actions.takeDue(at: now) { return .run(action) }
             guard let deadline = state.actions.nextDeadline() else { return .wait(state.change, .distantFuture) }
-            // A day at a time, whose nanoseconds can be counted.
+            // At most a day at a time, whose nanoseconds fit into an `Int`.
             let (seconds, attoseconds) = min(deadline - now, .seconds(86_400)).components
             return .wait(state.change, .now() + .nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000 + 1)))
         }
@@ -175,7 +176,7 @@ final class TimerThreads: Sendable {
         return false
     }
 
-    /// Returns whether to watch again, after having been spare; not if there is a spare one already.
+    /// Returns whether to watch again after having been spare; `false` if there is a spare thread already.
     private func isNeededAgain() -> Bool {
         let isSpare = state.withLock { state in
             state.running -= 1

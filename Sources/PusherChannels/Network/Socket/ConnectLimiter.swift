@@ -1,17 +1,17 @@
 #if os(Linux)
 
-/// Lets only so many connections to one endpoint open at a time, in the order in which they were asked for.
+/// Limits the number of connections to one endpoint that open at a time, in the order in which they were requested.
 ///
-/// When a server comes back, thousands of clients do: handshakes that are all begun at once keep each other from ending in
-/// time, and an endpoint that is dead holds up only those who want it.
+/// When a server comes back, so do thousands of clients. Handshakes that all begin at once keep each other from finishing in
+/// time. An endpoint that is dead holds up only the connections to it.
 struct ConnectLimiter {
-    /// The number of connections that may be under way to one endpoint.
+    /// The maximum number of connections to one endpoint that open at a time.
     static let limit = 64
 
     private struct Endpoint {
         var underWay: Set<ConnectionKey> = []
         var waiting: [ConnectionKey: () -> Void] = [:]
-        /// Keys of those who waited; some have left.
+        /// The keys in the order in which they came; some have left.
         var order = Deque<ConnectionKey>()
 
         mutating func popFirst() -> (key: ConnectionKey, begin: () -> Void)? {
@@ -21,7 +21,7 @@ struct ConnectLimiter {
             return nil
         }
 
-        /// Forgets those who have left or begun, when they are the most: in a queue that never empties they would add up.
+        /// Removes the keys that have left or begun once they are the majority: in a queue that never empties, they would add up.
         mutating func compact() {
             guard order.count > 2 * waiting.count + ConnectLimiter.limit else { return }
             var kept = Deque<ConnectionKey>()
@@ -35,27 +35,27 @@ struct ConnectLimiter {
     private var endpoints: [String: Endpoint] = [:]
     private var turns: [() -> Void] = []
 
-    /// True if it is nobody's turn.
+    /// Indicates whether no connection's turn has come.
     var isEmpty: Bool { turns.isEmpty }
 
-    /// The number of keys it holds: of those who wait, and of some who don't any more.
+    /// The number of keys that are held: those that wait, and some that no longer do.
     var count: Int { endpoints.values.reduce(0) { $0 + $1.order.count } }
 
-    /// Queues; `begin` is among the ``takeTurns()`` when it is the connection's turn.
+    /// Queues a connection; ``takeTurns()`` returns `begin` when it is the connection's turn.
     mutating func enter(_ key: ConnectionKey, to endpoint: String, begin: @escaping () -> Void) {
         endpoints[endpoint, default: Endpoint()].waiting[key] = begin
         endpoints[endpoint]?.order.append(key)
         advance(endpoint)
     }
 
-    /// A connection is open, has failed, or doesn't want to wait any more.
+    /// Removes a connection that is open, has failed, or no longer wants to wait.
     mutating func leave(_ key: ConnectionKey, to endpoint: String) {
         endpoints[endpoint]?.underWay.remove(key)
         endpoints[endpoint]?.waiting[key] = nil
         advance(endpoint)
     }
 
-    /// Those whose turn it is now.
+    /// Returns the closures of the connections whose turn it is now.
     mutating func takeTurns() -> [() -> Void] {
         guard !turns.isEmpty else { return [] }
         defer { turns = [] }

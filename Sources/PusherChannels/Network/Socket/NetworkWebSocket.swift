@@ -1,9 +1,9 @@
 #if os(Linux)
 
-/// A WebSocket over libwebsockets' event loop: what ``DefaultTransport`` makes on Linux.
+/// A WebSocket over libwebsockets' event loop, which ``DefaultTransport`` makes on Linux.
 ///
-/// The sockets of a ``NetworkLoop`` share its thread, on which the delegate is called; a delegate that blocks holds up all
-/// of them. It may call the socket from within its calls, and let the socket go. A socket that is let go closes its connection.
+/// The sockets of a ``NetworkLoop`` share its thread, on which the delegate is called; a delegate that blocks holds up all of
+/// them. It may call the socket from within its methods, and release it. A socket that is released closes its connection.
 public final class NetworkWebSocket: WebSocket {
     private struct State {
         weak var delegate: (any WebSocketDelegate)?
@@ -13,7 +13,7 @@ public final class NetworkWebSocket: WebSocket {
 
     private let loop: NetworkLoop
     private let resolve: AddressResolver.Resolve
-    /// Commands are posted under this lock: that keeps them in the order of the calls.
+    /// Commands are posted under this lock, which keeps them in the order of the calls.
     private let state = Locked(State())
 
     /// Creates a socket; it does nothing before ``open(_:attempt:)``.
@@ -30,7 +30,7 @@ public final class NetworkWebSocket: WebSocket {
         command { $0.abandon() }
     }
 
-    /// The object that hears of this socket; held weakly.
+    /// The object that receives this socket's events; held weakly.
     public var delegate: (any WebSocketDelegate)? {
         get { state.withLock { $0.delegate } }
         set {
@@ -39,9 +39,9 @@ public final class NetworkWebSocket: WebSocket {
         }
     }
 
-    /// Starts connecting; tries the addresses of the host in turn. An earlier attempt that is still open is closed with 1000.
+    /// Starts connecting, trying the host's addresses in turn. An earlier attempt that is still open is closed with 1000.
     public func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
-        // Kept until the lock is open: with the last reference to it a user's object may end.
+        // Kept until the lock is released, because dropping the last reference may end a user's object.
         let delegate = delegate
         let isFirst = state.withLock { state in
             let key = loop.makeKey()
@@ -55,23 +55,24 @@ public final class NetworkWebSocket: WebSocket {
                 connections.open(connection, key: key)
             }
         }
-        // With nothing locked: where there can't be a loop, the delegate hears of it now.
+        // Without the lock: if there can't be a loop, the delegate is notified now.
         if isFirst { loop.launch() }
     }
 
-    /// Sends one text message; dropped when the socket is not open. The connection is lost when more than 16 MiB wait to be sent.
+    /// Sends one text message, which is dropped if the socket isn't open. The connection is lost if more than 16 MiB wait to be
+    /// sent.
     public func send(_ text: String) {
         command { $0.send(text) }
     }
 
-    /// Sends one text message of which only the last matters; while 64 KiB wait to be sent, it takes the place of the one before.
+    /// Sends one text message of which only the last matters. While more than 64 KiB wait to be sent, it replaces the one before.
     public func sendUnlessBusy(_ text: String) {
         command { $0.sendUnlessBusy(text) }
     }
 
-    /// Closes with a code and a reason, after all that was sent before; waits for the peer's close frame for two seconds.
+    /// Closes with a code and a reason, after everything that was sent before. Waits two seconds for the peer's close frame.
     ///
-    /// A reason of more than 123 bytes of UTF-8 is cut, as RFC 6455 leaves no room for it.
+    /// A reason of more than 123 bytes of UTF-8 is truncated, because RFC 6455 leaves no room for more.
     public func close(code: UInt16, reason: String) {
         command { $0.close(code: code, reason: reason) }
     }

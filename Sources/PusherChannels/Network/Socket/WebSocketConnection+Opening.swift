@@ -1,6 +1,6 @@
 #if os(Linux)
 
-/// From the request to the open connection: its turn, the route, the upgrade.
+/// Opens a connection: waits for its turn, connects over the route, and upgrades.
 extension WebSocketConnection {
     func open() {
         if let failure = loop.failure { return fail(failure) }
@@ -67,7 +67,7 @@ extension WebSocketConnection {
 
     func upgradeEnded(_ end: StreamEnd) {
         let endpoint = endpointName(host: request.host, port: request.port)
-        // With TLS 1.3 a server refuses a client's certificate only after the handshake.
+        // With TLS 1.3, a server refuses a client's certificate only after the handshake.
         if case .untrusted(let diagnosis) = end { return fail(diagnosis.failure(endpoint: endpoint)) }
         let text = "\(endpoint) hung up before it answered the WebSocket upgrade\(end.explanation)"
         fail(WebSocketFailure(.connectionLost, text))

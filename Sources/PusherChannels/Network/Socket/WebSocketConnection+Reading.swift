@@ -1,6 +1,6 @@
 #if os(Linux)
 
-/// From the stream's bytes to the delegate's reports, and what the conversation has to be done.
+/// Turns the stream's bytes into reports to the delegate, and carries out the conversation's demands.
 extension WebSocketConnection: ByteStreamOwner {
     func streamWritable() {
         switch phase {
@@ -27,7 +27,7 @@ extension WebSocketConnection: ByteStreamOwner {
             streamEnd = end
             return
         }
-        // A close frame among it may tell why.
+        // A close frame in these bytes may give the reason.
         if !early.isEmpty { receiveEarly() }
         conversation.streamEnded(because: end.explanation)
         flush()
@@ -35,7 +35,7 @@ extension WebSocketConnection: ByteStreamOwner {
 
     // MARK: Reading
 
-    /// Reads what came before there was a connection to read it.
+    /// Reads bytes that arrived before the connection was open.
     func receive(early bytes: [UInt8]) {
         early = bytes
         readIfAllowed()
@@ -53,12 +53,12 @@ extension WebSocketConnection: ByteStreamOwner {
         early = []
         bytes.withUnsafeBytes {
             conversation.receive($0)
-            // Here: the messages are in these bytes until they are reported.
+            // Must happen here, because the messages are in these bytes until they are reported.
             flush()
         }
     }
 
-    /// Has messages reported by another thread, as reading them takes long; reports of other connections don't wait for that.
+    /// Reports messages on another thread, because reading them takes long. Reports of other connections don't wait for that.
     private func handOver(_ messages: borrowing MessageBatch, from stream: ByteStream) {
         let (unread, origin) = (Locked(Optional(messages.copies)), messages.origin)
         self.unread = unread
@@ -71,7 +71,7 @@ extension WebSocketConnection: ByteStreamOwner {
         }
     }
 
-    /// The other thread is done with the messages.
+    /// Continues when the other thread is done with the messages.
     func handedOver() {
         unread = nil
         flush()
@@ -83,7 +83,7 @@ extension WebSocketConnection: ByteStreamOwner {
 
     // MARK: The conversation
 
-    /// Does what the conversation has come to.
+    /// Carries out the conversation's demands.
     func flush() {
         guard case .open(let stream) = phase else { return }
         conversation.write { stream.write($0) }
@@ -120,7 +120,7 @@ extension WebSocketConnection: ByteStreamOwner {
     private func timedOut() {
         conversation.timerFired()
         flush()
-        // The peer had its time already.
+        // The peer has had its time already.
         if case .open(let stream) = phase, conversation.stream == .closeNow { stream.cut() }
     }
 }

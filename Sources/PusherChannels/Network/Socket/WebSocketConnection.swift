@@ -1,19 +1,20 @@
 #if os(Linux)
 
-/// One attempt of a socket, from its `open` to its one report of the end. Lives on the loop's thread.
+/// One attempt of a socket, from `open` to the one report of its end. Confined to the loop's thread.
 ///
-/// The one owner of what it takes in turn: a place in the queue, a connector, a stream.
+/// It owns a place in the queue, a connector and a stream, one after the other.
 final class WebSocketConnection {
     enum Phase {
         case waiting
         case connecting(Connector)
         case upgrading(ByteStream, UpgradeExchange)
-        /// Also when the end is reported: the closing handshake may go on.
+        /// Lasts beyond the report of the end, because the closing handshake may continue.
         case open(ByteStream)
         case ended
     }
 
-    /// Larger messages take longer to read than the 50 ms that others may have to wait, however they are made.
+    /// The size above which another thread reports messages. Larger ones take longer to read than the 50 ms that other
+    /// connections may have to wait, however they are made.
     static let largeSize = 1 << 20
 
     let loop: EventLoop
@@ -25,16 +26,16 @@ final class WebSocketConnection {
     weak var delegate: (any WebSocketDelegate)?
     var phase = Phase.waiting
     var conversation: WebSocketConversation
-    /// The endpoint at which it queues for its turn, or holds one of the places.
+    /// The endpoint in whose queue it waits or holds a place.
     var queue: String?
     var isReading = true
-    /// Large messages that another thread reports: empty once it has begun with them; nil when it is done.
+    /// The large messages for another thread to report: an inner `nil` means that it has begun, an outer `nil` that it is done.
     var unread: Locked<[(MessageBatch.Kind, [UInt8])]?>?
-    /// Bytes that came and may not be read yet: with the upgrade's response, or while messages are handed over.
+    /// Bytes that may not be read yet: they came with the upgrade's response, or while messages are handed over.
     var early: [UInt8] = []
-    /// The end, which came while messages are handed over.
+    /// The end of the stream, if it came while messages are handed over.
     var streamEnd: StreamEnd?
-    /// The time by which everything was read that had come before what was read last.
+    /// The time after which the data of the last read arrived: everything that had come by then was read before.
     var origin = MessageBatch.Origin.told(age: .zero)
 
     init(
@@ -56,7 +57,7 @@ final class WebSocketConnection {
 
     var registry: WebSocketConnections { loop.service() }
 
-    /// True while another thread reports large messages: until it is done nothing else is reported.
+    /// Indicates whether another thread reports large messages; nothing else is reported until it is done.
     var isHandingOver: Bool { unread != nil }
 
     // MARK: Commands
@@ -85,12 +86,12 @@ final class WebSocketConnection {
     func close(code: UInt16, reason: String) {
         guard case .open = phase else { return cancel("Closed before it was open") }
         conversation.close(code: code, reason: reason)
-        // The peer's close frame may stand behind what nobody wanted to read.
+        // The peer's close frame may follow data that nobody wanted to read.
         setReading(true)
         flush()
     }
 
-    /// Closes for an owner that doesn't wait: reports at once, and leaves the closing handshake to itself.
+    /// Closes without making the owner wait: reports the end at once, and lets the closing handshake continue on its own.
     func abandon() {
         guard case .open = phase else { return cancel("Closed before it was open") }
         dropUnread()
@@ -99,14 +100,14 @@ final class WebSocketConnection {
         flush()
     }
 
-    /// Ends at once, because the loop does.
+    /// Ends at once, because the loop shuts down.
     func shutDown() {
         let message = "The loop was shut down"
         guard case .open = phase else { return cancel(message) }
         conversation.cut(WebSocketFailure(.cancelled, message))
         dropUnread()
         if isHandingOver, let closure = conversation.takeClosure() {
-            // Nobody will be there to say that the messages are read.
+            // The loop will be gone when the messages have been read.
             loop.environment.performElsewhere { [weak delegate, attempt] in delegate?.webSocketDidClose(closure, attempt: attempt)
             }
             registry.forget(key)
@@ -114,7 +115,7 @@ final class WebSocketConnection {
         flush()
     }
 
-    /// Nobody wants them any more: where the other thread is held up they would be kept, of each attempt.
+    /// Drops messages that nobody wants any more: if the other thread is blocked, those of each attempt would be kept.
     private func dropUnread() {
         unread?.withLock { $0 = nil }
     }
@@ -133,7 +134,7 @@ final class WebSocketConnection {
         delegate?.webSocketDidClose(.failed(failure), attempt: attempt)
     }
 
-    /// Lets go of what was to become an open connection.
+    /// Releases everything that was to become an open connection.
     func leave() {
         timer.cancel()
         switch phase {

@@ -1,9 +1,9 @@
 #if os(Linux)
 
-/// The WebSocket connections of a loop: those that can be commanded, and those that wait for their turn to open.
+/// The WebSocket connections of a loop: those that accept commands, and those that wait for their turn to open.
 final class WebSocketConnections: LoopService {
     private let loop: EventLoop
-    /// Those that haven't reported their end.
+    /// The connections that haven't reported their end.
     private var connections: [ConnectionKey: WebSocketConnection] = [:]
     private var limiter = ConnectLimiter()
 
@@ -13,7 +13,7 @@ final class WebSocketConnections: LoopService {
 
     subscript(key: ConnectionKey) -> WebSocketConnection? { connections[key] }
 
-    /// Begins a connection, which is there until ``forget(_:)``.
+    /// Opens a connection, and keeps it until ``forget(_:)``.
     func open(_ connection: WebSocketConnection, key: ConnectionKey) {
         connections[key] = connection
         connection.open()
@@ -30,13 +30,13 @@ final class WebSocketConnections: LoopService {
 
     // MARK: Turns to open
 
-    /// Calls `begin` when it is a connection's turn to open: not before this call has returned.
+    /// Calls `begin` when it is a connection's turn to open, but not before this call has returned.
     func enter(_ key: ConnectionKey, to endpoint: String, begin: @escaping () -> Void) {
         limiter.enter(key, to: endpoint, begin: begin)
         takeTurns()
     }
 
-    /// Takes note that a connection is open, has failed, or doesn't want to wait any more.
+    /// Notes that a connection is open, has failed, or no longer wants to wait.
     func leave(_ key: ConnectionKey, to endpoint: String) {
         limiter.leave(key, to: endpoint)
         takeTurns()

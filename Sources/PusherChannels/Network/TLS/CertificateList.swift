@@ -10,11 +10,12 @@ final class CertificateList {
     init(_ source: PEMSource) throws(WebSocketFailure) {
         elements = try source.withMemory { memory in
             var certificates: [OpaquePointer] = []
-            // One that is encrypted is damaged: asked for nobody's pass phrase, OpenSSL would wait at the terminal.
+            // The callback gives no pass phrase, so an encrypted certificate counts as damaged. Without it, OpenSSL would prompt
+            // on the terminal.
             while let certificate = PEM_read_bio_X509(memory, nil, { _, _, _, _ in 0 }, nil) { certificates.append(certificate) }
             return certificates
         }
-        // It ends with the error that there is no more.
+        // At the end of the text, OpenSSL reports that no further certificate starts.
         let isDamaged = OpenSSLError.take() != OpenSSLError(library: ERR_LIB_PEM, reason: PEM_R_NO_START_LINE)
         guard !elements.isEmpty, !isDamaged else {
             let problem = isDamaged ? "A certificate is damaged" : "There is no certificate"
@@ -26,25 +27,26 @@ final class CertificateList {
         elements.forEach { X509_free($0) }
     }
 
-    /// Calls `body` with each; to keep one, take a reference.
+    /// Calls `body` with each certificate. To keep one, take a reference to it.
     func forEach<Failure: Error>(_ body: (OpaquePointer) throws(Failure) -> Void) throws(Failure) {
-        // To the end of the calls: without, the list could go when its elements were fetched, and they with it.
+        // Keeps the list alive until the calls have ended. Otherwise it could be released, and the certificates with it, once the
+        // elements were fetched.
         defer { withExtendedLifetime(self) {} }
         for element in elements { try body(element) }
     }
 }
 
 extension PEMSource {
-    /// Calls `body` with the text in a form that OpenSSL reads; it is valid during the call only.
+    /// Calls `body` with the text in a form that OpenSSL reads, valid only during the call.
     func withMemory<Result>(_ body: (OpaquePointer) -> Result) throws(WebSocketFailure) -> Result {
         var text: Data
         switch self {
         case .text(let known): text = Data(known.utf8)
         case .file(let path): text = try Self.read(path)
         }
-        // Of no bytes at all OpenSSL makes nothing.
+        // OpenSSL can't make a memory BIO of no bytes at all.
         if text.isEmpty { text = Data("\n".utf8) }
-        // It keeps the address, so all of it happens while that holds.
+        // OpenSSL keeps the address, so everything happens while it is valid.
         let result = text.withUnsafeMutableBytes { bytes -> Result? in
             defer { OPENSSL_cleanse(bytes.baseAddress, bytes.count) }
             guard let memory = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
@@ -55,11 +57,13 @@ extension PEMSource {
         return result
     }
 
-    /// The largest size of a file of certificates: a system's authorities are a quarter of a megabyte.
+    /// The largest size of a certificate file. A system's file of authorities has a quarter of a megabyte.
     private static let largestSize = 16 << 20
 
-    /// Without a descriptor for it the attempt may be made again; otherwise the file is to be mended. A pipe or a device isn't read: that
-    /// could take for ever, on the loop's thread.
+    /// Reads a PEM file.
+    ///
+    /// If no descriptor is free, the attempt may be repeated; any other failure means that the file must be fixed. A pipe or a
+    /// device isn't read, because that could block the loop's thread forever.
     private static func read(_ path: String) throws(WebSocketFailure) -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         let error = SystemError.last

@@ -1,7 +1,7 @@
 #if canImport(COpenSSL)
 import COpenSSL
 
-/// The authorities that may vouch for a server. Confined to the thread of its loop.
+/// The certificate authorities that may vouch for a server. Confined to the thread of its loop.
 final class CertificateStore {
     let store: OpaquePointer
 

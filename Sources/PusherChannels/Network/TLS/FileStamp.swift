@@ -1,15 +1,16 @@
 #if canImport(COpenSSL)
 import Glibc
 
-/// Marks by which one sees that a path leads to another file, or to other content, than it did.
+/// The properties that reveal whether a path now leads to another file, or to other content.
 struct FileStamp: Equatable {
     private let device: dev_t
     private let number: ino_t
     private let size: off_t
-    /// The bytes of the time; its members can't be named in every configuration of the compiler.
+    /// The bytes of the modification time, whose members can't be named in every configuration of the compiler.
     private let changed: [UInt8]
 
-    /// Follows links, of which only one in the middle may change: so do secrets that are mounted into containers.
+    /// Creates the stamp of the file at a path; `nil` if there is none. Follows symbolic links, because only one along the way
+    /// may change, as with secrets that are mounted into containers.
     init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -19,12 +20,12 @@ struct FileStamp: Equatable {
 }
 
 extension TLSConfiguration {
-    /// The stamps of all files that a context is made of.
+    /// The stamps of all files from which a context is made.
     var stamps: [FileStamp?] { roots.stamps + [identity?.certificateChain, identity?.privateKey].map { $0?.stamp } }
 }
 
 extension TLSConfiguration.Roots {
-    /// The stamps of the files with the authorities.
+    /// The stamps of the files that hold the authorities.
     var stamps: [FileStamp?] {
         switch self {
         case .system: [SystemRoots.stamp]

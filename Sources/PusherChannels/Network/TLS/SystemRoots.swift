@@ -4,16 +4,17 @@ import Glibc
 
 /// The authorities that the system trusts: a file with all of them, a directory with one in each file, or both.
 ///
-/// As the environment had it when they were first asked for: to read it while another thread changes it is a race, and OpenSSL would
-/// at each connection.
+/// The paths are those that the environment had when they were first needed. Reading the environment while another thread changes
+/// it is a race, and OpenSSL would read it for each connection.
 enum SystemRoots {
     private static let file = path(X509_get_default_cert_file_env(), X509_get_default_cert_file())
     private static let directory = path(X509_get_default_cert_dir_env(), X509_get_default_cert_dir())
 
-    /// Marks by which one sees that the file has changed.
+    /// The properties that reveal whether the file has changed.
     static var stamp: FileStamp? { file.flatMap { FileStamp($0) } }
 
-    /// Adds them to a store. That a system has none is no error, but that there is no descriptor to read them now: the store is kept.
+    /// Adds the authorities to a store. It is no error if the system has none, but it is one if there is no descriptor to read
+    /// them now, because the store is kept.
     static func add(to store: OpaquePointer) throws(WebSocketFailure) {
         ERR_clear_error()
         defer { ERR_clear_error() }

@@ -8,7 +8,7 @@ final class TLSContext {
     private let context: OpaquePointer
     /// The functions by which OpenSSL reads and writes sockets.
     private let socketMethod: OpaquePointer
-    /// The pinned keys as ``TLSSession`` computes them.
+    /// The pinned keys, in the form that ``TLSSession`` computes.
     let pins: Set<String>
 
     init(_ configuration: TLSConfiguration, trusting store: CertificateStore) throws(WebSocketFailure) {
@@ -37,7 +37,7 @@ final class TLSContext {
         BIO_meth_free(socketMethod)
     }
 
-    /// A session over one socket; nil without memory for it.
+    /// Creates a session over one socket; `nil` if there is no memory for it.
     func makeSession(over descriptor: Int32) -> OpaquePointer? {
         guard let session = SSL_new(context) else { return nil }
         if copenssl_set_socket(session, socketMethod, descriptor) == 1 { return session }
@@ -68,7 +68,8 @@ final class TLSContext {
         }
     }
 
-    /// Without the prefix that they may have. A text that can't be a pin would fail all connections, for a reason hard to find.
+    /// Returns the pins without their optional prefix. A text that can't be a pin is an error, as all connections would fail for
+    /// a reason that is hard to find.
     private static func pins(_ pins: Set<String>) throws(WebSocketFailure) -> Set<String> {
         var known: Set<String> = []
         for pin in pins {

@@ -1,12 +1,12 @@
 #if canImport(COpenSSL)
 
-/// The contexts in use, so that connections of one configuration share theirs. Confined to the thread of its loop.
+/// The contexts in use, shared by the connections of one configuration. Confined to the thread of its loop.
 final class TLSContexts {
     private var contexts = RecentlyUsed<TLSConfiguration, TLSContext>()
-    /// Apart: to read the system's authorities takes longer than all the rest, and most configurations name them.
+    /// Kept separately: reading the system's authorities takes longer than everything else, and most configurations use them.
     private var stores = RecentlyUsed<TLSConfiguration.Roots, CertificateStore>()
 
-    /// The context of a configuration; made anew when one of its files has changed.
+    /// Returns the context of a configuration, which is made anew if one of its files has changed.
     func context(for configuration: TLSConfiguration) throws(WebSocketFailure) -> TLSContext {
         try contexts.value(for: configuration, stamps: configuration.stamps) { () throws(WebSocketFailure) in
             let roots = configuration.roots
@@ -18,7 +18,7 @@ final class TLSContexts {
     }
 }
 
-/// Values made of files, as long as these stay the same and not too many others were wanted since.
+/// Values made from files, kept until a file changes or too many other values have been used since.
 private struct RecentlyUsed<Key: Equatable, Value> {
     private struct Entry {
         let key: Key
@@ -26,9 +26,9 @@ private struct RecentlyUsed<Key: Equatable, Value> {
         let value: Value
     }
 
-    /// A program has a few configurations, not one for each connection.
+    /// The number of values to keep. A program has a few configurations, not one for each connection.
     private static var limit: Int { 16 }
-    /// The latest last.
+    /// The entries, with the most recently used one last.
     private var entries: [Entry] = []
 
     mutating func value(

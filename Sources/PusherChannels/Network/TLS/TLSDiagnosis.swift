@@ -1,19 +1,19 @@
 #if canImport(COpenSSL)
 import COpenSSL
 
-/// An error of OpenSSL's.
+/// An error that OpenSSL reports.
 struct OpenSSLError: Equatable {
     let library: Int32
     let reason: Int32
 
-    /// Takes the error of the call just made on this thread: the last, which says what became of those that led to it.
+    /// Takes the error of the call just made on this thread. Of several, this is the last, which is the outcome of the others.
     static func take() -> OpenSSLError {
         let code = ERR_peek_last_error()
         ERR_clear_error()
         return OpenSSLError(library: ERR_GET_LIB(code), reason: ERR_GET_REASON(code))
     }
 
-    /// Takes the errors of the call just made on this thread; of them, the shortage that led to the others.
+    /// Takes the errors of the call just made on this thread, and returns the shortage that led to the others, if there is one.
     static func takeShortage() -> SystemError? {
         var shortage: SystemError?
         while case let code = ERR_get_error(), code != 0 {
@@ -33,22 +33,23 @@ extension OpenSSLError: CustomStringConvertible {
     var description: String {
         let code = UInt(library) << 23 | UInt(reason)
         let text = ERR_reason_error_string(code).map { String(cString: $0) } ?? "no reason given"
-        // Of an alert without what stands before: the protocol that had it first, which OpenSSL's versions name in different ways.
+        // An alert's text begins with the protocol that first had the alert, which OpenSSL's versions name differently, so that
+        // part is left out.
         let isAlert = library == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET
         guard isAlert, let alert = text.firstRange(of: "alert ") else { return text }
         return String(text[alert.lowerBound...])
     }
 }
 
-/// The reason why a TLS session failed: for code and for a person.
+/// The reason why a TLS session failed, for code and for people.
 struct TLSDiagnosis {
     let failure: TLSError
     let reason: String
 
-    /// True if the server wants another certificate of the client, or one at all.
+    /// Indicates whether the server wants a client certificate, or another one.
     var isOfClientCertificate: Bool { failure == .clientCertificateRequired || failure == .clientCertificateRefused }
 
-    /// The failure that is reported of the server.
+    /// Returns the failure to report for a server.
     func failure(endpoint: String) -> WebSocketFailure {
         WebSocketFailure(.tlsFailed(failure), "TLS with \(endpoint) failed: \(reason)")
     }
@@ -61,15 +62,15 @@ struct TLSDiagnosis {
         self.reason = reason
     }
 
-    /// The advice where the other side may have no TLS at all.
+    /// The advice for when the peer may not speak TLS at all.
     static let withoutTLS = "a server without TLS needs `useTLS: false`, or http:// in its address"
 
-    /// The fate of the client's certificate in a handshake.
+    /// The role of the client's certificate in a handshake.
     enum ClientCertificate {
         case notAsked, missing, shown
     }
 
-    /// Makes sense of an error. `verdict` is the verifier's on the server's certificate.
+    /// Interprets an error. `verdict` is the verifier's result for the server's certificate.
     init(_ error: OpenSSLError, verdict: Int, clientCertificate: ClientCertificate) {
         guard error.library == ERR_LIB_SSL else {
             self.init(failure: .handshakeFailed, reason: "\(error)")
@@ -78,7 +79,7 @@ struct TLSDiagnosis {
         switch (error.reason - SSL_AD_REASON_OFFSET, clientCertificate) {
         case (SSL_R_CERTIFICATE_VERIFY_FAILED - SSL_AD_REASON_OFFSET, _):
             self.init(verdict: verdict)
-        // TLS 1.2 and older have no word of their own for it, and servers not one they agree on.
+        // TLS 1.2 and older have no alert for a missing client certificate, and servers differ in the one that they send instead.
         case (SSL_AD_CERTIFICATE_REQUIRED, _), (SSL_AD_HANDSHAKE_FAILURE, .missing), (SSL_AD_BAD_CERTIFICATE, .missing):
             self.init(failure: .clientCertificateRequired, reason: "the server wants a client certificate (\(error))")
         case (SSL_AD_BAD_CERTIFICATE, _), (SSL_AD_UNSUPPORTED_CERTIFICATE, _), (SSL_AD_CERTIFICATE_REVOKED, _),
@@ -103,7 +104,7 @@ struct TLSDiagnosis {
         }
     }
 
-    /// The verifier's objection to the server's certificate.
+    /// Interprets the verifier's objection to the server's certificate.
     private init(verdict: Int) {
         let failure: TLSError =
             switch Int32(clamping: verdict) {

@@ -3,30 +3,33 @@ import COpenSSL
 import Foundation
 import Glibc
 
-/// The client's side of TLS over one socket, which doesn't block.
+/// The client's side of TLS over one non-blocking socket.
 final class TLSSession {
-    /// The end of a call into OpenSSL.
+    /// The outcome of a call into OpenSSL.
     enum Outcome {
         case done
-        /// Nothing more before the socket can be read, or written.
+        /// Nothing can be done until the socket is readable, or writable.
         case needsInput, needsOutput
         /// The peer sent close_notify.
         case ended
-        /// The peer hung up without that, or somebody between did.
+        /// The peer, or something in between, closed the connection without close_notify.
         case cutOff
         /// The socket failed with this error number.
         case broken(Int32)
         case failed(TLSDiagnosis)
     }
 
-    /// The bytes that are read from the socket in one call at most. OpenSSL reads on where what it read is for itself, such as tickets: a peer
-    /// that sends them without end would keep the loop from everybody else. Records of a full buffer are less.
+    /// The most bytes to read from the socket in one call.
+    ///
+    /// OpenSSL keeps reading while it gets only data for itself, such as session tickets, so a peer that sends them without end
+    /// would keep the loop from serving other connections. The records for a full buffer are smaller than this.
     private static let mostBytesRead: Int32 = 128 << 10
 
     private let tls: OpaquePointer
     private let context: TLSContext
 
-    /// Prepares a session with a host, whose certificate must be for that name or address. Nil without memory for it.
+    /// Prepares a session with a host, whose certificate must be valid for that name or address; `nil` if there is no memory for
+    /// it.
     init?(_ context: TLSContext, descriptor: Int32, host: String) {
         guard let tls = context.makeSession(over: descriptor) else { return nil }
         self.tls = tls
@@ -39,20 +42,21 @@ final class TLSSession {
         SSL_free(tls)
     }
 
-    /// Asks for the certificate of a host, and has it checked against that; an address isn't asked for (RFC 6066, 3).
+    /// Requests the certificate of a host and requires it to match. An address isn't sent as a server name (RFC 6066, 3).
     private func expect(_ host: String) -> Bool {
         let parameters = SSL_get0_param(tls)
         if let address = IPAddress(host) {
             return X509_VERIFY_PARAM_set1_ip(parameters, address.bytes, address.bytes.count) == 1
         }
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-        // As browsers do it: no "ws*.example", and no name where only the subject has one (RFC 6125, 6.4.3 and 6.4.4).
+        // Browsers do the same: no "ws*.example", and no name that only the certificate's subject has (RFC 6125, 6.4.3 and
+        // 6.4.4).
         let flags = UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT)
         X509_VERIFY_PARAM_set_hostflags(parameters, flags)
         return copenssl_set_server_name(tls, name) == 1 && X509_VERIFY_PARAM_set1_host(parameters, name, 0) == 1
     }
 
-    /// Goes on with the handshake; `done` means that the peer is who it should be.
+    /// Continues the handshake. `done` means that the peer is who it should be.
     func handshake() -> Outcome {
         copenssl_allow_reading(tls, Self.mostBytesRead)
         ERR_clear_error()
@@ -62,7 +66,9 @@ final class TLSSession {
         return .done
     }
 
-    /// Reads until the buffer is full, nothing is left or it has read enough; how many bytes, and why no more.
+    /// Reads until the buffer is full, nothing is left, or enough was read.
+    ///
+    /// - Returns: The number of bytes, and the reason why there are no more.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> (count: Int, outcome: Outcome) {
         copenssl_allow_reading(tls, Self.mostBytesRead)
         var count = 0
@@ -76,10 +82,12 @@ final class TLSSession {
         return (count, .done)
     }
 
-    /// True if something that was read from the socket waits in the session, where nobody can see it.
+    /// Indicates whether the session holds data that was read from the socket, where a poll can't see it.
     var hasPending: Bool { SSL_has_pending(tls) == 1 }
 
-    /// Sends until nothing is left or the socket takes no more; how many bytes, and why no more.
+    /// Sends until nothing is left or the socket accepts no more.
+    ///
+    /// - Returns: The number of bytes, and the reason why there are no more.
     func send(_ bytes: UnsafeRawBufferPointer) -> (count: Int, outcome: Outcome) {
         copenssl_allow_reading(tls, Self.mostBytesRead)
         var count = 0
@@ -93,7 +101,7 @@ final class TLSSession {
         return (count, .done)
     }
 
-    /// Tells the peer that nothing follows, if there is room for it.
+    /// Sends close_notify, if there is room for it.
     func sendCloseNotify() {
         guard SSL_is_init_finished(tls) == 1 else { return }
         ERR_clear_error()
@@ -117,17 +125,17 @@ final class TLSSession {
         }
     }
 
-    /// The fate of the client's certificate. A server that asks for one sends a list of authorities, if an empty one.
+    /// The role of the client's certificate. A server that requests one sends a list of authorities, even if it is empty.
     private var clientCertificate: TLSDiagnosis.ClientCertificate {
         if context.configuration.identity != nil { return .shown }
         return SSL_get0_peer_CA_list(tls) == nil ? .notAsked : .missing
     }
 
-    /// True if one of the keys that vouch for the server is pinned, or none needs to be.
+    /// Indicates whether a key that vouches for the server is pinned, or no pins are required.
     private var isPinned: Bool {
         let pins = context.pins
         guard !pins.isEmpty else { return true }
-        // Without a verified chain only the server's own certificate counts: the rest may be anybody's.
+        // Without a verified chain, only the server's own certificate counts. The others could be anybody's.
         guard let chain = SSL_get_verify_result(tls) == X509_V_OK ? SSL_get0_verified_chain(tls) : nil else {
             return SSL_get0_peer_certificate(tls).map { pins.contains(Self.publicKeyPin(of: $0)) } ?? false
         }

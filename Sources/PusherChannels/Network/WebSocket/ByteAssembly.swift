@@ -1,21 +1,21 @@
 /// Memory in which the pieces of messages are put together, one message after the other.
 ///
-/// A finished message stays where it is until ``release()``, whatever is added after it: a read may finish several, and all
-/// of them are handed over together.
+/// A finished message stays in place until ``release()``, even if others are added: a read may finish several messages, which are
+/// handed over together.
 struct ByteAssembly: ~Copyable {
-    /// More memory than this is not kept for the next message.
+    /// The most memory that is kept for the next message.
     private static let keptCapacity = 1 << 16
 
-    /// No message is larger.
+    /// The size of the largest message.
     private let maximumSize: Int
     private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// The message in hand is `start..<end`; what is before it is finished.
+    /// The current message is `start..<end`; the bytes before it belong to finished ones.
     private var start = 0
     private var end = 0
-    /// Outgrown memory with finished messages in it.
+    /// Outgrown memory that holds finished messages.
     private var outgrown: [UnsafeMutableRawBufferPointer] = []
 
-    /// Creates an assembly for messages of at most `maximumSize` bytes, as the caller sees to.
+    /// Creates an assembly for messages of at most `maximumSize` bytes, which the caller enforces.
     init(maximumSize: Int) {
         self.maximumSize = maximumSize
     }
@@ -25,13 +25,13 @@ struct ByteAssembly: ~Copyable {
         for old in outgrown { old.deallocate() }
     }
 
-    /// Size of the message in hand.
+    /// The size of the current message.
     var count: Int { end - start }
 
-    /// The number of bytes of memory it holds.
+    /// The number of bytes of memory in use.
     var capacity: Int { outgrown.reduce(memory.count) { $0 + $1.count } }
 
-    /// Adds a piece to the message in hand.
+    /// Adds a piece to the current message.
     mutating func append(_ piece: UnsafeRawBufferPointer) {
         guard !piece.isEmpty else { return }
         if memory.count - end < piece.count { grow(toHold: count + piece.count) }
@@ -39,13 +39,13 @@ struct ByteAssembly: ~Copyable {
         end += piece.count
     }
 
-    /// Ends the message in hand; its bytes are valid until ``release()``.
+    /// Ends the current message; its bytes are valid until ``release()``.
     mutating func finish() -> UnsafeRawBufferPointer {
         defer { start = end }
         return UnsafeRawBufferPointer(rebasing: memory[start..<end])
     }
 
-    /// Takes back the memory of all finished messages.
+    /// Frees the memory of all finished messages.
     mutating func release() {
         if !outgrown.isEmpty {
             for old in outgrown { old.deallocate() }
@@ -62,7 +62,8 @@ struct ByteAssembly: ~Copyable {
         (start, end) = (0, unfinished.count)
     }
 
-    /// Moves the message in hand to larger memory. Sized by what came and not by what a header announces: announcing is cheap.
+    /// Moves the current message to larger memory. Its size depends on the bytes that came, not on a header's announcement, which
+    /// costs the peer nothing.
     private mutating func grow(toHold needed: Int) {
         let size = max(needed, min(2 * memory.count, maximumSize), 1024)
         let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)

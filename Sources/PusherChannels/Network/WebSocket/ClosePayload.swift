@@ -1,11 +1,12 @@
 /// The payload of a close frame: nothing, or a code and a reason (RFC 6455, 5.5.1).
 enum ClosePayload {
-    /// Stands for a close frame without a code; is never sent (7.4.1).
+    /// The code that stands for a close frame without one, and is never sent (7.4.1).
     static let noCode: UInt16 = 1005
-    /// Room for the reason beside the code.
+    /// The room for the reason beside the code.
     private static let maximumReason = maximumControlPayload - 2
 
-    /// Returns whether a code may stand in a frame (7.4): defined and not kept for local use, or of a library or an application.
+    /// Returns whether a code may be sent in a frame (7.4): it is defined and not for local use, or belongs to a library or an
+    /// application.
     static func isAllowed(_ code: UInt16) -> Bool {
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: true
@@ -13,7 +14,7 @@ enum ClosePayload {
         }
     }
 
-    /// Takes a close frame's payload apart.
+    /// Parses a close frame's payload.
     static func read(
         _ payload: UnsafeRawBufferPointer
     ) throws(ProtocolViolation) -> (code: UInt16, reason: UnsafeRawBufferPointer) {
@@ -26,8 +27,8 @@ enum ClosePayload {
         return (code, reason)
     }
 
-    /// The payload that says as much of this as a frame may: nothing for a code that must not be sent, and of a long reason as
-    /// many whole characters as there is room for.
+    /// Returns the payload for a code and a reason: empty if the code must not be sent, and with as many whole characters of a
+    /// long reason as fit.
     static func bytes(code: UInt16, reason: String) -> [UInt8] {
         guard isAllowed(code) else { return [] }
         var bytes = [UInt8(code >> 8), UInt8(code & 0xFF)]

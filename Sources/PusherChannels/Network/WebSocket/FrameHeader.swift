@@ -7,7 +7,7 @@ enum FrameOpcode: UInt8, Sendable {
     case ping = 0x9
     case pong = 0xA
 
-    /// True if it speaks of the connection and not of its data (5.5).
+    /// Indicates whether the frame is about the connection and not its data (5.5).
     var isControl: Bool { rawValue & 0x8 != 0 }
 }
 
@@ -19,24 +19,24 @@ struct FrameHeader: Equatable, Sendable {
     /// FIN: the last frame of its message.
     let isFinal: Bool
     let opcode: FrameOpcode
-    /// Bytes of payload, as many as the peer says; nobody has checked yet whether that is too much.
+    /// The number of bytes of payload that the peer announces. Nobody has checked yet whether that is too much.
     let length: UInt64
 
-    /// True if it is its message's only frame.
+    /// Indicates whether it is its message's only frame.
     var isWholeMessage: Bool { isFinal && (opcode == .text || opcode == .binary) }
 }
 
-/// Reads headers byte by byte, so that it makes no difference where they are split.
+/// Reads headers byte by byte, so it makes no difference where they are split.
 ///
-/// Most headers have two or four bytes; a second way for those that lie in one piece would save next to nothing.
+/// Most headers have two or four bytes; a faster way for those that lie in one piece would save next to nothing.
 struct FrameHeaderReader {
     private var first: UInt8 = 0
     private var length: UInt64 = 0
     private var received = 0
-    /// The number of bytes of the header; known after the second.
+    /// The number of bytes of the header, which is known after the second.
     private var size = 2
 
-    /// Reads on; `nil` if the bytes ended before the header did.
+    /// Continues to read; returns `nil` if the bytes end before the header does.
     mutating func read(_ cursor: inout ByteCursor) throws(ProtocolViolation) -> FrameHeader? {
         while let byte = cursor.next() {
             switch received {

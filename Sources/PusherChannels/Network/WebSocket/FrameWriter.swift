@@ -2,7 +2,7 @@
 struct FrameWriter {
     private let makeKey: () -> UInt32
 
-    /// Creates a writer. Each frame gets a key of its own, which nobody may foresee (5.3, 10.3).
+    /// Creates a writer. Each frame gets its own key, which must be unpredictable (5.3, 10.3).
     init(makeKey: @escaping () -> UInt32) {
         self.makeKey = makeKey
     }
@@ -13,12 +13,12 @@ struct FrameWriter {
         text.withUTF8 { append(.text, UnsafeRawBufferPointer($0), to: &output) }
     }
 
-    /// Adds the pong for a ping (5.5.3): its payload, which is cut if it is too long.
+    /// Adds the pong for a ping (5.5.3), whose payload is truncated if it is too long.
     func append(pong payload: UnsafeRawBufferPointer, to output: inout [UInt8]) {
         append(.pong, UnsafeRawBufferPointer(rebasing: payload.prefix(maximumControlPayload)), to: &output)
     }
 
-    /// Adds a close frame (5.5.1), an empty one for a code that must not be sent.
+    /// Adds a close frame (5.5.1), which is empty if the code must not be sent.
     func append(close code: UInt16, reason: String, to output: inout [UInt8]) {
         ClosePayload.bytes(code: code, reason: reason).withUnsafeBytes { append(.close, $0, to: &output) }
     }
@@ -50,7 +50,7 @@ struct FrameWriter {
     }
 }
 
-/// Masks bytes in place, or unmasks them, which is the same (RFC 6455, 5.3): eight at a time.
+/// Masks bytes in place, or unmasks them, which is the same operation (RFC 6455, 5.3): eight at a time.
 func mask(_ bytes: UnsafeMutableRawBufferPointer, with key: UInt32) {
     let wide = (UInt64(key) << 32 | UInt64(key)).bigEndian
     var position = 0

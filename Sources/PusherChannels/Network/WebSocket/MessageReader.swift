@@ -1,9 +1,9 @@
-/// Reads what a server sends: frames (RFC 6455, 5) in, messages and control frames out.
+/// Reads the frames that a server sends (RFC 6455, 5), and returns messages and control frames.
 ///
-/// Fed with whatever a read brought: frames, messages and their headers may be split anywhere. A message that lies in one
-/// frame and one piece is not copied: its bytes are those that were fed. After a close frame or a violation nothing is read.
+/// The input is whatever a read brought: frames, messages and their headers may be split anywhere. A message that lies in one
+/// frame and one piece isn't copied: its bytes are those of the input. Nothing is read after a close frame or a violation.
 struct MessageReader: ~Copyable {
-    /// Something that was read. Messages are valid until ``release()``, a control frame's payload until the next call.
+    /// A message or a control frame. Messages are valid until ``release()``, a control frame's payload until the next call.
     enum Event {
         /// A whole message; text is UTF-8.
         case message(MessageBatch.Kind, UnsafeRawBufferPointer)
@@ -11,31 +11,31 @@ struct MessageReader: ~Copyable {
         case ping(UnsafeRawBufferPointer)
         /// A pong (5.5.3).
         case pong(UnsafeRawBufferPointer)
-        /// The last event: the peer's close frame (5.5.1). 1005 stands for one without a code; the reason is UTF-8.
+        /// The last event: the peer's close frame (5.5.1). The code is 1005 if there is none; the reason is UTF-8.
         case close(code: UInt16, reason: UnsafeRawBufferPointer)
     }
 
     private let maximumSize: Int
     private var headers = FrameHeaderReader()
-    /// The frame in hand.
+    /// The current frame.
     private var frame: FrameHeader?
-    /// Bytes of its payload that didn't come yet.
+    /// The number of bytes of its payload that haven't come yet.
     private var missing = 0
-    /// The message in hand.
+    /// The kind of the current message.
     private var kind: MessageBatch.Kind?
     private var message: ByteAssembly
-    /// The state of its text; between messages at the end of a character.
+    /// The state of its text; between messages it is at the end of a character.
     private var validator = UTF8Validator()
     private var control = ByteAssembly(maximumSize: maximumControlPayload)
     private var isOver = false
 
-    /// Creates a reader that refuses messages of more bytes than `maximumSize`.
+    /// Creates a reader that refuses messages of more than `maximumSize` bytes.
     init(maximumSize: Int) {
         self.maximumSize = maximumSize
         message = ByteAssembly(maximumSize: maximumSize)
     }
 
-    /// Reads to the next event; `nil` if the bytes ended before it, or if there is nothing to expect any more.
+    /// Reads up to the next event; returns `nil` if the bytes end before it, or if no more events follow.
     mutating func next(in cursor: inout ByteCursor) throws(ProtocolViolation) -> Event? {
         guard !isOver else { return nil }
         do throws(ProtocolViolation) {
@@ -46,10 +46,10 @@ struct MessageReader: ~Copyable {
         }
     }
 
-    /// The number of bytes it holds for messages and control frames that came in parts.
+    /// The number of bytes of memory in use for messages and control frames that came in parts.
     var capacity: Int { message.capacity + control.capacity }
 
-    /// Takes back the memory of the messages read so far.
+    /// Frees the memory of the messages read so far.
     mutating func release() {
         message.release()
     }
@@ -76,7 +76,7 @@ struct MessageReader: ~Copyable {
         }
     }
 
-    /// Checks a header against the message in hand (5.4), and the size before any of the payload is kept.
+    /// Checks a header against the current message (5.4), and its size before any of the payload is kept.
     private mutating func begin(_ header: FrameHeader) throws(ProtocolViolation) {
         if !header.opcode.isControl {
             switch (header.opcode, kind) {
@@ -94,7 +94,7 @@ struct MessageReader: ~Copyable {
 
     // MARK: Messages
 
-    /// A message in one frame and one piece: where nearly all of them end up.
+    /// Takes a message in one frame and one piece, as nearly all of them come.
     private mutating func takeWhole(
         _ kind: MessageBatch.Kind, _ cursor: inout ByteCursor
     ) throws(ProtocolViolation) -> UnsafeRawBufferPointer {
@@ -104,7 +104,7 @@ struct MessageReader: ~Copyable {
         return bytes
     }
 
-    /// Adds to the message in hand; text is checked at once, not when the message is there (8.1 allows both).
+    /// Adds to the current message. Text is checked at once, not when the message is complete (8.1 allows both).
     private mutating func readPiece(of frame: FrameHeader, _ cursor: inout ByteCursor) throws(ProtocolViolation) -> Event? {
         let piece = cursor.take(upTo: missing)
         missing -= piece.count
@@ -120,7 +120,7 @@ struct MessageReader: ~Copyable {
 
     // MARK: Control frames
 
-    /// Reads a control frame, which may stand between the frames of a message (5.4) and has its own memory therefore.
+    /// Reads a control frame, which may come between the frames of a message (5.4) and therefore has its own memory.
     private mutating func readControl(
         _ opcode: FrameOpcode, _ cursor: inout ByteCursor
     ) throws(ProtocolViolation) -> Event? {

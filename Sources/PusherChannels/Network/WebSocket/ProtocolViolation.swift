@@ -4,7 +4,7 @@ enum ProtocolViolation: Error, Equatable, Sendable {
     case maskedFrame
     /// RSV1, RSV2 or RSV3 is set, though no extension gives them a meaning (5.2).
     case reservedBits
-    /// An opcode that RFC 6455 keeps for the future (5.2).
+    /// An opcode that RFC 6455 reserves for the future (5.2).
     case unknownOpcode(UInt8)
     /// A length that has a shorter form (5.2).
     case lengthNotMinimal
@@ -14,7 +14,7 @@ enum ProtocolViolation: Error, Equatable, Sendable {
     case controlFrameTooLong
     /// A control frame without FIN (5.5).
     case fragmentedControlFrame
-    /// A continuation of no message (5.4).
+    /// A continuation without a message (5.4).
     case continuationWithoutStart
     /// A new message before the fragmented one ended (5.4).
     case messageInsideMessage
@@ -26,10 +26,10 @@ enum ProtocolViolation: Error, Equatable, Sendable {
     case invalidCloseReason
     /// A text message that is not UTF-8 (8.1).
     case invalidText
-    /// A message beyond what this end takes (7.4.1); the limit in bytes.
+    /// A message larger than this end accepts (7.4.1), with the limit in bytes.
     case messageTooLarge(limit: Int)
 
-    /// The close code that tells the peer (7.4.1).
+    /// The close code for the peer (7.4.1).
     var code: UInt16 {
         switch self {
         case .invalidText, .invalidCloseReason: 1007
@@ -38,7 +38,7 @@ enum ProtocolViolation: Error, Equatable, Sendable {
         }
     }
 
-    /// The text of it for the peer's log and ours; fits into a close frame.
+    /// The description for the peer's log and ours; fits into a close frame.
     var reason: String {
         switch self {
         case .maskedFrame: "masked frame from a server"
@@ -58,7 +58,7 @@ enum ProtocolViolation: Error, Equatable, Sendable {
         }
     }
 
-    /// The failure that the owner of the socket hears of.
+    /// The failure to report to the socket's owner.
     var failure: WebSocketFailure {
         WebSocketFailure(.protocolViolation, "The server broke the WebSocket protocol: \(reason)")
     }

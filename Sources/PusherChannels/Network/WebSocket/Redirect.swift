@@ -1,8 +1,8 @@
 import Foundation
 
-/// The place to which a response sends a client instead (RFC 9110, 15.4).
+/// Redirects of HTTP responses (RFC 9110, 15.4).
 extension ResponseHead {
-    /// The request to make instead of `request`; nil if the response names no place to go, or one that is less safe.
+    /// Returns the request to make instead of `request`; `nil` if the response names no location, or one that is less secure.
     func redirect(of request: WebSocketRequest) -> WebSocketRequest? {
         guard [301, 302, 303, 307, 308].contains(status),
             let location = fields.first(where: { $0.name.lowercased() == "location" })?.value,
@@ -10,7 +10,7 @@ extension ResponseHead {
             let scheme = url.scheme?.lowercased(), let secure = ["wss": true, "https": true, "ws": false, "http": false][scheme],
             let host = url.host, !host.isEmpty
         else { return nil }
-        // What was asked for in secret is not told to everybody.
+        // An encrypted request isn't repeated in the clear.
         guard secure || !request.secure else { return nil }
         var next = request
         next.secure = secure
@@ -19,14 +19,14 @@ extension ResponseHead {
         let path = URLComponents(url: url, resolvingAgainstBaseURL: true)
         next.path = (path?.percentEncodedPath).flatMap { $0.isEmpty ? nil : $0 } ?? "/"
         if let query = path?.percentEncodedQuery { next.path += "?\(query)" }
-        // Credentials are for the host that they were given for, and so is trust without proof.
+        // Credentials are only for the host for which they were given, and so is trust without verification.
         if next.host != request.host || next.port != request.port {
             next.headers = [:]
             next.tls.identity = nil
             next.tls.verification = .full
         }
         next.maximumRedirects -= 1
-        // What can't be asked for is no place to go: a server's mistake, not one of the options.
+        // A location that can't be requested counts as none: it is the server's mistake, not one in the options.
         return (try? UpgradeRequest(next)) == nil ? nil : next
     }
 }

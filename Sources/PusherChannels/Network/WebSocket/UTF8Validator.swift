@@ -1,14 +1,14 @@
 /// Checks that bytes are UTF-8 (RFC 3629) as they come, wherever they are split.
 struct UTF8Validator {
-    /// Continuation bytes that the character in hand still needs.
+    /// The number of continuation bytes that the current character still needs.
     private var missing = 0
-    /// The range in which the next of them may lie: after some first bytes less than 80…BF, or a character would be too long for itself, half
-    /// of a surrogate pair, or beyond Unicode.
+    /// The range of the next continuation byte. After some first bytes it is smaller than 80…BF, to rule out overlong characters,
+    /// halves of surrogate pairs, and values beyond Unicode.
     private var allowed: ClosedRange<UInt8> = anyContinuation
 
     private static let anyContinuation: ClosedRange<UInt8> = 0x80...0xBF
 
-    /// True if the bytes so far end with a whole character.
+    /// Indicates whether the bytes so far end with a whole character.
     var isComplete: Bool { missing == 0 }
 
     /// Returns whether all of the bytes are text.
@@ -17,7 +17,7 @@ struct UTF8Validator {
         return validator.accept(bytes) && validator.isComplete
     }
 
-    /// Takes the next bytes; false if no text goes on like this.
+    /// Takes the next bytes; returns `false` if no text can continue like this.
     mutating func accept(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while true {
@@ -54,7 +54,7 @@ struct UTF8Validator {
     }
 }
 
-/// The place of the first byte beyond ASCII, or the end: nearly all that is sent is ASCII, so in large steps.
+/// Returns the position of the first byte beyond ASCII, or the end. Nearly all data is ASCII, so it takes large steps.
 private func endOfASCII(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
     let highs: UInt64 = 0x8080_8080_8080_8080
     var position = start
@@ -76,7 +76,7 @@ private func endOfASCII(in bytes: UnsafeRawBufferPointer, from start: Int) -> In
     return position
 }
 
-/// The end of characters of two or three bytes, as most scripts have them; what is rare or wrong is left to the caller.
+/// Returns the end of the characters of two or three bytes, which most scripts use; rare and invalid ones are left to the caller.
 private func endOfCommonCharacters(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
     var position = start
     while position + 3 <= bytes.count {

@@ -1,10 +1,10 @@
-/// A client's upgrade to WebSocket as it is carried out: the request's bytes out, the response's bytes in.
+/// A client's upgrade to WebSocket in progress: writes the request's bytes and reads the response's.
 struct UpgradeExchange {
     /// The meaning of the server's response.
     enum Outcome {
         /// Frames follow.
         case upgraded
-        /// The server sends the client elsewhere.
+        /// The server redirects the client.
         case redirected(WebSocketRequest)
     }
 
@@ -14,7 +14,7 @@ struct UpgradeExchange {
     private var parser = ResponseHeadParser()
     private var output = ByteQueue()
 
-    /// Creates the exchange of a request that was checked.
+    /// Creates the exchange for a request that was checked.
     init(_ request: WebSocketRequest, as upgrade: UpgradeRequest, nonce: (UInt64, UInt64)) {
         self.request = request
         endpoint = upgrade.endpoint
@@ -22,12 +22,12 @@ struct UpgradeExchange {
         output.bytes = upgrade.bytes(handshake)
     }
 
-    /// Calls `body` with what is to be written; it returns how much of that the stream took.
+    /// Calls `body` with the bytes to write; it returns how many of them the stream took.
     mutating func write(_ body: (UnsafeRawBufferPointer) -> Int) {
         output.write(body)
     }
 
-    /// Reads on, and nothing beyond the response; nil if some of it is still to come.
+    /// Continues to read, but not beyond the response; returns `nil` if some of it is still to come.
     mutating func read(_ cursor: inout ByteCursor) throws(WebSocketFailure) -> Outcome? {
         guard let response = try readHead(&cursor) else { return nil }
         if request.maximumRedirects > 0, let next = response.redirect(of: request) { return .redirected(next) }

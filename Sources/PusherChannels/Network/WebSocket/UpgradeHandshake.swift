@@ -1,15 +1,15 @@
 import Foundation
 
-/// The upgrade from HTTP to WebSocket as a client does it (RFC 6455, 4.1): what it asks with, and which response it takes.
+/// A client's upgrade from HTTP to WebSocket (RFC 6455, 4.1): the fields that it sends, and the responses that it accepts.
 struct UpgradeHandshake: Equatable, Sendable {
-    /// Value of `Sec-WebSocket-Key`.
+    /// The value of `Sec-WebSocket-Key`.
     let key: String
-    /// Subprotocols to choose from, each once.
+    /// The subprotocols to choose from, each once.
     let subprotocols: [String]
 
-    /// Starts a handshake with 16 bytes that were drawn at random for it.
+    /// Creates a handshake with 16 random bytes that were drawn for it.
     ///
-    /// `subprotocols` is the value of `Sec-WebSocket-Protocol` that is sent, if it is.
+    /// `subprotocols` is the value of `Sec-WebSocket-Protocol` to send, if any.
     init(nonce: (UInt64, UInt64), subprotocols: String? = nil) {
         key = withUnsafeBytes(of: (nonce.0.bigEndian, nonce.1.bigEndian)) { Data($0) }.base64EncodedString()
         self.subprotocols = ResponseHead.list(subprotocols ?? "").reduce(into: []) { known, name in
@@ -17,7 +17,7 @@ struct UpgradeHandshake: Equatable, Sendable {
         }
     }
 
-    /// The request's fields, beside `Host` and what the user adds. No extension is asked for, so none may be used.
+    /// The request's fields, besides `Host` and those that the user adds. It offers no extension, so none may be used.
     var fields: [(name: String, value: String)] {
         var fields = [
             ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13"), ("Sec-WebSocket-Key", key),
@@ -31,7 +31,7 @@ struct UpgradeHandshake: Equatable, Sendable {
         Data(sha1("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)).base64EncodedString()
     }
 
-    /// Checks the response (4.1); returns the subprotocol that the server chose.
+    /// Checks the response (4.1), and returns the subprotocol that the server chose.
     func check(_ response: ResponseHead) throws(UpgradeRefusal) -> String? {
         guard response.status == 101 else { throw .status(response.status) }
         let upgrade = response.contents("Upgrade")
@@ -39,7 +39,7 @@ struct UpgradeHandshake: Equatable, Sendable {
         guard response.values("Connection").contains(where: { $0.isSameWord(as: "upgrade") }) else { throw .noConnectionUpgrade }
         let accepted = response.contents("Sec-WebSocket-Accept")
         guard accepted.count == 1, accepted[0].hasBytes(of: accept) else { throw .wrongAccept }
-        // A body would stand where the frames do; HTTP/1.1 has none after 101 (RFC 9110, 8.6 and RFC 9112, 6.1).
+        // A body would take the place of the frames; HTTP/1.1 has none after 101 (RFC 9110, 8.6 and RFC 9112, 6.1).
         for name in ["Content-Length", "Transfer-Encoding"] where response.has(name) { throw .body(name) }
         if let extensions = response.values("Sec-WebSocket-Extensions").first { throw .unwantedExtension(extensions) }
         let chosen = response.contents("Sec-WebSocket-Protocol").filter { !$0.isEmpty }

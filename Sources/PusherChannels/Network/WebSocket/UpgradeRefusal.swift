@@ -1,12 +1,13 @@
 /// The reason why a response to the upgrade opens no WebSocket (RFC 6455, 4.1).
 enum UpgradeRefusal: Error, Equatable, Sendable {
-    /// Another status than 101.
+    /// A status other than 101.
     case status(Int)
     /// `Upgrade` doesn't name websocket.
     case noUpgrade
     /// `Connection` doesn't name upgrade.
     case noConnectionUpgrade
-    /// `Sec-WebSocket-Accept` is missing or of another key: the response of something that is no WebSocket server, or of a cache.
+    /// `Sec-WebSocket-Accept` is missing or belongs to another key: the response isn't from a WebSocket server, or comes from a
+    /// cache.
     case wrongAccept
     /// A field that announces a body.
     case body(String)
@@ -15,7 +16,7 @@ enum UpgradeRefusal: Error, Equatable, Sendable {
     /// A subprotocol that was not asked for.
     case unwantedSubprotocol(String)
 
-    /// The failure that the owner of the socket hears of, with the server at `endpoint`.
+    /// Returns the failure to report to the socket's owner, for the server at `endpoint`.
     func failure(endpoint: String) -> WebSocketFailure {
         switch self {
         case .status(let status):
@@ -39,6 +40,6 @@ enum UpgradeRefusal: Error, Equatable, Sendable {
         }
     }
 
-    /// A server's words, so that they fit into a line of a log.
+    /// Returns a server's text in a form that fits into a line of a log.
     private func quoted(_ text: String) -> String { String(text.prefix(100)).debugDescription }
 }

@@ -1,4 +1,4 @@
-/// A request checked against what HTTP can carry, and written as its bytes.
+/// A request that HTTP can carry, and its bytes.
 struct UpgradeRequest {
     let secure: Bool
     let host: String
@@ -7,10 +7,10 @@ struct UpgradeRequest {
     private let subprotocols: String?
     private let headers: [(name: String, value: String)]
 
-    /// More than this, servers refuse: nginx and Apache take lines of 8 KiB.
+    /// The largest size. Servers refuse more: nginx and Apache take lines of 8 KiB.
     private static let maximumSize = 8192
 
-    /// Headers that belong to the handshake; one set by a user would break it.
+    /// Headers that belong to the handshake; a user's own would break it.
     private static let reserved: Set<String> = [
         "host", "connection", "upgrade", "sec-websocket-key", "sec-websocket-version", "sec-websocket-extensions",
         "content-length", "transfer-encoding",

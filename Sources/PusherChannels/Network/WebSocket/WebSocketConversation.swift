@@ -1,49 +1,49 @@
-/// The exchange of frames over an upgraded connection, from the first frame to the last (RFC 6455, 5 to 7): pure, so that a backend only
-/// moves bytes.
+/// The exchange of frames over an upgraded connection, from the first frame to the last (RFC 6455, 5 to 7). It does no input or
+/// output itself: a backend moves the bytes.
 ///
-/// After each input the backend looks at the outputs, in this order: it writes what ``write(_:)`` hands it, passes on what
-/// ``takeMessages(_:)`` and ``takeControlFrames()`` have, sets its one timer as ``takeTimer()`` says, reports what
-/// ``takeClosure()`` has, and does with the stream what ``stream`` demands. Pings are answered in the order in which they came,
-/// before the messages of the same read are passed on.
+/// After each input, the backend takes the outputs in this order: it writes the bytes from ``write(_:)``, passes on the results
+/// of ``takeMessages(_:)`` and ``takeControlFrames()``, sets its one timer to ``takeTimer()``, reports ``takeClosure()``, and
+/// does with the stream what ``stream`` demands. Pings are answered in the order in which they came, before the messages of the
+/// same read are passed on.
 struct WebSocketConversation: ~Copyable {
-    /// The fate of the stream.
+    /// The action to take on the stream.
     enum StreamDemand: Equatable, Sendable {
-        /// Nothing for now.
+        /// None for now.
         case keepOpen
-        /// It is to be closed when all output is written.
+        /// Close it when all output is written.
         case closeWhenWritten
-        /// It is to be closed, whatever waits.
+        /// Close it now, even if output waits.
         case closeNow
     }
 
     /// The stages of a connection (7.1).
     private enum Phase {
         case open
-        /// Our close frame is in the output (7.1.2), only pongs follow it (5.5.2); the peer's is to come.
+        /// Our close frame is in the output (7.1.2), followed only by pongs (5.5.2); the peer's is still to come.
         case closing(code: UInt16, reason: String)
-        /// Both close frames are there, reported: the server is to close the stream, so that the waiting that TCP asks of the
-        /// one who closes first is not ours (7.1.1).
+        /// Both close frames were exchanged, and the end was reported. The server should close the stream, because TCP makes the
+        /// side that closes first wait (7.1.1).
         case parting
-        /// Reported. Our last frames may still wait to be written.
+        /// The end was reported. Our last frames may still wait to be written.
         case over
     }
 
-    /// While more output than this waits, only the last ping is remembered (5.5.3): a peer that sends pings and doesn't read
-    /// must not fill the memory.
+    /// The amount of waiting output beyond which only the last ping is remembered (5.5.3): a peer that sends pings and doesn't
+    /// read must not fill the memory.
     private static let replyLimit = 1 << 16
-    /// While more output than this waits, nothing is added: the peer doesn't read, and what waits must not fill the memory.
+    /// The amount of waiting output beyond which nothing is added: the peer doesn't read, and must not fill the memory.
     private static let outputLimit = 16 << 20
 
-    /// The time that the peer may take over its part of the end without anything moving.
+    /// The time without progress that the peer's part of the end may take.
     private let closeTimeout: Duration
     private var reader: MessageReader
     private let writer: FrameWriter
     private var phase = Phase.open
     private var output = ByteQueue()
     private var pendingPing: [UInt8]?
-    /// The last message that gave way to other output.
+    /// The latest message that was held back for other output.
     private var unsent: String?
-    /// The number of bytes of output up to the end of our close frame.
+    /// The number of unwritten bytes up to the end of our close frame.
     private var unwrittenToClose = 0
     private var messages: [(MessageBatch.Kind, UnsafeRawBufferPointer)] = []
     private var heardControlFrame = false
@@ -51,7 +51,8 @@ struct WebSocketConversation: ~Copyable {
     private var closure: WebSocketClosure?
     private var isReported = false
 
-    /// Begins after the upgrade. Larger messages than `maximumSize` are refused; `makeKey` draws a mask for each frame.
+    /// Creates the conversation after the upgrade. Messages larger than `maximumSize` are refused; `makeKey` draws a mask for
+    /// each frame.
     init(maximumSize: Int, closeTimeout: Duration, makeKey: @escaping () -> UInt32) {
         self.closeTimeout = closeTimeout
         reader = MessageReader(maximumSize: maximumSize)
@@ -60,7 +61,7 @@ struct WebSocketConversation: ~Copyable {
 
     // MARK: Inputs
 
-    /// The stream brought bytes; they must stay until the messages are taken.
+    /// Reads bytes from the stream, which must stay valid until the messages are taken.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) {
         guard isListening else { return }
         var cursor = ByteCursor(bytes)
@@ -71,7 +72,7 @@ struct WebSocketConversation: ~Copyable {
         }
     }
 
-    /// A message is to be sent; dropped once the end has begun (5.5.1).
+    /// Sends a message, which is dropped once the end has begun (5.5.1).
     mutating func send(_ text: String) {
         guard case .open = phase else { return }
         guard output.count <= Self.outputLimit else {
@@ -81,13 +82,13 @@ struct WebSocketConversation: ~Copyable {
         writer.append(text: text, to: &output.bytes)
     }
 
-    /// Sends a message of which only the last matters: while much waits, as with pings, it takes the place of the one before.
+    /// Sends a message of which only the last matters. While much output waits, it replaces the one before, as with pings.
     mutating func sendUnlessBusy(_ text: String) {
         guard case .open = phase else { return }
         if output.count > Self.replyLimit { unsent = text } else { send(text) }
     }
 
-    /// The owner closes (7.1.2): after what it sent before, nothing after.
+    /// Closes for the owner (7.1.2), after everything that it sent before; nothing is sent afterwards.
     mutating func close(code: UInt16, reason: String) {
         guard case .open = phase else { return }
         sendPendingPong()
@@ -97,18 +98,19 @@ struct WebSocketConversation: ~Copyable {
         timer = closeTimeout
     }
 
-    /// The owner closes and waits for nothing: reported at once, while the closing handshake goes on by itself.
+    /// Closes for an owner that doesn't wait: the end is reported at once, while the closing handshake continues on its own.
     mutating func abandon() {
         close(code: 1000, reason: "")
         if case .closing(let code, let reason) = phase { report(.closed(code: code, reason: reason)) }
     }
 
-    /// The stream ended, in whichever way (7.1.4); `explanation` says more for a person, and begins with a colon.
+    /// Handles the end of the stream, for whatever reason (7.1.4); `explanation` adds details for people, and begins with a
+    /// colon.
     mutating func streamEnded(because explanation: String = "") {
         cut(WebSocketFailure(.connectionLost, "The connection was lost without a close frame\(explanation)"))
     }
 
-    /// Nothing more is to be said or heard; an open connection failed like this.
+    /// Ends both directions at once; an open connection fails with `failure`.
     mutating func cut(_ failure: WebSocketFailure) {
         output.removeAll()
         switch phase {
@@ -118,7 +120,7 @@ struct WebSocketConversation: ~Copyable {
         }
     }
 
-    /// The time that ``takeTimer()`` gave is over: the peer has had its chance.
+    /// Handles the end of the time from ``takeTimer()``: the peer has had its chance.
     mutating func timerFired() {
         if case .open = phase { return }
         streamEnded()
@@ -126,26 +128,26 @@ struct WebSocketConversation: ~Copyable {
 
     // MARK: Outputs
 
-    /// The number of bytes it holds for messages that came in parts.
+    /// The number of bytes of memory in use for messages that came in parts.
     var capacity: Int { reader.capacity }
 
-    /// True if there is something to write.
+    /// Indicates whether there is something to write.
     var hasOutput: Bool { output.count > 0 }
 
-    /// Calls `body` with what is to be written; it returns how much of that the stream took.
+    /// Calls `body` with the bytes to write; it returns how many of them the stream took.
     mutating func write(_ body: (UnsafeRawBufferPointer) -> Int) {
         let before = output.count
         output.write(body)
         let taken = before - output.count
         guard taken > 0 else { return }
         if pendingPing != nil || unsent != nil, output.count <= Self.replyLimit {
-            // Where all was taken nobody waits for room, and nobody would call this for the pong.
+            // If everything was taken, nobody waits for room, and nobody would call this again for the pong.
             let isAllWritten = !hasOutput
             sendPendingPong()
             sendUnsent()
             if isAllWritten { output.write(body) }
         }
-        // The peer reads, slowly perhaps: it gets the full time again. Not for pongs: it could ask for them without end.
+        // The peer reads, perhaps slowly, so it gets the full time again. Pongs don't count: it could ask for them without end.
         switch phase {
         case .open: break
         case .closing:
@@ -156,39 +158,39 @@ struct WebSocketConversation: ~Copyable {
         }
     }
 
-    /// Calls `body` with the messages of the last read, if there are any, and takes their memory back.
+    /// Calls `body` with the messages of the last read, if there are any, and frees their memory.
     ///
-    /// `origin` is what is known of when they came.
-    // Swift 6.3's optimizer fails where it inlines this: a batch can't be copied, and holds a closure.
+    /// `origin` is the information about when they came.
+    // Swift 6.3's optimizer fails if it inlines this: a batch can't be copied, and holds a closure.
     @inline(never)
     mutating func takeMessages(_ origin: MessageBatch.Origin = .told(age: .zero), _ body: (borrowing MessageBatch) -> Void) {
         if !messages.isEmpty {
             messages.withUnsafeBufferPointer { body(MessageBatch($0, origin)) }
-            // A connection that is idle most of the time doesn't keep what its busiest read took.
+            // A connection that is idle most of the time doesn't keep the memory of its busiest read.
             messages.removeAll(keepingCapacity: messages.capacity <= 64)
         }
         reader.release()
     }
 
-    /// Returns whether a ping or a pong came since this was asked last.
+    /// Returns whether a ping or a pong has come since the last call.
     mutating func takeControlFrames() -> Bool {
         defer { heardControlFrame = false }
         return heardControlFrame
     }
 
-    /// The time from now after which the timer is to ring, instead of what it was set to before; `nil` leaves it as it is.
+    /// Returns the time after which the timer must ring, instead of the one set before; `nil` leaves it as it is.
     mutating func takeTimer() -> Duration? {
         defer { timer = nil }
         return timer
     }
 
-    /// The report of the end: once.
+    /// Returns the report of the end, once.
     mutating func takeClosure() -> WebSocketClosure? {
         defer { closure = nil }
         return closure
     }
 
-    /// The thing for the backend to do with the stream.
+    /// The action for the backend to take on the stream.
     var stream: StreamDemand {
         switch phase {
         case .open, .closing, .parting: .keepOpen
@@ -219,7 +221,7 @@ struct WebSocketConversation: ~Copyable {
         }
     }
 
-    /// Also while the peer owes us its close frame (5.5.2): only data may not follow ours.
+    /// Sends a pong, even while the peer still owes us its close frame (5.5.2): only data may not follow ours.
     private mutating func sendPong(for ping: UnsafeRawBufferPointer) {
         if output.count > Self.replyLimit {
             pendingPing = Array(ping)
@@ -240,7 +242,7 @@ struct WebSocketConversation: ~Copyable {
         ping.withUnsafeBytes { writer.append(pong: $0, to: &output.bytes) }
     }
 
-    /// The peer's close frame: the answer to ours, or the beginning of the end, answered with its own code (5.5.1).
+    /// Handles the peer's close frame: it answers ours, or begins the end and is answered with its own code (5.5.1).
     private mutating func peerClosed(code: UInt16, reason: UnsafeRawBufferPointer) {
         if case .closing(let code, let reason) = phase {
             report(.closed(code: code, reason: reason))
@@ -254,7 +256,7 @@ struct WebSocketConversation: ~Copyable {
         timer = closeTimeout
     }
 
-    /// Fails the connection (7.1.7). To an owner that closed already it is closed.
+    /// Fails the connection (7.1.7). If the owner has closed already, its close is reported.
     private mutating func fail(_ violation: ProtocolViolation) {
         if case .closing(let code, let reason) = phase {
             return end(.closed(code: code, reason: reason))

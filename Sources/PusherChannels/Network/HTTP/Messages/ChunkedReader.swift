@@ -1,17 +1,17 @@
-/// Reads a body that comes in chunks (RFC 9112, 7.1): their sizes, their bytes, and past what nobody wants to know around them.
+/// Reads a body that comes in chunks (RFC 9112, 7.1): their sizes and their bytes. Extensions and trailers are skipped.
 struct ChunkedReader {
-    /// The number of bytes of extensions and trailers that are read past, all together: they are endless if a server likes.
+    /// The number of bytes of extensions and trailers that are skipped in total, because a server could send them without end.
     static let overheadLimit = 16_384
-    /// Sizes with more digits are refused, also if most are zeros.
+    /// The maximum number of digits of a size, even if most are zeros.
     static let digitLimit = 15
 
-    /// The reason why the bytes are no chunks, or not to be read.
+    /// The reason why the chunks can't be read.
     enum Problem: Error, Equatable, Sendable {
-        /// Not the digit, the text or the line end that must stand here.
+        /// A byte other than the digit, the text or the line end that must come here.
         case malformed
         /// Extensions and trailers beyond the limit.
         case overhead
-        /// More bytes in chunks than the limit.
+        /// More bytes in chunks than the limit allows.
         case tooLong
     }
 
@@ -28,17 +28,17 @@ struct ChunkedReader {
     }
 
     private var phase = Phase.size(digits: 0)
-    /// The number of bytes left of the chunk in hand.
+    /// The number of bytes left of the current chunk.
     private var chunk = 0
     private var overhead = 0
 
-    /// Reads on, adding the chunks' bytes to `body`, which gets no longer than `limit`; whether that was all.
+    /// Continues to read, and adds the chunks' bytes to `body`, up to `limit`; returns whether that was all.
     mutating func read(_ cursor: inout ByteCursor, into body: inout [UInt8], limit: Int) throws(Problem) -> Bool {
         while true {
             switch phase {
             case .end: return true
             case .data:
-                // At once: what is announced needn't be waited for.
+                // Checked at once, without waiting for the bytes that are announced.
                 guard chunk <= limit - body.count else { throw .tooLong }
                 let bytes = cursor.take(upTo: chunk)
                 guard !bytes.isEmpty else { return false }
@@ -52,7 +52,7 @@ struct ChunkedReader {
         }
     }
 
-    /// The phase after a byte that is none of a chunk's own.
+    /// Returns the phase after a byte that isn't part of a chunk's data.
     private mutating func phase(after byte: UInt8) throws(Problem) -> Phase {
         let (carriageReturn, lineFeed) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))
         switch (phase, byte) {
@@ -64,7 +64,7 @@ struct ChunkedReader {
             }
             guard digits > 0 else { throw .malformed }
             if byte == carriageReturn { return .sizeLineFeed }
-            // White space: some servers pad sizes with it.
+            // Some servers pad sizes with white space.
             guard byte == UInt8(ascii: ";") || byte == 0x20 || byte == 0x09 else { throw .malformed }
             return .extensions
         case (.extensions, carriageReturn): return .sizeLineFeed
@@ -84,7 +84,7 @@ struct ChunkedReader {
         }
     }
 
-    /// Counts a byte of an extension or a trailer, which is text.
+    /// Skips and counts a byte of an extension or a trailer, which must be text.
     private mutating func skip(_ byte: UInt8) throws(Problem) {
         guard byte >= 0x20 && byte != 0x7F || byte == 0x09 else { throw .malformed }
         overhead += 1

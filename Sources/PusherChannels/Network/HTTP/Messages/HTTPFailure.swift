@@ -4,7 +4,7 @@ import Foundation
 struct HTTPFailure: Error, Equatable, Sendable {
     let code: URLError.Code
     let failure: WebSocketFailure
-    /// True if no connection got the request, so that nobody can have carried it out.
+    /// Indicates whether no connection got the request, which means that nobody can have carried it out.
     private(set) var isUnsent = false
 
     init(_ code: URLError.Code, _ failure: WebSocketFailure) {
@@ -12,12 +12,12 @@ struct HTTPFailure: Error, Equatable, Sendable {
         self.failure = failure
     }
 
-    /// With the code that Foundation has for this kind.
+    /// Creates a failure with Foundation's code for its kind.
     init(_ failure: WebSocketFailure) {
         self.init(failure.kind.urlErrorCode, failure)
     }
 
-    /// Of the peer whose response can't be taken.
+    /// Creates the failure for a peer's response that can't be accepted.
     init(_ problem: ResponseReader.Problem, of peer: String) {
         let failure = WebSocketFailure(.protocolViolation, "\(peer) doesn't answer as it should: \(problem.description)")
         if case .tooLong = problem {
@@ -34,7 +34,8 @@ struct HTTPFailure: Error, Equatable, Sendable {
         return failure
     }
 
-    /// The error that completion handlers get. Foundation puts the request's address into its errors; that may hold a token, so it isn't here.
+    /// The error for completion handlers. Foundation puts the request's address into its errors; it is left out here, because it
+    /// may hold a token.
     var error: URLError {
         URLError(
             code,
@@ -45,12 +46,12 @@ struct HTTPFailure: Error, Equatable, Sendable {
 }
 
 extension URLError {
-    /// True if a ``NetworkHTTPSession`` says that no connection got the request. Other sessions can't tell.
+    /// Indicates whether a ``NetworkHTTPSession`` says that no connection got the request. Other sessions can't tell.
     var isOfUnsentRequest: Bool { userInfo[HTTPFailure.isUnsentKey] as? Bool ?? false }
 }
 
 extension WebSocketFailure {
-    /// The failure behind an error that a ``NetworkHTTPSession`` gave; nil for any other error.
+    /// Returns the failure behind an error of a ``NetworkHTTPSession``; `nil` for any other error.
     public init?(_ error: URLError) {
         guard let failure = error.userInfo[NSUnderlyingErrorKey] as? WebSocketFailure else { return nil }
         self = failure

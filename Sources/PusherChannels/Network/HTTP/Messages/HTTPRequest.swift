@@ -4,15 +4,15 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A request checked against what HTTP/1.1 can carry, and written as its bytes (RFC 9112, 3).
+/// A request that HTTP/1.1 can carry (RFC 9112, 3), and its bytes.
 struct HTTPRequest: Sendable {
-    /// Its address, without the credentials that an address may hold.
+    /// The request's address, without the credentials that it may hold.
     let url: URL
     let secure: Bool
     let host: String
     let port: Int
     let method: String
-    /// The time that all of it may take.
+    /// The time that the whole request may take.
     let timeout: Duration
     private let path: String
     private let fields: [(name: String, value: String)]
@@ -53,13 +53,13 @@ struct HTTPRequest: Sendable {
         timeout = request.timeLimit
     }
 
-    /// True if making it twice is as good as once (RFC 9110, 9.2.2).
+    /// Indicates whether making the request twice has the same effect as making it once (RFC 9110, 9.2.2).
     var isIdempotent: Bool { ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method) }
 
     /// The server, for messages.
     var endpoint: String { endpointName(host: host, port: port) }
 
-    /// The request's bytes for the server itself, or for a proxy that makes the request in its own name.
+    /// Returns the request's bytes for the server itself, or for a proxy that makes the request in its own name.
     func bytes(forwardedBy proxy: HTTPProxy? = nil) -> [UInt8] {
         guard let proxy else { return requestHead("\(method) \(path)", fields) + body }
         let origin = "http://\(HTTPSyntax.authority(host: host, port: port, secure: secure))"
@@ -68,7 +68,7 @@ struct HTTPRequest: Sendable {
 
     // MARK: Fields
 
-    /// Fields that say how the message is carried; one set by a user would contradict what is done.
+    /// Fields that say how the message is carried; a user's own would contradict that.
     private static let reserved: Set<String> = [
         "connection", "keep-alive", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect",
         "accept-encoding", "proxy-authorization", "proxy-connection",
@@ -88,14 +88,14 @@ struct HTTPRequest: Sendable {
             own.append((name, value))
         }
         var fields = [("Host", authority), ("User-Agent", userAgent), ("Accept", "*/*")]
-        // What no one types has a type all the same, that of the forms which it usually is; URLSession does so, too.
+        // A body without a type gets that of forms, as it usually is one; URLSession does so, too.
         if bodySize > 0 { fields.append(("Content-Type", "application/x-www-form-urlencoded")) }
         if let user = credentials.user {
             fields.append(("Authorization", basicAuthorization(user, credentials.password ?? "")))
         }
         fields.removeAll { names.contains($0.0.lowercased()) }
         fields += own
-        // Nothing here could unpack it.
+        // Nothing here can decompress a body.
         fields.append(("Accept-Encoding", "identity"))
         if bodySize > 0 || ["POST", "PUT", "PATCH"].contains(method) { fields.append(("Content-Length", "\(bodySize)")) }
         return fields
@@ -105,7 +105,7 @@ struct HTTPRequest: Sendable {
         HTTPFailure(code, WebSocketFailure(.unsupported, message))
     }
 
-    /// A name in a form that can stand in a log: it may have been made to look like more than one line of it.
+    /// Returns a name in a form for logs, because it may have been made to look like more than one line.
     private static func printable(_ name: String) -> String {
         String(decoding: name.utf8.prefix(40).map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
@@ -116,7 +116,8 @@ struct HTTPRequest: Sendable {
 }
 
 extension URLRequest {
-    /// The time it may take: Foundation's default, which is also what it makes of none; a day stands for anything longer.
+    /// The time that the request may take, a day at most. If it has no time-out, this is Foundation's default, as with
+    /// Foundation.
     package var timeLimit: Duration {
         .seconds(timeoutInterval > 0 ? min(timeoutInterval, 86_400) : 60)
     }

@@ -5,7 +5,7 @@ import FoundationNetworking
 #endif
 
 extension HTTPResponse {
-    /// The response as Foundation has it; `endpoint` is who gave it, for errors.
+    /// Returns the response in Foundation's form; `endpoint` names its sender in errors.
     func result(of url: URL, endpoint: String) -> Result<(Data, HTTPURLResponse), HTTPFailure> {
         var names: [String: String] = [:]
         var values: [String: String] = [:]

@@ -1,40 +1,40 @@
-/// The characters that may stand in the parts of an HTTP request (RFC 9110, 5).
+/// The characters that are allowed in the parts of an HTTP request (RFC 9110, 5).
 ///
-/// Characters are checked because a line break in a path or a header would end up as a header of somebody else's making.
+/// They are checked because a line break in a path or a header would let somebody else add a header.
 enum HTTPSyntax {
-    /// Returns whether this can be a header's name or a method.
+    /// Returns whether a text can be a header's name or a method.
     static func isToken(_ name: String) -> Bool {
         let separators = "()<>@,;:\\\"/[]?={}".utf8
         return !name.isEmpty && name.utf8.allSatisfy { isVisible($0) && !separators.contains($0) }
     }
 
-    /// Returns whether this can be a header's value.
+    /// Returns whether a text can be a header's value.
     static func isFieldValue(_ value: String) -> Bool {
         value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 
-    /// Returns whether this can be a path with its query: percent-encoded, and all of it.
+    /// Returns whether a text can be a path with its query, percent-encoded throughout.
     static func isPath(_ path: String) -> Bool {
-        // A fragment is the client's own (RFC 9110, 4.1).
+        // A fragment stays with the client (RFC 9110, 4.1).
         path.hasPrefix("/") && path.utf8.allSatisfy { isVisible($0) && $0 != UInt8(ascii: "#") }
     }
 
-    /// Returns whether this can be a host's name or address, without brackets. None begins with a dot: OpenSSL would take the certificate
-    /// of any host below. A single colon stands before a port.
+    /// Returns whether a text can be a host's name or address, without brackets. A leading dot isn't allowed, because OpenSSL
+    /// would accept the certificate of any host below. Neither is a single colon, which begins a port.
     static func isHost(_ host: String) -> Bool {
         !host.isEmpty && host.utf8.first != UInt8(ascii: ".") && host.utf8.count <= 253
             && host.utf8.allSatisfy { isVisible($0) && !"/?#@[]\\\"<>^`{|}".utf8.contains($0) }
             && host.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1
     }
 
-    /// The message about a text that is no host: it says what is one.
+    /// Returns the message about a text that isn't a host, with advice.
     static func noHost(_ text: String) -> String {
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
         let advice = isASCII ? "a name or an address alone, without scheme, port and path" : "beyond ASCII: use the xn-- form"
         return "\(text.hostWithoutSecrets.debugDescription) is no host (\(advice))"
     }
 
-    /// Throws for what can't be connected to: a port of more than 16 bits would be cut to another one.
+    /// Throws if an endpoint can't be connected to: a port of more than 16 bits would be truncated to another one.
     static func checkEndpoint(host: String, port: Int) throws(WebSocketFailure) {
         guard isHost(host) else {
             throw WebSocketFailure(.unsupported, noHost(host))
@@ -44,8 +44,8 @@ enum HTTPSyntax {
         }
     }
 
-    /// The value of `Host` (RFC 9110, 7.2): without the port where that goes without saying, and never with an address's zone,
-    /// which is this machine's own.
+    /// Returns the value of `Host` (RFC 9110, 7.2), without the scheme's usual port and an address's zone, which only means
+    /// something on this machine.
     static func authority(host: String, port: Int, secure: Bool) -> String {
         let name = host.contains(":") ? "[\(host.prefix { $0 != "%" })]" : host
         return port == (secure ? 443 : 80) ? name : "\(name):\(port)"
@@ -54,10 +54,10 @@ enum HTTPSyntax {
     private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
 }
 
-/// The name by which this library calls itself.
+/// The name with which this library identifies itself.
 let userAgent = "swift-pusher-channels/\(libraryVersion)"
 
-/// The bytes of a request without a body (RFC 9112, 3).
+/// Returns the bytes of a request without a body (RFC 9112, 3).
 func requestHead(_ methodAndTarget: String, _ fields: [(name: String, value: String)]) -> [UInt8] {
     var text = "\(methodAndTarget) HTTP/1.1\r\n"
     for (name, value) in fields { text += "\(name): \(value)\r\n" }

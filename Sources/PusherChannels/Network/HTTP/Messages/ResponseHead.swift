@@ -1,4 +1,4 @@
-/// An HTTP response's head: its status and its fields as they came.
+/// The head of an HTTP response: its status and its fields as they came.
 struct ResponseHead: Sendable {
     let status: Int
     let fields: [(name: String, value: String)]
@@ -11,22 +11,22 @@ struct ResponseHead: Sendable {
         self.minorVersion = minorVersion
     }
 
-    /// Returns whether there is such a field, even an empty one.
+    /// Returns whether there is a field with a name, even an empty one.
     func has(_ name: String) -> Bool {
         !contents(name).isEmpty
     }
 
-    /// The values of the fields of a name, without the white space around it.
+    /// Returns the values of the fields with a name, without the white space around them.
     func contents(_ name: String) -> [String] {
         fields.filter { $0.name.isSameWord(as: name) }.map { Self.trimmed($0.value.utf8[...]) }
     }
 
-    /// The elements in all fields of a name (RFC 9110, 5.3 and 5.6.1): lists of values with commas between them.
+    /// Returns the elements in all fields with a name (RFC 9110, 5.3 and 5.6.1), which are lists with commas between the values.
     func values(_ name: String) -> [String] {
         contents(name).flatMap(Self.list)
     }
 
-    /// A list's elements without the white space around them; empty ones don't count.
+    /// Returns a list's elements, without the white space around them and without empty ones.
     static func list(_ value: String) -> [String] {
         value.utf8.split(separator: UInt8(ascii: ",")).map(trimmed).filter { !$0.isEmpty }
     }
@@ -36,7 +36,7 @@ struct ResponseHead: Sendable {
         return String(decoding: start.prefix(start.reversed().drop(while: isSpace).count), as: UTF8.self)
     }
 
-    /// Line ends among them: not every HTTP client takes all of them away.
+    /// Returns whether a byte is white space. Line ends count, because not every HTTP client removes all of them.
     private static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A
     }

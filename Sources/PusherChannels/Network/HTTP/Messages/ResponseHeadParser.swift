@@ -1,26 +1,26 @@
-/// Reads the head of an HTTP response (RFC 9112, 2 to 5) from bytes as they come, and not one byte more.
+/// Reads the head of an HTTP response (RFC 9112, 2 to 5) as its bytes come, and not one byte more.
 struct ResponseHeadParser {
-    /// Longer heads are refused.
+    /// The largest size of a head in bytes.
     static let limit = 16_384
 
-    /// The reason why the bytes are no such head.
+    /// The reason why the bytes aren't the head of a response.
     enum Problem: Error, Equatable, Sendable {
-        /// They don't begin like HTTP/1.
+        /// The bytes don't begin like HTTP/1.
         case notHTTP
-        /// A line that is none of HTTP's.
+        /// A line that isn't HTTP.
         case malformed
-        /// More than the limit.
+        /// More bytes than the limit.
         case tooLong
     }
 
     private var head: [UInt8] = []
 
-    /// Reads to the end of the head; `nil` if that is still to come. Interim responses (RFC 9110, 15.2) are skipped.
+    /// Reads to the end of the head; returns `nil` if that is still to come. Interim responses (RFC 9110, 15.2) are skipped.
     mutating func read(_ cursor: inout ByteCursor) throws(Problem) -> ResponseHead? {
         while let byte = cursor.next() {
             head.append(byte)
             guard head.count <= Self.limit else { throw .tooLong }
-            // At once: what is no HTTP server may wait for us as we wait for it.
+            // Checked at once, because a peer that isn't an HTTP server may wait for us as we wait for it.
             if head.count <= 7, !"HTTP/1.".utf8.starts(with: head) { throw .notHTTP }
             guard byte == UInt8(ascii: "\n"), endsWithEmptyLine else { continue }
             let response = try parse()
@@ -30,7 +30,7 @@ struct ResponseHeadParser {
         return nil
     }
 
-    /// A single line feed ends a line too (RFC 9112, 2.2).
+    /// Indicates whether the head ends with an empty line. A single line feed ends a line, too (RFC 9112, 2.2).
     private var endsWithEmptyLine: Bool {
         head.suffix(2).elementsEqual([10, 10]) || head.suffix(3).elementsEqual([10, 13, 10])
     }
@@ -44,7 +44,8 @@ struct ResponseHeadParser {
         else { throw .malformed }
         var fields: [(name: String, value: String)] = []
         for line in lines.dropFirst() {
-            // A line that begins with white space would go on with the one before it: obsolete, and a way to smuggle (5.2).
+            // A line that begins with white space would continue the one before it, which is obsolete, and a way to smuggle
+            // (5.2).
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
                 line[..<colon].allSatisfy({ $0 > 0x20 && $0 < 0x7F })
             else { throw .malformed }
@@ -57,7 +58,7 @@ struct ResponseHeadParser {
 }
 
 extension String {
-    /// Without the white space around it that belongs to no field's value (RFC 9110, 5.5).
+    /// Returns the text without the white space around it that isn't part of a field's value (RFC 9110, 5.5).
     fileprivate func trimmingSpace() -> String {
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
         let start = utf8.drop(while: isSpace)
@@ -66,7 +67,7 @@ extension String {
 }
 
 extension ResponseHeadParser.Problem {
-    /// The fault of the response, to be put behind a colon.
+    /// The fault of the response, to put after a colon.
     var description: String {
         switch self {
         case .notHTTP: "what it sends is no HTTP"

@@ -1,34 +1,34 @@
 /// A whole HTTP response.
 struct HTTPResponse: Sendable {
     let status: Int
-    /// The head's fields as they came; those behind a chunked body are left out.
+    /// The head's fields as they came; the trailers of a chunked body are left out.
     let fields: [(name: String, value: String)]
     let body: [UInt8]
-    /// For how long the connection may be used for another request; nil for not at all.
+    /// The time for which the connection may be used for another request; `nil` if it may not.
     let reuse: Duration?
 }
 
-/// Reads the response to one request (RFC 9112, 6): bytes in, response out.
+/// Reads the response to one request (RFC 9112, 6) from its bytes.
 struct ResponseReader {
-    /// Bodies of more bytes are refused.
+    /// The largest size of a body in bytes.
     static let bodyLimit = 16 << 20
     /// The time for which a connection stays good if the server doesn't say.
     static let idleTime = Duration.seconds(30)
 
-    /// The reason why the bytes are no response to take.
+    /// The reason why a response can't be accepted.
     enum Problem: Error, Equatable, Sendable {
         case head(ResponseHeadParser.Problem)
-        /// It switches protocols, which nobody asked for.
+        /// It switches protocols, which nobody requested.
         case upgrade
-        /// `Content-Length` is no length, or several that differ.
+        /// `Content-Length` isn't a length, or there are several that differ.
         case length
-        /// `Transfer-Encoding` is another than chunked, or stands beside a length or in HTTP/1.0: what follows has no certain end.
+        /// `Transfer-Encoding` isn't chunked, comes with a length or in HTTP/1.0: the body has no certain end.
         case encoding
         /// The chunks of the body can't be read.
         case chunks
         /// The body has more bytes than the limit.
         case tooLong(limit: Int)
-        /// The connection ended after so many bytes of the body, before its end.
+        /// The connection ended after this many bytes of the body, before its end.
         case cutShort(after: Int)
     }
 
@@ -44,7 +44,7 @@ struct ResponseReader {
     private var phase = Phase.head
     private var headParser = ResponseHeadParser()
     private var body: [UInt8] = []
-    /// True if anything of a response has come.
+    /// Indicates whether any part of a response has come.
     private(set) var hasBegun = false
 
     init(method: String, limit: Int = Self.bodyLimit) {
@@ -52,7 +52,7 @@ struct ResponseReader {
         self.limit = limit
     }
 
-    /// Reads on, and nothing beyond the response; nil if some of it is still to come.
+    /// Continues to read, but not beyond the response; returns `nil` if some of it is still to come.
     mutating func read(_ cursor: inout ByteCursor) throws(Problem) -> HTTPResponse? {
         if cursor.remaining > 0 { hasBegun = true }
         if case .head = phase {
@@ -78,7 +78,7 @@ struct ResponseReader {
         }
     }
 
-    /// The response that the orderly end of the connection completes.
+    /// Returns the response that the orderly end of the connection completes.
     func end() throws(Problem) -> HTTPResponse {
         guard case .untilEnd(let head) = phase else { throw .cutShort(after: body.count) }
         return response(head, reuse: nil)
@@ -104,13 +104,13 @@ struct ResponseReader {
         HTTPResponse(status: head.status, fields: head.fields, body: body, reuse: reuse)
     }
 
-    /// The form in which the body comes (RFC 9112, 6.3).
+    /// Returns the phase for the form in which the body comes (RFC 9112, 6.3).
     private func bodyPhase(_ head: ResponseHead) throws(Problem) -> Phase {
         guard head.status != 101 else { throw .upgrade }
         if method == "HEAD" || head.status == 204 || head.status == 304 { return .counted(head, left: 0) }
         let length = try head.contentLength
         if head.has("Transfer-Encoding") {
-            // Whoever reads it differently sees another end than we do: the way to smuggle a response into a connection.
+            // A recipient that reads this differently sees another end, which is a way to smuggle a response into a connection.
             let codings = head.values("Transfer-Encoding")
             guard head.minorVersion > 0, length == nil, codings.count == 1, codings[0].isSameWord(as: "chunked") else {
                 throw .encoding
@@ -124,7 +124,7 @@ struct ResponseReader {
 }
 
 extension ResponseHead {
-    /// The announced length of the body; several are good if they are the same (RFC 9110, 8.6).
+    /// The announced length of the body. Several are accepted if they are the same (RFC 9110, 8.6).
     fileprivate var contentLength: Int? {
         get throws(ResponseReader.Problem) {
             guard has("Content-Length") else { return nil }
@@ -136,8 +136,8 @@ extension ResponseHead {
         }
     }
 
-    /// For how long the connection can be used again (RFC 9112, 9.3): a second less than the server says that it waits, lest a
-    /// request crosses its close.
+    /// The time for which the connection can be used again (RFC 9112, 9.3): a second less than the server says that it waits, so
+    /// that no request crosses its close.
     fileprivate var lifetime: Duration? {
         let connection = values("Connection")
         guard !connection.contains(where: { $0.isSameWord(as: "close") }),
@@ -153,7 +153,7 @@ extension ResponseHead {
 }
 
 extension ResponseReader.Problem {
-    /// The fault of the response, to be put behind a colon.
+    /// The fault of the response, to put after a colon.
     var description: String {
         switch self {
         case .head(let problem): problem.description

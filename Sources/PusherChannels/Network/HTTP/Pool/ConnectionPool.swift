@@ -1,20 +1,21 @@
 #if os(Linux)
 
-/// The connections of one route, and the requests that wait for one of them, in their order.
+/// The connections of one route, and the requests that wait for one of them, in order.
 final class ConnectionPool {
-    /// The number of connections there are at most: as many as browsers make.
+    /// The maximum number of connections: as many as browsers make.
     static let limit = 6
 
     private let loop: EventLoop
     private let resolve: AddressResolver.Resolve
-    /// Called when there is nothing left.
+    /// Called when no request and no connection is left.
     private let emptied: () -> Void
-    /// Those that ended meanwhile keep their place, as long as they are fewer than half: to look for one would take as long as there are
-    /// others.
+    /// The requests that wait. Those that have ended keep their place while they are fewer than half, because finding one takes
+    /// longer the more others there are.
     private var waiting = Deque<HTTPExchange>()
     private var ended = 0
     private var connections: [HTTPConnection] = []
-    /// Requests that fail at once let the next ones go ahead: that happens then already, further up the stack.
+    /// Prevents nested calls: a request that fails at once makes way for the next ones, which the call further up the stack
+    /// serves already.
     private var isServing = false
 
     init(loop: EventLoop, resolve: @escaping AddressResolver.Resolve, emptied: @escaping () -> Void) {
@@ -46,7 +47,7 @@ final class ConnectionPool {
         serve()
     }
 
-    /// Ends everything.
+    /// Ends all requests and closes all connections.
     func stop(_ failure: HTTPFailure) {
         let exchanges = connections.compactMap(\.exchange) + waiting
         waiting = Deque()
@@ -64,24 +65,24 @@ final class ConnectionPool {
 
     // MARK: Connections
 
-    /// A connection has answered, and may be used again.
+    /// Serves the next request over a connection that has answered.
     func freed() {
         serve()
     }
 
-    /// A connection is closed.
+    /// Forgets a connection that is closed.
     func lost(_ connection: HTTPConnection) {
         connections.removeAll { $0 === connection }
         serve()
     }
 
-    /// Has a request made again, whose connection was closed before it answered.
+    /// Queues a request again, because its connection was closed before it answered.
     func again(_ exchange: HTTPExchange) {
         exchange.needsNewConnection = true
         waiting.prepend(exchange)
     }
 
-    /// Closes the connections that nobody uses.
+    /// Closes the idle connections.
     func closeIdle() {
         for connection in connections where connection.exchange == nil { connection.close() }
     }
@@ -111,9 +112,9 @@ final class ConnectionPool {
         if waiting.isEmpty, connections.isEmpty { emptied() }
     }
 
-    /// A connection that is free or new; nil if all are taken.
+    /// Returns a connection that is free or new; `nil` if all are taken.
     private func connection(for exchange: HTTPExchange) -> HTTPConnection? {
-        // The last: the others grow old and go.
+        // The last one, so that the others grow old and are closed.
         while !exchange.needsNewConnection, let idle = connections.last(where: { $0.exchange == nil }) {
             if idle.looksOpen() { return idle }
         }

@@ -1,8 +1,8 @@
 #if os(Linux)
 
-/// The HTTP requests of a loop, and the connections kept for more of them. Confined to the loop's thread.
+/// The HTTP requests of a loop, and the connections kept for further ones. Confined to the loop's thread.
 final class HTTPClient: LoopService {
-    /// Sessions that share connections do so where the route is the same.
+    /// The key of a pool: sessions that share connections do so if the route is the same.
     private struct PoolKey: Hashable {
         let session: ConnectionKey
         let route: Route
@@ -46,7 +46,7 @@ final class HTTPClient: LoopService {
         exchange.pool?.withdraw(exchange, HTTPFailure(WebSocketFailure(.cancelled, "The request was cancelled")))
     }
 
-    /// Closes the connections of a session that nobody can use any more.
+    /// Closes the idle connections of a session that nobody can use any more.
     func closeConnections(of session: ConnectionKey) {
         for (key, pool) in pools where key.session == session { pool.closeIdle() }
     }
@@ -64,7 +64,7 @@ final class HTTPClient: LoopService {
 }
 
 extension HTTPRequest {
-    /// The hop to the server: a proxy makes a tunnel for TLS only, because many let nobody through to other ports than 443.
+    /// Returns the hop to the server. A proxy makes a tunnel for TLS only, because many allow no tunnels to ports other than 443.
     fileprivate func hop(_ configuration: ProxyConfiguration) throws(WebSocketFailure) -> Route.Hop {
         let proxy = try configuration.proxy { (environment) throws(WebSocketFailure) in
             try environment.requestProxy(for: host, port: port, secure: secure)

@@ -1,6 +1,6 @@
 #if os(Linux)
 
-/// A connection that carries one request after the other.
+/// A connection that carries one request after another.
 final class HTTPConnection: ByteStreamOwner {
     private enum Phase {
         case new
@@ -27,7 +27,7 @@ final class HTTPConnection: ByteStreamOwner {
         idleTimer = loop.timers.makeTimer()
     }
 
-    /// The request that it is for at the moment.
+    /// The request that the connection serves at the moment.
     var exchange: HTTPExchange? {
         switch phase {
         case .connecting(_, let exchange), .asking(_, let exchange): exchange
@@ -35,10 +35,10 @@ final class HTTPConnection: ByteStreamOwner {
         }
     }
 
-    /// Indicates whether the request was given to the connection, or a part of it.
+    /// Indicates whether the connection was given the request, or a part of it.
     var isAsking: Bool { if case .asking = phase { true } else { false } }
 
-    /// A text that says what is late, to be put in front of how late.
+    /// A text that names what is late, to be followed by the time limit.
     var overdue: String? {
         guard let route = exchange?.route else { return nil }
         guard isAsking else { return "\(route.endpoint) was not reached" }
@@ -47,8 +47,8 @@ final class HTTPConnection: ByteStreamOwner {
 
     // MARK: Commands
 
-    /// Looks whether the server has closed the idle connection, which a busy loop may not have come to yet, or sent what nobody asked for.
-    /// A request on it would be lost, and one that isn't idempotent isn't made again. Closes it then.
+    /// Checks an idle connection, and closes it if the server has closed it, which a busy loop may not have noticed yet, or has
+    /// sent data that nobody requested. A request on it would be lost, and isn't made again if it isn't idempotent.
     func looksOpen() -> Bool {
         guard case .idle(let stream) = phase else { return false }
         stream.readNow()
@@ -56,7 +56,7 @@ final class HTTPConnection: ByteStreamOwner {
         return false
     }
 
-    /// Makes a request, if there is none under way.
+    /// Makes a request, if no other one is under way.
     func take(_ exchange: HTTPExchange) {
         idleTimer.cancel()
         if case .idle(let stream) = phase { return ask(exchange, on: stream) }
@@ -74,7 +74,7 @@ final class HTTPConnection: ByteStreamOwner {
         }
     }
 
-    /// Closes without a word to anybody but the pool.
+    /// Closes the connection, and notifies only the pool.
     func close() {
         let phase = phase
         self.phase = .closed
@@ -104,7 +104,7 @@ final class HTTPConnection: ByteStreamOwner {
     }
 
     func streamReceived(_ bytes: UnsafeRawBufferPointer, since time: Instant) {
-        // What nobody asked for would be taken for the response to the next request.
+        // Data that nobody requested would be taken for the response to the next request.
         guard case .asking(let stream, let exchange) = phase else { return close() }
         var cursor = ByteCursor(bytes)
         do throws(ResponseReader.Problem) {
@@ -119,12 +119,12 @@ final class HTTPConnection: ByteStreamOwner {
     func streamEnded(_ end: StreamEnd) {
         guard case .asking(let stream, let exchange) = phase else { return close() }
         let route = exchange.route
-        // With TLS 1.3 a server refuses a client's certificate only after the handshake, and reads no request then. Any other failure of
-        // TLS by now is a lost connection: the request may have been read.
+        // With TLS 1.3, a server refuses a client's certificate only after the handshake, and then reads no request. Any other
+        // TLS failure at this point is a lost connection: the request may have been read.
         if case .untrusted(let diagnosis) = end, diagnosis.isOfClientCertificate {
             return fail(exchange, HTTPFailure(diagnosis.failure(endpoint: route.endpoint)))
         }
-        // What the server has in full it may have carried out, and to do that twice is for the user to decide.
+        // A server that got the whole request may have carried it out, and only the user can decide to do that twice.
         if requests > 1, !reader.hasBegun, exchange.request.isIdempotent || output.count > 0 {
             pool?.again(exchange)
             return close()
@@ -137,13 +137,13 @@ final class HTTPConnection: ByteStreamOwner {
     }
 
     private func finish(_ exchange: HTTPExchange, _ response: HTTPResponse, on stream: ByteStream, reuse: Duration?) {
-        // A server has nothing to do with a proxy's credentials: this is the proxy's own response.
+        // A server has nothing to do with a proxy's credentials, so this is the proxy's own response.
         if let proxy = exchange.route.forwardingProxy, response.status == 407 {
             return fail(exchange, HTTPFailure(proxy.refusal(407, to: "the request for \(exchange.route.endpoint)")))
         }
         if let reuse {
             phase = .idle(stream)
-            // The last one keeps the response's body.
+            // The last one keeps the response's body in memory.
             reader = ResponseReader(method: "GET")
             idleTimer.set(after: reuse) { [weak self] in self?.close() }
             pool?.freed()
@@ -160,7 +160,7 @@ final class HTTPConnection: ByteStreamOwner {
 }
 
 extension Route {
-    /// The one who answers requests, for messages.
+    /// The peer that answers requests, for messages.
     fileprivate var peer: String { forwardingProxy.map { "The proxy \($0)" } ?? endpoint }
 }
 #endif

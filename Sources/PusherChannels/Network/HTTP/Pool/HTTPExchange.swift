@@ -1,12 +1,12 @@
 #if os(Linux)
 
-/// One request on its way to its one response. Lives on the loop's thread.
+/// One request and its one response. Confined to the loop's thread.
 final class HTTPExchange {
     typealias Result = Swift.Result<HTTPResponse, HTTPFailure>
 
     let request: HTTPRequest
     let route: Route
-    /// True if it needs a connection of its own, because the one that was kept for it turned out to be gone.
+    /// Indicates whether the request needs a new connection, because the one that was kept for it turned out to be gone.
     var needsNewConnection = false
     /// The pool in which it waits or is under way.
     weak var pool: ConnectionPool?
@@ -20,15 +20,15 @@ final class HTTPExchange {
         self.completion = completion
     }
 
-    /// Indicates whether it was reported what came of it.
+    /// Indicates whether the outcome was reported.
     var isOver: Bool { completion == nil }
 
-    /// Starts the time for all of it.
+    /// Starts the time limit for the whole request.
     func setDeadline(_ action: @escaping () -> Void) {
         timer.set(after: request.timeout, action)
     }
 
-    /// Reports what came of it, once: whatever comes later is ignored.
+    /// Reports the outcome, once; later ones are ignored.
     func end(_ result: Result) {
         timer.cancel()
         let completion = completion

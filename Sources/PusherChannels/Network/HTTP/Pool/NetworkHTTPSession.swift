@@ -2,25 +2,26 @@
 import Foundation
 import FoundationNetworking
 
-/// Makes HTTP requests with the TLS and proxy settings that connections have: what ``DefaultTransport`` uses on Linux, where
-/// FoundationNetworking's `URLSession` can be told neither.
+/// Makes HTTP requests with the TLS and proxy settings that connections have. ``DefaultTransport`` uses it on Linux, where
+/// FoundationNetworking's `URLSession` has settings for neither.
 ///
-/// HTTP/1.1 without cookies, caches and decompression. Redirects are responses like others, because requests for authorizations
-/// carry what is meant for one server only; so is 401, whatever it asks for. Connections are kept for further requests, at most
-/// six to a server, for half a minute; more requests wait for their turn. One that finds its connection closed by the server
-/// before any response is sent once more, on a new one, if it is idempotent or wasn't sent whole; other requests, such as POST,
-/// may have been carried out, and fail with `networkConnectionLost`. All the time that a request takes counts for its `timeoutInterval`.
-/// Bodies have 16 MiB at most.
+/// HTTP/1.1 without cookies, caches and decompression. Redirects are returned like other responses, because requests for
+/// authorizations carry data that is meant for one server only; so is 401, whatever it asks for. Connections are kept for further
+/// requests, at most six to a server, for half a minute; more requests wait for their turn. If the server has closed a request's
+/// connection before any response, the request is sent once more, on a new one, provided that it is idempotent or wasn't sent
+/// whole; other requests, such as POST, may have been carried out, and fail with `networkConnectionLost`. All the time that a
+/// request takes counts for its `timeoutInterval`. Bodies have 16 MiB at most.
 ///
-/// Errors are `URLError`s that say what happened, and to whom; ``WebSocketFailure/init(_:)`` gives the failure behind one. May be
-/// used from any thread. Completion handlers are called on the loop's thread; one that blocks holds up all that it serves.
+/// Errors are `URLError`s that say what happened, and to whom; ``WebSocketFailure/init(_:)`` returns the failure behind one. A
+/// session may be used from any thread. Completion handlers are called on the loop's thread; one that blocks holds up everything
+/// that the loop serves.
 public final class NetworkHTTPSession: RoutedHTTPSession {
     private let tls: TLSConfiguration
     private let proxy: ProxyConfiguration
     private let pool: SharedConnections
 
-    /// Creates a session with connections of its own; they are closed when it, its tasks and the sessions that it ``routed(tls:proxy:)``
-    /// are gone.
+    /// Creates a session with its own connections, which are closed when the session, its tasks and the sessions from
+    /// ``routed(tls:proxy:)`` are gone.
     public convenience init(
         tls: TLSConfiguration = TLSConfiguration(), proxy: ProxyConfiguration = .environment, loop: NetworkLoop = .shared
     ) {
@@ -40,13 +41,13 @@ public final class NetworkHTTPSession: RoutedHTTPSession {
         self.pool = pool
     }
 
-    /// A session with other settings, which shares connections with this one where the settings are the same.
+    /// Returns a session with other settings, which shares connections with this one if the settings are the same.
     public func routed(tls: TLSConfiguration, proxy: ProxyConfiguration) -> any HTTPSession {
         NetworkHTTPSession(tls: tls, proxy: proxy, pool: pool)
     }
 
-    /// Prepares a request; nothing happens before the task's `resume()`. A request that can't be sent, such as one with a body from a
-    /// stream, is reported then.
+    /// Prepares a request; nothing happens before the task's `resume()`. A request that can't be sent, such as one with a body
+    /// from a stream, is reported then.
     public func dataTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> NetworkHTTPTask {
@@ -67,7 +68,7 @@ public final class NetworkHTTPSession: RoutedHTTPSession {
                 switch checked {
                 case .success(let request):
                     loop.service(HTTPClient.self).start(request, key: key, over: pool, tls: tls, proxy: proxy) { result in
-                        // Until here: connections are not closed under a request whose session is gone.
+                        // Kept until here, so that connections aren't closed under a request whose session is gone.
                         withExtendedLifetime(pool) {}
                         let result = result.flatMap { $0.result(of: request.url, endpoint: request.endpoint) }
                         Self.hand(over: result, to: completionHandler)
@@ -99,7 +100,8 @@ public final class NetworkHTTPTask: HTTPTask {
 
     private let key: ConnectionKey
     private let loop: NetworkLoop
-    /// Commands are posted under this lock: that keeps them in order. The values it held are let go outside, as users' objects go with it.
+    /// Commands are posted under this lock, which keeps them in order. Its values are released outside, because users' objects go
+    /// with them.
     private let prepared: Locked<Prepared?>
 
     init(
@@ -111,12 +113,12 @@ public final class NetworkHTTPTask: HTTPTask {
         prepared = Locked(Prepared(start: started, cancel: cancelled))
     }
 
-    /// Starts the request, and the time that it may take; a second call does nothing.
+    /// Starts the request and its time limit; a second call does nothing.
     public func resume() {
         take(\.start) {}
     }
 
-    /// Gives the request up; its completion handler hears `URLError.cancelled`, unless it was called already.
+    /// Cancels the request; its completion handler receives `URLError.cancelled`, unless it was called already.
     public func cancel() {
         take(\.cancel) { loop.post { [key] in $0.service(HTTPClient.self).cancel(key) } }
     }
@@ -132,7 +134,7 @@ public final class NetworkHTTPTask: HTTPTask {
     }
 }
 
-/// Connections that sessions share; closed when nobody has it any more.
+/// Connections that sessions share; closed when nobody holds this any more.
 final class SharedConnections: Sendable {
     let key: ConnectionKey
     let loop: NetworkLoop
