@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Real clients and real servers, and what networks and machines do to them.
+/// A program that subjects real clients and servers to the faults of networks and machines.
 @main
 struct Chaos: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The page that says what a client makes of each scenario: `| scenario | errors | missed | typically | at most |`.
+/// The page that documents a client's behavior in each scenario: `| scenario | errors | missed | typically | at most |`.
 struct Page {
     private struct Row {
         let errors: String
@@ -18,7 +18,7 @@ struct Page {
         }
     }
 
-    /// Rows without a scenario, and scenarios without a row.
+    /// Returns the rows without a scenario and the scenarios without a row.
     func problems(with scenarios: [Scenario]) -> [String] {
         let names = Set(scenarios.map(\.name))
         return rows.keys.filter { !names.contains($0) }.sorted().map { "the page has a row that nothing makes happen: \($0)" }

@@ -9,7 +9,7 @@ struct Report {
     private(set) var recoveries: [Duration] = []
     private(set) var missed: [Int] = []
     private(set) var count = 0
-    /// Why nothing came of it on this machine; nil where something did in another round, or the other way.
+    /// The reason why all trials were skipped on this machine; nil if any trial took place, in whatever round or way.
     var skipped: String? { count == 0 ? reasonToSkip : nil }
     private var reasonToSkip: String?
 
@@ -29,12 +29,12 @@ struct Report {
         count += 1
     }
 
-    /// The slowest.
+    /// The slowest recovery.
     var recovery: Duration? { recoveries.max() }
 
     private var median: Duration? { recoveries.isEmpty ? nil : recoveries.sorted()[recoveries.count / 2] }
 
-    /// A row of the page, with what was measured.
+    /// Returns a row of the page with the measured values.
     func row(of scenario: Scenario) -> String {
         let said = errors.keys.sorted().map { "`\($0)`" }.joined(separator: ", ")
         let lost = missed.max().map { $0 == 0 ? "nothing" : "up to \($0) events" } ?? "?"

@@ -3,10 +3,10 @@ import Processes
 import PusherChannels
 import TestSupport
 
-/// A server and a client, processes of their own, with what lies between them: a proxy before the server, one before the
-/// authorization endpoint, and the feed.
+/// A server and a client in their own processes, with everything between them: a proxy in front of the server, one in front of
+/// the authorization endpoint, and the feed.
 final class Site: Sendable {
-    /// The way in which the client gets to the server.
+    /// The way in which the client reaches the server.
     enum Way: String, CaseIterable, Sendable {
         case plain
         case tls = "TLS"
@@ -70,15 +70,15 @@ final class Site: Sendable {
         .certificate(try authority.issue(names: ["localhost", host], flaw: flaw))
     }
 
-    // MARK: What can be done to it
+    // MARK: Actions
 
-    /// Lets a fault last.
+    /// Keeps a fault in effect for some time.
     func hold(_ time: Duration) async throws {
         let clock = ContinuousClock()
         try await clock.sleep(for: time)
     }
 
-    /// Waits for what the client says of its connection.
+    /// Waits until the client reports this state of its connection.
     func clientIs(_ connection: String) async {
         await feed.wait { $0.connection == connection }
     }
@@ -91,12 +91,12 @@ final class Site: Sendable {
 
     var proxy: NetworkFaultProxy { front.withLock { $0 } }
 
-    /// Has a fault act on the client's present connection.
+    /// Makes a fault act on the client's current connection.
     func injectNow(_ fault: Fault) throws {
         try proxy.inject(fault, onConnection: proxy.connectionCount)
     }
 
-    /// Everything is as it was.
+    /// Restores everything to its initial state.
     func heal() async throws {
         proxy.heal()
         authFront.heal()
@@ -108,7 +108,7 @@ final class Site: Sendable {
         server.withLock { $0 }.signal(signal)
     }
 
-    /// Ends the server and waits for that.
+    /// Ends the server with a signal, and waits until it has exited.
     func endServer(_ signal: Int32) async {
         let server = server.withLock { $0 }
         server.signal(signal)
@@ -120,12 +120,12 @@ final class Site: Sendable {
         server.withLock { $0 = started }
     }
 
-    /// Nobody listens where the client connects to.
+    /// Closes the port to which the client connects.
     func closeFront() {
         proxy.stop()
     }
 
-    /// Somebody listens again: the server, or another at that port.
+    /// Opens the client's port again, in front of the server or of another one at `port`.
     func openFront(to port: Int? = nil, flaw: CertificateAuthority.Flaw? = nil, trusted: Bool = true) throws {
         proxy.stop()
         let tls = try authority.map { authority in
@@ -138,7 +138,7 @@ final class Site: Sendable {
 }
 
 extension Command {
-    /// The program that this is.
+    /// Returns the path of the running program.
     static func own() throws -> String {
         try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     }

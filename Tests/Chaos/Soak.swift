@@ -3,7 +3,7 @@ import Foundation
 import Processes
 import PusherChannels
 
-/// One client that lives through one scenario after the other, with a rest between them.
+/// A command that takes one client through one scenario after another, with a rest between them.
 struct Soak: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Have one client live through scenarios in random order; prints what it holds, a line of JSON each second.")

@@ -2,17 +2,17 @@ import Foundation
 import Processes
 import PusherChannels
 
-/// A scenario that is made to happen once.
+/// A single run of a scenario.
 struct Trial: Sendable {
     let scenario: Scenario
     let way: Site.Way
-    /// The path of the library that gives the client a world of its own.
+    /// The path of the library that simulates the client's environment.
     let library: String
-    /// The number of seconds that the client may take to be back, before the trial is given up.
+    /// The number of seconds that the client may take to recover before the trial is abandoned.
     let patience = 15
 
     struct Result: Sendable {
-        /// From the end of the fault until every channel had an event that was sent after it.
+        /// The time from the end of the fault until every channel received an event sent after it.
         let recovery: Duration
         /// The largest number of events that any channel missed.
         let missed: Int
@@ -41,7 +41,7 @@ struct Trial: Sendable {
         await site.feed.wait { $0.ledger.hasReached(10) }
         let before = await site.feed.state.heard.count
         let recovery = try await site.goThrough(scenario)
-        // A while longer: what comes late, or twice, comes now.
+        // Waits a little longer for events that arrive late or twice.
         let number = await site.feed.state.ledger.nextNumber
         await site.feed.wait { $0.ledger.hasReached(number + 10) }
         return result(await site.feed.state, before: before, recovery: recovery)

@@ -1,4 +1,4 @@
-// A class that lives on the main actor and hears what happens there. It needs no FoundationNetworking.
+// A class on the main actor that is notified there. It needs no FoundationNetworking.
 import Foundation
 import PusherChannels
 
@@ -23,7 +23,7 @@ extension RoomView: MainActorPusherDelegate {
     }
 }
 
-/// The conformance of a program that keeps its delegate: a call on another thread stops it.
+/// A class that keeps the conformance of an older program: a call on another thread stops it.
 @MainActor
 final class OldRoomView {
     private let pusher = Pusher(key: "key", options: PusherClientOptions(delivery: .queue(.main)))

@@ -1,7 +1,7 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-// A program of a user who has a target called TestSupport: the SDK's gets another name, and both are used side by side.
+// The package of a user who has a target called TestSupport: the SDK's gets another name, and both are used side by side.
 let testSupport: Target.Dependency = .product(
     name: "TestSupport", package: "swift-pusher-channels", moduleAliases: ["TestSupport": "PusherTestSupport"])
 

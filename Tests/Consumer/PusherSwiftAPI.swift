@@ -1,5 +1,5 @@
-// Each use of PusherSwift's API that compiles here, a line and the number of its row in the page MigratingFromPusherSwift.
-// Only the import was changed.
+// Each use of PusherSwift's API that compiles here, one per line, with the number of its row on the page
+// MigratingFromPusherSwift. Only the import was changed.
 import Foundation
 import PusherChannels
 

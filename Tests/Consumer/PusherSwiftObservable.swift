@@ -2,7 +2,7 @@
 import Foundation
 import PusherChannels
 
-/// Combine's, for platforms without it.
+/// A replacement for Combine's `Published` on platforms without it.
 @propertyWrapper
 struct Published<Value> {
     var wrappedValue: Value

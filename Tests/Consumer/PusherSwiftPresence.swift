@@ -1,4 +1,4 @@
-// A service of an app as its author wrote it for PusherSwift, with closures for who is there; only the import was changed.
+// A service of an app as its author wrote it for PusherSwift, with closures for presence; only the import was changed.
 import Foundation
 import PusherChannels
 

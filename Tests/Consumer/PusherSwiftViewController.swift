@@ -1,5 +1,5 @@
-// A view controller as its author wrote it for PusherSwift, its own delegate and closures in it; only the import was changed, and calls
-// asked for on the main queue.
+// A view controller as its author wrote it for PusherSwift, with its own delegate and closures; only the import was changed, and
+// calls are requested on the main queue.
 import Foundation
 import PusherChannels
 
@@ -7,7 +7,7 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// As UIKit's classes, this one lives on the main actor.
+/// A class that is isolated to the main actor, like UIKit's.
 @MainActor
 class Screen {
     func viewDidLoad() {}

@@ -6,9 +6,9 @@ import Processes
 import TestSupport
 import Testing
 
-/// Names are looked up by threads of their own, of which each question hears whatever becomes of others.
+/// Names are looked up on separate threads, and each request gets its reply whatever becomes of the others.
 @Suite struct AddressResolverTests {
-    /// Look-ups that end when a test wants it, and a clock that it sets.
+    /// Look-ups that end when the test decides, and a clock that the test sets.
     private final class Rig: Sendable {
         let time = Locked(Instant.origin)
         let begun = Note<Int>()
@@ -24,7 +24,7 @@ import Testing
                             reply.withLock { $0 = end }
                             isThere.signal()
                         }
-                        // In the lock, or another thread could tell of a later one first.
+                        // Within the lock; otherwise another thread could announce a later look-up first.
                         self.begun.send(ends.count)
                     }
                     isThere.wait()
@@ -69,7 +69,7 @@ import Testing
             #expect(await rig.begun.next() == 2)
             rig.end(2, "::2")
             #expect(await rig.replies.next() == "two: ::2")
-            // The first comes back after all, to somebody who asked meanwhile.
+            // The first look-up returns after all, and answers a request that was made meanwhile.
             rig.ask(resolver, "three")
             #expect(await rig.begun.next() == 3)
             rig.end(1, "::1")
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// In a day of questions, one each second, that nobody answers.
+    /// A day of requests, one each second, that get no reply.
     @Test func fewThreadsAreLostToAName() async throws {
         try await withWatchdog {
             let (rig, resolver) = { ($0, $0.resolver()) }(Rig())

@@ -10,7 +10,7 @@ import TestSupport
     private static let established =
         #"{"event":"pusher:connection_established","data":"{\"socket_id\":\"1.1\",\"activity_timeout\":120}"}"#
 
-    // MARK: Where to connect to
+    // MARK: Connecting
 
     // Proves P5.1.
     @Test func aWrongKeyEndsTheConnectionForGood() async throws {
@@ -66,7 +66,7 @@ import TestSupport
         }
     }
 
-    // MARK: The endpoint
+    // MARK: The authorization endpoint
 
     // Proves P14.2.
     @Test(arguments: [
@@ -108,9 +108,9 @@ import TestSupport
         await server.stop()
     }
 
-    // MARK: What the server sends
+    // MARK: Messages from the server
 
-    /// A client connected to a server that sends these frames, and then an event `after`.
+    /// Connects a client to a server that sends these frames, and then an event `after`.
     private func hearing(
         _ frames: [Frame], _ check: @escaping @Sendable (LiveClient) async throws -> Void
     ) async throws {
@@ -169,7 +169,7 @@ import TestSupport
         }
     }
 
-    // MARK: Ends in the middle
+    // MARK: Connections that end early
 
     @Test func whatWasReceivedBeforeTheEndIsDelivered() async throws {
         let connections = Locked(0)

@@ -5,12 +5,12 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Large events into a closure that is blocked: what waits is bounded in bytes, the server waits, and nothing is lost.
+/// Large events for a closure that is blocked: the bytes that wait are limited, the server waits, and nothing is lost.
 @Suite struct BlockedClosureTests {
     private static let count = 80
     private static let filler = String(repeating: "x", count: 1 << 20)
 
-    /// A libwebsockets socket that tells when it is to stop reading.
+    /// A libwebsockets socket that reports when it is asked to stop reading.
     private final class WatchedSocket: WebSocket {
         private let socket = NetworkWebSocket(loop: .patient)
         let paused: @Sendable () -> Void
@@ -70,7 +70,7 @@ import Testing
             }
             pusher.connect()
             await paused.next()
-            // Sixteen wait, one is in the closure's hands; the rest lies in the system's buffers, and perhaps a proxy's.
+            // Sixteen wait and the closure has one; the rest is in the system's buffers, and perhaps in a proxy's.
             #expect(sent.withLock { $0 } < 50)
             gate.signal()
             await all.next()

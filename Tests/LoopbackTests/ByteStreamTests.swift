@@ -5,7 +5,7 @@ import Processes
 @testable import TestSupport
 import Testing
 
-/// A stream, turn by turn: what its loop does in each, and what the peer sees of it.
+/// A stream, turn by turn: the loop's work in each turn, and the result that the peer sees.
 @Suite struct ByteStreamTests {
     // MARK: Reading
 
@@ -19,7 +19,7 @@ import Testing
                 rig.send([UInt8](repeating: 1, count: size + 8), over: session)
                 rig.loop.wait(.notAtAll)
                 let first = rig.received.count
-                // The next read is full, too: again something is left, and nothing but this turn knows of it.
+                // The next read fills the buffer, too: again some bytes remain, and only this turn knows about them.
                 rig.send([UInt8](repeating: 2, count: size), over: session)
                 while rig.loop.settle() {}
                 return [first - size, rig.received.count - 2 * size]
@@ -28,13 +28,14 @@ import Testing
         }
     }
 
-    /// Data that OpenSSL reads for itself, such as tickets, counts as well: a peer must not keep the loop from everybody else.
+    /// Data that OpenSSL reads for itself, such as tickets, counts as well: a single peer must not keep the loop from its other
+    /// connections.
     @Test func aTurnReadsNoMoreThanItsShare() async throws {
         try await withWatchdog {
             let (first, all) = try await StreamRig.run { rig in
                 let session = try rig.handshakeInTLS12()
                 while rig.turn() {}
-                // Each in a record of some thirty bytes.
+                // Sends each byte in a record of some thirty bytes.
                 rig.sendEachInARecord(8_000, over: session)
                 rig.loop.wait(.notAtAll)
                 let first = rig.received.count
@@ -70,7 +71,7 @@ import Testing
         }
     }
 
-    // MARK: Since when something may have lain unread
+    // MARK: The earliest time at which bytes may have arrived
 
     /// A loop's clock, which the test sets.
     private final class Clock: Sendable {
@@ -129,7 +130,7 @@ import Testing
         }
     }
 
-    /// A close frame may stand behind something large.
+    /// A close frame may come after a large amount of data.
     @Test func whatWaitsWhenThePeerResetsIsReadThoughTheOwnerStops() async throws {
         try await withWatchdog {
             let (count, ends) = try await StreamRig.run { rig in
@@ -180,12 +181,12 @@ import Testing
                 guard case .bytes = Sockets.receive(rig.peer, into: rig.loop.readBuffer) else { return nil }
                 return rig.loop.readBuffer[0]
             }
-            // A record with an alert, before the end.
+            // A record with an alert arrives before the end.
             #expect(kind == 21)
         }
     }
 
-    /// A peer that has much to say must be able to, or it never sees that the client is done.
+    /// A peer with much left to send must be able to send it, or it never sees that the client is done.
     @Test func whoLeavesWhilePausedReadsOn() async throws {
         try await withWatchdog {
             let waits = try await StreamRig.run { rig in
@@ -207,7 +208,7 @@ import Testing
                 rig.stream?.leave()
                 var isOverdue = false
                 let timer = rig.loop.timers.makeTimer()
-                // Set later and for longer, so that it is due later, however busy the machine is.
+                // Set later and for longer, so it fires later, however busy the machine is.
                 timer.set(after: .milliseconds(2500)) { isOverdue = true }
                 while rig.stream != nil, !isOverdue { rig.turn(.untilNext) }
                 return rig.stream == nil
@@ -218,7 +219,8 @@ import Testing
 
     // MARK: Writing
 
-    /// The system tells a socket's error once, to whoever asks first: the next write has another, the next read an orderly end.
+    /// The system reports a socket's error only once, to the first caller: the next write gets a different error, the next read
+    /// an orderly end.
     @Test func aResetThatAWriteMeetsIsWhatEndsTheStream() async throws {
         try await withWatchdog {
             let ends = try await StreamRig.run { rig in

@@ -3,11 +3,11 @@ import Testing
 
 @testable import chaos
 
-/// The report that a run of scenarios makes of its trials.
+/// The report about all trials of a scenario.
 @Suite struct ChaosReportTests {
     private static let skip = Result<Trial.Result, any Error>.failure(Skipped("not here"))
 
-    /// One trial that can't be made says nothing of the others: what they found counts, in whatever order they end.
+    /// A skipped trial doesn't hide the problems that other trials found, in whatever order they end.
     @Test(arguments: [[true, false], [false, true], [true, false, true]])
     func aSkippedTrialHidesNoProblem(skipped: [Bool]) {
         var report = Report()

@@ -5,9 +5,9 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// Servers that ask for clients' certificates, and choose versions, as OpenSSL's own tool sees them.
+/// Servers that request client certificates and choose TLS versions, as OpenSSL's own tool sees them.
 @Suite struct ClientCertificateTests {
-    /// Answers whoever gets through with something to say, and tells what that was.
+    /// A server behind a TLS proxy that replies to each client that gets through, and records the client's request.
     private final class Rig: Sendable {
         let heard = Note<String>()
         let server: RawServer
@@ -62,12 +62,12 @@ import TestSupport
             let root = try CertificateAuthority()
             let authority = refusal == .rootBesideIntermediate ? try root.intermediate() : root
             let rig = try Rig(ServerTLS(clientCertificates: .required(by: authority), versions: version...version))
-            // More than fits on the way: what it says meanwhile mustn't hide why it is refused.
+            // More than fits on the way: the client's data must not hide the reason why it is refused.
             let client = try await TLSClient.connect(
                 to: rig.proxy.port, saying: "head -c 3000000 /dev/zero", showing: try refusal.certificate(of: authority))
             #expect(client.output.isEmpty)
             #expect(client.alert == (version == .tls12 ? refusal.alerts.tls12 : refusal.alerts.tls13))
-            // In TLS 1.3 it believes itself connected before it hears of it.
+            // In TLS 1.3 the client considers itself connected before it receives the alert.
             #expect(client.version == (version == .tls12 ? nil : "TLSv1.3"))
             #expect(await rig.heard.next() == "")
             #expect(rig.proxy.bytesToClients == 0)
@@ -99,7 +99,7 @@ import TestSupport
             let client = try await TLSClient.connect(
                 to: rig.proxy.port, showing: try authority.issueClient(), "-sess_out", session)
             #expect(client.output == "hello")
-            // Nothing to resume with.
+            // The client got no session that it could resume.
             #expect(!FileManager.default.fileExists(atPath: session))
         }
     }

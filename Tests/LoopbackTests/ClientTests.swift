@@ -5,7 +5,7 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// The client and the local server over real sockets, the endpoint asked over real HTTP.
+/// The client and the local server over real sockets, with the authorization endpoint called over real HTTP.
 @Suite struct ClientTests {
     private static func api(of server: LocalServer) -> PusherHTTPAPI {
         PusherHTTPAPI(

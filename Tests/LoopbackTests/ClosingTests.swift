@@ -6,7 +6,7 @@ import Processes
 import TestSupport
 import Testing
 
-/// An open connection ends with one report, whoever ends it and however.
+/// An open connection ends with exactly one report, whichever side ends it, and however.
 @Suite struct ClosingTests {
     private let endless: @Sendable (RawConnection) throws -> Void = { connection in
         try connection.upgrade()
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    /// A close frame tells whether to come back, and may be there when nobody reads.
+    /// A close frame says whether to reconnect, and may arrive while reading is paused.
     @Test(arguments: [RawServer.Ending.finish, .reset], [false, true])
     func theServerClosesWhileReadingIsPaused(ending: RawServer.Ending, secure: Bool) async throws {
         let paused = DispatchSemaphore(value: 0)
@@ -147,7 +147,7 @@ import Testing
             await serviceTurn()
             paused.signal()
             await sent.next()
-            // A server that only says that nothing more comes is still there: what it said waits, as it should.
+            // A server that has only sent FIN is still there: its data waits until reading resumes, as it should.
             if case .finish = ending { rig.socket.setReading(true) }
             #expect(
                 await rig.events.untilClosed() == [
@@ -157,7 +157,8 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    /// The end that the server is given two seconds for looks the same to us: it is the server that sees whether it was heard.
+    /// The client's report is the same if it merely gives up after two seconds, so the test checks on the server's side whether
+    /// the client still reads.
     @Test func weCloseWhileReadingIsPaused() async throws {
         let replies = Note<Frame?>()
         let server = try RawServer { connection in
@@ -169,7 +170,7 @@ import Testing
             try connection.send(close)
         }
         try await withWatchdog {
-            // A busy machine may take longer than that to answer.
+            // A busy machine may take longer than two seconds to reply.
             for attempt in 1...10 {
                 let rig = SocketRig()
                 rig.open(port: server.port, attempt: attempt)
@@ -193,7 +194,7 @@ import Testing
                 rig.open(port: server.port, host: host, attempt: attempt)
                 rig.socket.close(code: 1000, reason: "")
                 let events = await rig.events.untilClosed()
-                // Never opened, or closed like any other.
+                // The connection never opened, or was closed like any other.
                 switch events.last {
                 case .closed(.failed(let failure), ConnectionAttempt(attempt)):
                     #expect(failure.kind == .cancelled || failure.kind == .hostNotFound)
@@ -205,7 +206,7 @@ import Testing
         }
     }
 
-    /// More than may open at a time: each that is closed meanwhile makes room for another.
+    /// More connections than may open at a time: each one that is closed meanwhile makes room for another.
     @Test func whatIsClosedWhileItOpensKeepsNoPlace() async throws {
         let asked = Note<Void>()
         let server = try RawServer { connection in
@@ -345,7 +346,8 @@ import Testing
     }
 }
 
-/// Makes sockets, and counts of how many something is left: they and their connections hold an object by how they look names up.
+/// Makes sockets, and counts those of which something is left: each socket and its connection hold a token through the closure
+/// that looks names up.
 private final class Tokens: Sendable {
     private final class Token: Sendable {}
 

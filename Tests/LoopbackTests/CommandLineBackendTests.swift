@@ -6,7 +6,7 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// The commands that play an app's backend.
+/// The commands that act as an app's backend.
 @Suite(.serialized) struct CommandLineBackendTests {
     /// Runs a command to its end.
     private func run(
@@ -44,7 +44,7 @@ import TestSupport
         }
     }
 
-    /// The digest of a body protects nothing, but the protocol wants it.
+    /// The digest of a body isn't used for security, but the protocol requires it.
     @Test func triggerPublishesWhereTheSystemAllowsFIPSAlone() async throws {
         try await withWatchdog {
             let server = try await LocalServer.start()
@@ -82,7 +82,7 @@ import TestSupport
         }
     }
 
-    /// Not with the status that says that nothing was done: whoever tries again would publish these twice.
+    /// The exit status must not be the one for "nothing was done", because a retry would publish the first ten events twice.
     @Test func aBatchThatFailsMidwaySaysHowMuchIsPublished() async throws {
         try await withWatchdog {
             let server = try await LocalServer.start()
@@ -126,7 +126,7 @@ import TestSupport
             let listen = try Command(
                 ["listen", "presence-a", "news", "--user-id", "ann"],
                 environment: server.environment)
-            // In whatever order.
+            // The two subscriptions may succeed in either order.
             for _ in 1...2 { try await listen.errors.next(containing: "subscribed to") }
             func output(_ arguments: String...) async throws -> [String] {
                 try await run(arguments, server.environment).output
@@ -186,7 +186,7 @@ import TestSupport
         }
     }
 
-    /// serve's app has one, and its secret is known, too.
+    /// The app of `serve` has a master key, and its secret is known, too.
     @Test func theLocalServersAppNeedsNoMasterKey() async throws {
         try await withWatchdog {
             let secret = try #require(
@@ -196,7 +196,7 @@ import TestSupport
         }
     }
 
-    /// The error names the variable, and doesn't repeat its value.
+    /// The error names the variable, but doesn't repeat its value.
     @Test func aWrongVariableIsNamed() async throws {
         try await withWatchdog {
             let run = try await run(["channels"], ["PUSHER_ENCRYPTION_MASTER_KEY": "abc"])
@@ -205,7 +205,7 @@ import TestSupport
         }
     }
 
-    /// The signature as in the protocol's facts: HMAC-SHA256 of the body with the secret `s3cret`.
+    /// The signature as the protocol defines it: HMAC-SHA256 of the body with the secret `s3cret`.
     @Test(arguments: [
         ("0aebb45162ff17f38610bcba74b60e746cc02ffe4a081e513f313e55d7365bca", true), (String(repeating: "0", count: 64), false),
     ])
@@ -220,7 +220,7 @@ import TestSupport
         }
     }
 
-    /// An event that the library doesn't know is printed as it stands, but for the white space between its tokens.
+    /// An event that the library doesn't know is printed unchanged, except for the white space between its tokens.
     @Test func webhookVerifyPrintsAnEventOfSeveralLinesOnOne() async throws {
         try await withWatchdog {
             let event = "{\n\t\"name\": \"brand_new\",\n    \"n\": 1.10\n  }"
@@ -250,7 +250,7 @@ import TestSupport
                 environment: ["PUSHER_CLUSTER": "nowhere", "PUSHER_SECRET": "s3cret"])
             let request = try #require(await requests.next())
             #expect(request.hasPrefix("CONNECT api-nowhere.pusher.com:443 HTTP/1.1\r\n"))
-            // A proxy that refuses does so the next time, too.
+            // A retry doesn't help against a proxy that refuses.
             #expect(await command.end() == .exit(1))
             #expect(!(await command.errors.toEnd()).contains { $0.contains("s3cret") })
         }
@@ -262,14 +262,14 @@ import TestSupport
             let file = try #require(server.certificateAuthority).file().path
             var environment = server.environment
             environment["SSL_CERT_FILE"] = nil
-            // No later attempt goes better while nobody changes anything.
+            // A later attempt can't succeed unless somebody changes something.
             #expect(try await run(["channels"], environment).end == .exit(1))
             #expect(try await run(["channels", "--ca-file", file], environment).end == .exit(0))
             await server.stop()
         }
     }
 
-    /// Nobody's user id moves the cursor of a terminal.
+    /// A user ID must not be able to move a terminal's cursor.
     @Test func whatAServerSaysStaysOnItsLine() async throws {
         try await withWatchdog {
             let server = try await LocalServer.start()
@@ -299,7 +299,7 @@ import TestSupport
         }
     }
 
-    /// In the words of the command, not of the library.
+    /// The error uses the command's terms, not the library's.
     @Test(arguments: [
         ["--info", "user_count"], ["--info", "cache,user_count", "--prefix", "pre"], ["news", "--info", "user_count"],
         ["presence-a", "news", "--info", "user_count"],

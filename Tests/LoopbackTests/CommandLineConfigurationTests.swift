@@ -6,9 +6,9 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// Commands that find their app in a file: which file, what goes before it, and files that are none.
+/// Commands that read their app from a file: which file, what takes precedence over it, and which files are refused.
 @Suite(.serialized) struct CommandLineConfigurationTests {
-    /// A folder of a test's own, which goes with the value.
+    /// A test's temporary folder, which is deleted with the value.
     private final class Folder {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("pusher-channels-\(UUID().uuidString)")
 
@@ -48,7 +48,7 @@ import TestSupport
             #expect(await trigger.end() == .exit(0))
             #expect(server.requests.map(\.path) == ["/apps/7/events"])
             #expect(await trigger.errors.toEnd() == [])
-            // The secret lets it in, as that of the environment does.
+            // The file's secret authorizes the command, as one in the environment does.
             let listen = try Command("listen", "private-a", "--config", file, "--count", "1")
             try await listen.errors.next(containing: "subscribed to private-a")
             await server.stop()
@@ -83,14 +83,14 @@ import TestSupport
             #expect(try await path([], [:]) == "/apps/7/channels")
             #expect(try await path([], ["PUSHER_APP_ID": "8"]) == "/apps/8/channels")
             #expect(try await path(["--app-id", "9"], ["PUSHER_APP_ID": "8"]) == "/apps/9/channels")
-            // The file that an option names is read instead of the other, not after it.
+            // The file that an option names is read instead of the other file, not after it.
             let other = try folder.file("other", "host = 127.0.0.1\nport = \(server.url.port ?? 0)\n")
             #expect(try await path(["--config", other], [:]) == "/apps/1/channels")
             await server.stop()
         }
     }
 
-    /// None of them is waited for, and none is read to an end that doesn't come.
+    /// The command doesn't wait for such a file, nor read one that never ends.
     @Test func whatIsNoFileOfSettingsIsRefused() async throws {
         try await withWatchdog {
             let folder = try Folder()
@@ -139,7 +139,7 @@ import TestSupport
         }
     }
 
-    /// Kubernetes sets such a port; whoever signs waits for nobody.
+    /// Kubernetes sets such a port, and signing waits for no server.
     @Test(arguments: [
         (
             ["auth", "sign", "private-a", "--socket-id", "1.2"],
@@ -151,7 +151,7 @@ import TestSupport
     func aVariableThatIsNotUsedMayBeAnything(arguments: [String], environment: [String: String]) async throws {
         try await withWatchdog {
             let command = try Command(arguments, environment: environment)
-            // Whether a server is there, on the port that is asked without the variable, is not the test's matter.
+            // The test doesn't depend on whether a server listens on the default port.
             #expect(await command.end() != .exit(64))
             let errors = await command.errors.toEnd()
             #expect(!errors.contains { $0.contains("PUSHER_") }, "\(errors)")

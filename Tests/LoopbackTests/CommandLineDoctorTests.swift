@@ -5,14 +5,14 @@ import Processes
 import Testing
 import TestSupport
 
-/// `pusher-channels doctor` as a user runs it: which step it says failed, and with which status it ends.
+/// `pusher-channels doctor` as a user runs it: the step that it reports as failed, and its exit status.
 @Suite(.serialized) struct CommandLineDoctorTests {
     private struct Run {
         let end: Command.End?
         let steps: [[String: String]]
         let text: String
 
-        /// The steps with an outcome, in order.
+        /// Returns the steps with this result, in order.
         func steps(_ result: String) -> [String] {
             steps.filter { $0["result"] == result }.compactMap { $0["step"] }
         }
@@ -29,7 +29,7 @@ import TestSupport
         return Run(end: end, steps: steps, text: (output + errors).joined(separator: "\n"))
     }
 
-    /// A server behind TLS, its endpoint for authorizations, and the file of its authority.
+    /// Starts a server with TLS; returns it with its port, its endpoint's base URL and its authority's file.
     private func server() async throws -> (server: LocalServer, port: String, endpoint: String, file: String) {
         let server = try await LocalServer.start(tls: .throwaway)
         let port = String(try #require(server.url.port))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import pusher_channels
 
-/// The options and the output of commands, without a process.
+/// The options and the output of commands, tested without a process.
 @Suite struct CommandLineOptionsTests {
     /// Returns what is wrong with the options of `serve`; nil if they can be used.
     private func problem(_ arguments: [String]) -> String? {
@@ -31,7 +31,7 @@ import Testing
         #expect(problem(["--encryption-master-key", key]) == "--encryption-master-key takes 32 bytes in base64")
     }
 
-    /// Between tokens an escape would make it no JSON; within strings it means the same.
+    /// Between tokens, an escape would make the JSON invalid; within strings, it means the same character.
     @Test(arguments: [
         ("{\r\n\t\"a\": 1\n}", "{   \"a\": 1 }"),
         ("{\"a\":\"\u{7F}\u{9B}\u{202E}\u{E9}\"}", #"{"a":"\u007f\u009b\u202eé"}"#),

@@ -4,7 +4,7 @@ import Processes
 import Testing
 import TestSupport
 
-/// The commands' options for what stands between a client and its server.
+/// The commands' options for the route to the server: proxies and TLS.
 @Suite(.serialized) struct CommandLineRouteTests {
     @Test func listenGoesThroughTheProxyItIsGiven() async throws {
         try await withWatchdog {
@@ -37,7 +37,7 @@ import TestSupport
         }
     }
 
-    /// The message doesn't repeat what may hold a password.
+    /// The message doesn't repeat the value, which may contain a password.
     @Test(arguments: ["socks5://ann:s3cret@127.0.0.1:1080", "ann:s3cret@127.0.0.1:port"])
     func whatIsNoProxyIsRefused(proxy: String) async throws {
         try await withWatchdog {

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import pusher_channels
 
-/// Colors and progress, which commands write to a terminal and, unless told to, nowhere else.
+/// Colors and progress, which commands write only to a terminal unless told otherwise.
 @Suite(.serialized) struct CommandLineTerminalTests {
     private static let terminal = ["TERM": "xterm", "NO_COLOR": "", "FORCE_COLOR": ""]
 
@@ -24,7 +24,7 @@ import TestSupport
         #expect(traits.paint("text", nil) == "text")
     }
 
-    /// The text is that without colors.
+    /// The text is the same with and without colors.
     @Test(arguments: [
         (true, [:], true), (true, ["NO_COLOR": "1"], false), (true, ["TERM": "dumb"], false), (false, [:], false),
         (false, ["FORCE_COLOR": "1"], true),

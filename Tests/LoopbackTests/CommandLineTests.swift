@@ -6,7 +6,7 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// The commands as a user runs them: processes, signals, exit statuses and what is printed.
+/// The commands as a user runs them: processes, signals, exit statuses and output.
 @Suite(.serialized) struct CommandLineTests {
     private func line(_ text: String?) throws -> [String: String?] {
         try JSONDecoder().decode([String: String?].self, from: Data((text ?? "").utf8))
@@ -28,7 +28,7 @@ import TestSupport
         }
     }
 
-    /// As servers and other clients do it: the first event's name is the same text in another normal form.
+    /// Servers and other clients compare names the same way: the first event's name is the same text in another normal form.
     @Test func listenTellsNamesApartByTheirBytes() async throws {
         try await withWatchdog {
             let server = try await LocalServer.start()
@@ -54,7 +54,7 @@ import TestSupport
             #expect(await listen.end() == .exit(1))
             let errors = await listen.errors.toEnd()
             #expect(errors.contains { $0.contains(reason) }, "\(errors)")
-            // The log writes to the same place, from another thread.
+            // The log writes to the same stream, from another thread.
             #expect(errors.contains { $0.hasPrefix("Error: ") }, "\(errors)")
             #expect(await listen.output.toEnd() == [])
         }
@@ -85,14 +85,14 @@ import TestSupport
         }
     }
 
-    /// The first begins the end in good order, which waits for a client that doesn't answer; the second doesn't.
+    /// The first signal starts a graceful shutdown, which waits for a client that doesn't reply; the second one skips the wait.
     @Test func aSecondSignalEndsServeAtOnce() async throws {
         try await withWatchdog {
             let (server, port) = try await Command.server()
             let listen = try Command("listen", "news", "--port", String(port))
             try await listen.errors.next(containing: "subscribed to news")
             listen.signal(SIGSTOP)
-            // It finds both when it goes on, so that no end of the first comes before the second.
+            // The server receives both signals when it resumes, so it can't end after the first one alone.
             server.signal(SIGSTOP)
             server.signal(SIGINT)
             server.signal(SIGTERM)
@@ -120,7 +120,7 @@ import TestSupport
         }
     }
 
-    /// Made without warnings of the programs that show such pages, where there is one.
+    /// The page is built without warnings from the programs that display manual pages, if one is installed.
     @Test func aManualPageNamesAllCommandsAndNoSecret() async throws {
         try await withWatchdog {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("manual-\(UUID().uuidString)")

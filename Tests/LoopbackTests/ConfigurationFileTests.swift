@@ -4,7 +4,7 @@ import Testing
 
 @testable import pusher_channels
 
-/// The lines of a configuration file, and which of several sources a setting is of.
+/// The lines of a configuration file, and the precedence among several sources of a setting.
 @Suite struct ConfigurationFileTests {
     private func parse(_ text: String) throws -> [Setting: String] {
         try ConfigurationFile(parsing: Data(text.utf8), name: "file").values
@@ -74,7 +74,7 @@ import Testing
         #expect(settings.first(of: [.port, .tls]) == nil)
     }
 
-    /// And how long to wait, which is no server's matter.
+    /// In addition there is the time-out, which isn't a property of any server.
     @Test func theVariablesAreThoseOfLocalServer() {
         #expect(
             Setting.allCases.map(\.variable) == [
@@ -83,7 +83,7 @@ import Testing
             ])
     }
 
-    /// A directory that isn't absolute is passed over, as the specification of these directories has it.
+    /// A directory that isn't absolute is ignored, as the specification of these directories requires.
     @Test(arguments: [
         (["PUSHER_CONFIG": "a", "HOME": "/home/ann"], "a", true),
         (["PUSHER_CONFIG": "", "XDG_CONFIG_HOME": "/x", "HOME": "/home/ann"], "/x/pusher-channels/config", false),

@@ -5,7 +5,7 @@ import Processes
 @testable import PusherChannels
 import Testing
 
-/// Every way not to get connected ends in one report, with a reason to act on.
+/// Every failure to connect ends in one report, with an actionable reason.
 @Suite struct ConnectFailureTests {
     private func failure(
         port: Int, host: String = "127.0.0.1", secure: Bool = false
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// Keeps the server until the report is there.
+    /// Keeps the server alive until the report arrives.
     private func failure(
         with server: RawServer, host: String = "127.0.0.1", secure: Bool = false
     ) async throws -> WebSocketFailure {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// The steps that follow have time limits of their own, and no other address is tried.
+    /// The following steps have their own time limits, and no other address is tried.
     @Test(arguments: [false, true])
     func anAddressThatTookTheConnectionIsTimedNoMore(secure: Bool) async throws {
         let asked = Note<Void>()
@@ -78,14 +78,14 @@ import Testing
         try await withWatchdog {
             let time = Duration.milliseconds(50)
             let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: .seconds(86_400), address: time))
-            // A busy machine may take longer to look at the first.
+            // On a busy machine the first address may time out, hence the second one.
             let rig = SocketRig(socket: NetworkWebSocket(loop: loop) { $1(.success(["127.0.0.1", "127.0.0.1"])) })
             rig.open(port: server.port, host: "two.example", secure: secure)
             await asked.next()
             let fired = Note<Void>()
             loop.post { service in
                 let timer = service.timers.makeTimer()
-                // Set later, and so due later.
+                // Set later, so it fires later.
                 timer.set(after: time) { [timer] in withExtendedLifetime(timer) { fired.send(()) } }
             }
             await fired.next()
@@ -202,7 +202,7 @@ import Testing
             let events = await rig.events.untilClosed()
             #expect(events.count == 1)
             #expect(events.last?.failure?.kind == .cancelled)
-            // The connection is gone, not just forgotten.
+            // The connection is closed, not just forgotten.
             #expect(await asked.next() == false)
         }
     }
@@ -224,10 +224,11 @@ import Testing
         #expect(try await failure(with: server, host: "localhost", secure: true).kind == .tlsFailed(.handshakeFailed))
     }
 
-    /// By the same alert a server refuses who shows no certificate: that is meant only if it asked for one.
+    /// A server also sends this alert to a client without a certificate, but it has that meaning only if the server requested
+    /// one.
     @Test func aServerThatHasNothingInCommonWithUs() async throws {
         let server = try RawServer { connection in
-            // A fatal alert, the handshake's failure (RFC 5246, 7.2).
+            // A fatal alert, handshake_failure (RFC 5246, 7.2).
             try connection.send([21, 3, 3, 0, 2, 2, 40])
             try connection.readToEnd()
         }

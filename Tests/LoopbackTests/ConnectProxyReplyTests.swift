@@ -4,7 +4,7 @@ import Processes
 import PusherChannels
 import Testing
 
-/// The tests' own CONNECT proxy, byte for byte.
+/// The tests' CONNECT proxy, checked byte for byte.
 @Suite struct ConnectProxyReplyTests {
     private static let granted = "HTTP/1.1 200 Connection established\r\n\r\n"
 
@@ -16,7 +16,7 @@ import Testing
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Sends back what it gets, once that has ended.
+    /// Returns a server that sends back the received bytes once the client has finished.
     private func echo() throws -> RawServer {
         try RawServer { connection in
             try connection.send(try connection.readToEnd())
@@ -125,7 +125,7 @@ import Testing
             let read = try await client.reads()
             #expect(try await sending.value)
             #expect(read.end == .finished)
-            // Not compared within the expectation, which would describe them all.
+            // Compared outside the expectation, which would print all the bytes.
             let isWhole = read.bytes == Array(Self.granted.utf8) + bytes + Array("early".utf8) + bytes
             #expect(isWhole)
         }

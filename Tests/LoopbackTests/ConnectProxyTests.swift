@@ -5,9 +5,9 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// The tests' own CONNECT proxy, as curl sees it.
+/// The tests' CONNECT proxy, as curl sees it.
 @Suite struct ConnectProxyTests {
-    /// Asks for `/hello` at an address through a proxy.
+    /// Requests `/hello` at an address through a proxy.
     private func curl(_ url: String, through proxy: ConnectProxy, _ options: String...) async throws -> (
         output: [String], errors: [String], end: Command.End?
     ) {
@@ -76,7 +76,7 @@ import TestSupport
             let friend = try await curl("\(server.url)", through: proxy, "--proxy-user", "ann:se:cret")
             #expect(friend.output == [#""World""#])
             #expect(proxy.requests.all.last?.values("Proxy-Authorization") == ["Basic YW5uOnNlOmNyZXQ="])
-            // It says how to show them: who waits to be told gets in as well.
+            // The proxy's refusal names the scheme, so a client that sends credentials only on request gets in as well.
             let asked = try await curl("\(server.url)", through: proxy, "--proxy-anyauth", "--proxy-user", "ann:se:cret")
             #expect(asked.output == [#""World""#])
         }

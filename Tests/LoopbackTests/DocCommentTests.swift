@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-/// The snippets of doc comments, word for word; `ci/checks/snippets` compares them. Those that take servers.
+/// The snippets of doc comments that need servers, word for word; `ci/checks/snippets` compares them.
 @Suite struct DocCommentTests {
     private static let lookUp = #"printf 'GET / HTTP/1.0\r\n\r\n'"#
 

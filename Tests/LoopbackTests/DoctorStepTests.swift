@@ -5,9 +5,10 @@ import Testing
 
 @testable import pusher_channels
 
-/// The step that failed is found from an error: where its kind doesn't tell, from what the page "When connecting fails" has of it.
+/// The failed step is derived from an error: from its kind or, if that is ambiguous, from its message as listed on the page "When
+/// connecting fails".
 @Suite struct DoctorStepTests {
-    /// A row of the page whose kind is that of failures of several steps.
+    /// A row of the page with a kind of failure that several steps share.
     struct Row: CustomTestStringConvertible {
         let section: String
         let kind: WebSocketFailure.Kind
@@ -78,7 +79,7 @@ import Testing
         #expect(route.success(of: .proxy) == "[::1]:3128 makes a tunnel to [2001:db8::1]:6001")
     }
 
-    /// Those after it were not tried, and are not said to work.
+    /// The later steps weren't tried, so they aren't reported as working.
     @Test(arguments: [(false, false), (true, true)])
     func noStepAfterAFailedOneIsWell(usesTLS: Bool, hasProxy: Bool) {
         let route = DoctorRoute(

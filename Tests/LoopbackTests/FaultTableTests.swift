@@ -37,7 +37,7 @@ import TestSupport
         if fault.seams.contains(.localServer) { try server.inject(fault) } else { try proxy.inject(fault) }
         try await withWatchdog {
             let outcome = await FaultTable.outcome(of: NetworkWebSocket(loop: .patient), port: proxy.port, expecting: expected) {
-                // The server has answered what never comes.
+                // By now the server has sent the reply that never arrives.
                 for await _ in connected { break }
             }
             #expect(outcome == expected, "\(fault)")

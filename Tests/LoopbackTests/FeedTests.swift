@@ -4,7 +4,7 @@ import Glibc
 import Processes
 import Testing
 
-/// A server that sends as fast as it can: the client takes what comes, and loses nothing.
+/// A server that sends as fast as it can: the client receives everything and loses nothing.
 @Suite struct FeedTests {
     private struct Result: Decodable {
         let events: Int
@@ -12,8 +12,8 @@ import Testing
 
     private static let sanitizer = ProcessInfo.processInfo.environment["CI_SANITIZER"]
 
-    /// In kB. An optimized client reads so fast that all that may wait on its delivery queue does, where that has to wait for a core.
-    /// The thread sanitizer keeps notes of its own on memory.
+    /// The limit in kB. An optimized client reads so fast that its delivery queue fills up to its limit whenever the queue has to
+    /// wait for a core. The thread sanitizer keeps its own records of memory.
     private static var limit: Int {
         #if DEBUG
         sanitizer == "thread" ? 20_480 : 10_240
@@ -30,7 +30,7 @@ import Testing
         return (feed, address.split(separator: ":").last.map(String.init) ?? "")
     }
 
-    /// The consumer, a command that prints, is slower than the server: the server waits, the command's memory stays.
+    /// The reader, a command that prints, is slower than the server: the server waits, and the command's memory doesn't grow.
     @Test(.disabled(if: Self.sanitizer == "address", "the address sanitizer keeps what is freed"))
     func aSlowReaderTakesNoMemoryAndLosesNothing() async throws {
         let events = 200_000

@@ -6,9 +6,9 @@ import Processes
 import TestSupport
 import Testing
 
-/// A request can be given up at any time: it ends once, and leaves nothing behind.
+/// A request can be cancelled at any time: it ends once, and leaves nothing behind.
 @Suite struct HTTPCancelTests {
-    /// A task, and how often its handler was called with what.
+    /// A task, with the number and the results of its handler's calls.
     private struct Started {
         let task: NetworkHTTPTask
         let ends = Note<URLError.Code?>()
@@ -21,7 +21,7 @@ import Testing
             }
         }
 
-        /// Waits for the end, and for anything that may come after it.
+        /// Waits for the end, and for anything that may follow it.
         func end() async -> URLError.Code? {
             let end = await ends.next() ?? nil
             task.cancel()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Without an answer that could be there before the task is cancelled.
+    /// The server sends no response, so none can arrive before the task is cancelled.
     @Test func atOnce() async throws {
         let server = try RawServer { try $0.readToEnd() }
         try await withWatchdog {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// In the TLS handshake, after the request, in the middle of the answer.
+    /// Cancels in the TLS handshake, after the request, and in the middle of the response.
     @Test(arguments: [("https", ""), ("http", ""), ("http", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell")])
     func underWay(scheme: String, sent: String) async throws {
         let asked = Note<Void>()
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// The time that one waits for its turn counts.
+    /// The time that a request waits for a connection counts toward its time-out.
     @Test func aTurnThatDoesNotComeInTime() async throws {
         let asked = Note<Void>()
         let server = try RawServer { connection in
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    /// A task that is given up makes room for the next.
+    /// A cancelled task makes room for the next one.
     @Test func aConnectionThatIsGivenUpMakesRoom() async throws {
         let log = HTTPLog()
         let asked = Note<Void>()
@@ -173,8 +173,7 @@ import Testing
         }
     }
 
-    /// A request that is cancelled lets waiting ones go ahead, and here those fail at once: one after the other, not one within
-    /// the other.
+    /// A cancelled request lets waiting ones go ahead, which fail at once here. They must end one after the other, not nested.
     @Test func whatFailsAtOnceEndsInItsOrder() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID().uuidString).pem")
         try CertificateAuthority().write(to: file)
@@ -187,7 +186,7 @@ import Testing
             }
             for task in tasks { task.resume() }
             await serviceTurn()
-            // Whoever connects from now on trusts nobody.
+            // From now on no connection has an authority to trust.
             try FileManager.default.removeItem(at: file)
             tasks[0].cancel()
             for number in [7, 8, 9, 10, 11, 12, 1] { #expect(await order.next() == number) }
@@ -215,7 +214,7 @@ import Testing
         }
     }
 
-    /// A task keeps what its handler holds until the handler has been called, and no longer.
+    /// A task retains its handler's captures until the handler has been called, and no longer.
     @Test func theHandlerIsLetGo() async throws {
         final class Owner: Sendable {}
         let server = try RawServer(log: HTTPLog()) { _, _ in okay() }

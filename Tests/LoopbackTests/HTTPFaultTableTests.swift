@@ -15,12 +15,12 @@ import FoundationNetworking
         (.bandwidth(bytesPerSecond: 20_000), "200"),
     ]
 
-    /// The error or the status that a request comes to.
+    /// Returns the error or the status with which a request ends.
     private func outcome(
         _ session: some HTTPSession, _ url: URL, of fault: Fault, afterwards: () -> Void = {}
     ) async -> String {
         var request = URLRequest(url: url)
-        // What the stall takes on a socket.
+        // On a socket, the stall lasts until this time-out.
         request.timeoutInterval = fault == .stall ? 1 : 60
         return await withCheckedContinuation { continuation in
             session.dataTask(with: request) { _, response, error in

@@ -7,12 +7,12 @@ import Processes
 import TestSupport
 import Testing
 
-/// Requests on connections that turn out to be gone: which of them are made again, how often, and when.
+/// Requests on connections that turn out to be gone: which of them are repeated, how often, and when.
 @Suite struct HTTPRepeatTests {
     private let rig = HTTPRig()
     private let log = HTTPLog()
 
-    /// Makes so many requests at a time; they end in any order.
+    /// Starts the numbered requests at the same time; they end in any order.
     private func start(_ numbers: ClosedRange<Int>, port: Int, ends: Note<Int?>) throws {
         for number in numbers {
             rig.session.dataTask(with: try HTTPRig.request(port: port, "/\(number)")) { _, response, _ in
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// It was sent whole: the server may have carried it out, and a second time is for the user to decide.
+    /// The request was sent completely, so the server may have carried it out; only the user can decide to repeat it.
     @Test func aRequestThatMayHaveBeenCarriedOutIsNotRepeated() async throws {
         let server = try RawServer(log: log) { connection, request in (connection, request) == (1, 1) ? okay() : nil }
         try await withWatchdog {
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// It has begun to answer: it has read the request, and may have done what it asks for.
+    /// The server has begun to respond, so it has read the request and may have carried it out.
     @Test func aRequestWithPartOfAReplyIsNotRepeated() async throws {
         let server = try RawServer { [log] connection in
             let number = log.connected()
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// Not on another that may be gone as well: there may be as many of those as there are connections.
+    /// The repeated request gets a new connection, because all existing ones may be gone as well.
     @Test func aRequestIsRepeatedOnAConnectionOfItsOwn() async throws {
         let (asked, ends) = (Note<Void>(), Note<Int?>())
         let open = DispatchSemaphore(value: 0)
@@ -129,7 +129,7 @@ import Testing
         let server = try RawServer(log: log) { _, request in
             asked.send(())
             open.wait()
-            // One of the connections that are used again.
+            // The first reused connection to get a request ends.
             let isFirst = isGone.withLock { isGone in
                 defer { isGone = isGone || request == 2 }
                 return request == 2 && !isGone

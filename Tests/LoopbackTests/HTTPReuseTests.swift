@@ -7,7 +7,7 @@ import Processes
 import TestSupport
 import Testing
 
-/// Connections that carry one request after the other, and what happens when they are gone.
+/// Connections that carry one request after another, and what happens when they are gone.
 @Suite struct HTTPReuseTests {
     private let rig = HTTPRig()
     private let log = HTTPLog()
@@ -18,7 +18,7 @@ import Testing
         return replies
     }
 
-    /// Makes requests, so many at a time; how many were answered as they should be.
+    /// Makes requests, up to `limit` at a time, and returns the number of correct responses.
     private func many(_ count: Int, atATime limit: Int, _ address: String, with rig: HTTPRig) async throws -> Int {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             var good = 0
@@ -67,7 +67,7 @@ import Testing
         proxy.stop()
     }
 
-    /// The seventh waits until one of six is answered, and those behind it wait in their order.
+    /// The seventh request waits until one of the first six gets its response, and later ones wait in order.
     @Test func requestsWaitInTheirOrder() async throws {
         let gate = Note<Void>()
         let open = Locked(DispatchSemaphore(value: 0))
@@ -88,7 +88,7 @@ import Testing
             }
             for _ in 1...6 { await gate.next() }
             #expect(Set(log.requests.map { $0.prefix(2) }) == ["/1", "/2", "/3", "/4", "/5", "/6"])
-            // One connection goes on, and takes all that wait.
+            // One connection continues, and takes all waiting requests.
             open.withLock { $0 }.signal()
             for _ in 1...7 { _ = await order.next() }
             #expect(log.requests.dropFirst(6).map { $0.prefix { $0 != " " } } == ["/7", "/8", "/9", "/10", "/11", "/12"])
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    /// A busy loop comes to the connection's end later than to the next request, which may not be made twice.
+    /// A busy loop may handle the next request, which must not be sent twice, before it sees the connection's end.
     @Test func anIdleConnectionThatTheServerClosesBeforeTheLoopLooks() async throws {
         let (leave, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let server = try RawServer { [log] connection in
@@ -156,7 +156,7 @@ import Testing
                 data, _, error in
                 end.send(data.map { String(decoding: $0, as: UTF8.self) } ?? "\(String(describing: error))")
             }
-            // Commands that come while another is carried out are carried out together, before the loop looks at the sockets.
+            // Commands posted during another command are carried out together, before the loop looks at the sockets.
             loop.post { _ in
                 loop.post { _ in
                     leave.signal()
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    /// Two seconds, of which one is left for the server's goodbye to arrive.
+    /// The server waits two seconds, and the client only one, so that no request crosses the server's close.
     @Test func anIdleConnectionIsClosedBeforeTheServerDoes() async throws {
         let closed = Note<Bool>()
         let server = try RawServer { connection in
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    /// A second answer to one request would be taken for that to the next.
+    /// A second response to a request would be mistaken for the response to the next one.
     @Test(arguments: [true, false])
     func moreThanAReply(atOnce: Bool) async throws {
         let said = Note<Void>()
@@ -203,7 +203,7 @@ import Testing
                 try connection.send(okay("first"))
                 heard.wait()
                 let forged = Array(okay("forged").utf8)
-                // When the client has read it.
+                // Returns once the client has read the response.
                 try connection.send(forged, cut: .every(forged.count))
                 said.send(())
             }
@@ -224,9 +224,9 @@ import Testing
         }
     }
 
-    /// An answer before all of the request was sent: the rest of it would be taken for the next one.
+    /// The response arrives before the whole request was sent; the rest would be mistaken for the next request.
     @Test func aReplyThatDoesNotWaitForTheRequest() async throws {
-        // More than the kernels hold between the two.
+        // More than the kernels buffer between client and server.
         let size = 32 << 20
         let heard = DispatchSemaphore(value: 0)
         let isCut = Note<Bool>()
@@ -242,18 +242,18 @@ import Testing
             let body = String(repeating: "x", count: size)
             let reply = try await rig.reply(HTTPRig.request(port: server.port, method: "POST", body: body))
             #expect(reply == "413 1")
-            // At once: a connection that were kept would be closed for its age some day.
+            // Sent at once, because a connection that was kept would be closed for its age eventually.
             #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "413 2")
             heard.signal()
             #expect(await isCut.next() == true)
         }
     }
 
-    /// The time for which it may be idle is over while it isn't.
+    /// The connection's idle time passes while it is in use.
     @Test func aConnectionThatIsUsedAgainIsNotClosedForItsAge() async throws {
         let (open, end, isOver) = (DispatchSemaphore(value: 0), Note<String>(), Note<URLError.Code?>())
         let server = try RawServer(log: log) { _, request in
-            // For one second.
+            // The connection may be idle for one second.
             if request == 1 { return okay("first", "Keep-Alive: timeout=2\r\n") }
             open.wait()
             return okay("second")
@@ -263,11 +263,11 @@ import Testing
             let second = rig.session.dataTask(with: try HTTPRig.request(port: server.port)) { data, _, _ in
                 end.send(data.map { String(decoding: $0, as: UTF8.self) } ?? "")
             }
-            // A deadline of the same loop that is due later.
+            // A request on the same loop with a later deadline.
             let late = rig.session.dataTask(with: try HTTPRig.request(port: silent.port, timeout: 1)) { _, _, error in
                 isOver.send((error as? URLError)?.code)
             }
-            // From within the answer: before the connection is old, however busy the machine is.
+            // Started from the first response's handler, before the connection is old, however busy the machine is.
             rig.session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, _ in
                 second.resume()
                 late.resume()
@@ -279,17 +279,17 @@ import Testing
         }
     }
 
-    // MARK: Whose connections
+    // MARK: Connections of sessions
 
-    /// At once, not when they are old.
+    /// The connections are closed at once, not when they are old.
     @Test func connectionsGoWithTheirSession() async throws {
         let server = try RawServer(log: log) { _, _ in okay() }
         try await withWatchdog {
-            // Its task is all that is left of it.
+            // Only its task still refers to the session.
             let reply = try await HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient)).reply(
                 HTTPRig.request(port: server.port))
             #expect(reply == "200 ok")
-            // The loop lets go of it in the turn in which it has answered, and hears of that in the next.
+            // The loop releases the session in the turn in which it responds, and learns of its end in the next.
             await serviceTurn()
             await serviceTurn()
             #expect(ProcessTables.connections(toPort: server.port) == 0)
@@ -311,9 +311,9 @@ import Testing
             tls.minimumVersion = .tls13
             _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).reply(request)
             #expect(proxy.connectionCount == 2)
-            // What one may do, another may not.
+            // Connections aren't shared across settings: the root session doesn't trust this authority.
             #expect(try await HTTPRig(root).failure(request).code == .serverCertificateHasUnknownRoot)
-            // Another session has connections of its own.
+            // Another session has its own connections.
             _ = try await HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient)).reply(request)
             #expect(proxy.connectionCount == 4)
         }

@@ -7,21 +7,21 @@ import Processes
 import TestSupport
 import Testing
 
-/// A loop whose connections have nothing to do sleeps, whatever waits in them.
+/// A loop whose connections have nothing to do sleeps, whatever data waits in them.
 @Suite struct IdleLoopTests {
-    /// Why a connection has nothing to do.
+    /// The reason why a connection has nothing to do.
     enum Idleness: CaseIterable, Sendable {
-        /// Nobody has said anything.
+        /// Neither side has sent anything.
         case quiet
-        /// Something has come that nobody wants to read.
+        /// Data has arrived, but reading is paused.
         case paused
-        /// The server doesn't read what it was sent.
+        /// The server doesn't read the client's data.
         case blocked
-        /// Both.
+        /// Reading is paused, and the server doesn't read either.
         case pausedAndBlocked
-        /// The server has said its last, behind something that nobody wants to read.
+        /// The server has sent FIN after data that waits because reading is paused.
         case pausedAtTheEnd
-        /// The server doesn't answer the upgrade.
+        /// The server doesn't reply to the upgrade request.
         case unanswered
 
         var pauses: Bool { self == .paused || self == .pausedAndBlocked || self == .pausedAtTheEnd }
@@ -42,7 +42,7 @@ import Testing
             if idleness.pauses { try connection.send([UInt8](repeating: 0, count: 100)) }
             if idleness == .pausedAtTheEnd { connection.finish() }
             reached.send(())
-            // Without reading: what the client sends stays where it is.
+            // Doesn't read, so the client's data stays in the buffers.
             isOver.wait()
         }
         defer { isOver.signal() }
@@ -58,11 +58,11 @@ import Testing
             if idleness.pauses { #expect(try await onThread { Readiness.readable.wait(for: descriptor) }) }
             server.ports.forEach(ProcessTables.limitBuffers)
             repeat {
-                // Until nobody has room for more: neither the systems at both ends nor a proxy between them.
+                // Repeated until all buffers are full: the systems' at both ends, and those of a proxy between them.
                 if idleness.blocks { rig.socket.send(String(repeating: "x", count: 1 << 20)) }
                 #expect(try await sleeps(loop))
             } while idleness.blocks && Readiness.writable.holds(for: descriptor)
-            // It was the connection that slept, not one that is gone.
+            // The connection still exists, so the loop slept with it open.
             #expect(ProcessTables.descriptors(connectedTo: server.port) == [descriptor])
             await loop.shutdown()
         }
@@ -80,7 +80,8 @@ import Testing
         }
     }
 
-    /// A child that was forked, and runs nothing else, has all sockets too. Here this process has another one of the same.
+    /// A forked child that runs no other program also has all sockets. Here a duplicate descriptor in this process takes its
+    /// place.
     @Test(arguments: [false, true])
     func aSocketThatAChildHasTooIsClosed(isOpen: Bool) async throws {
         let loop = NetworkLoop(timeouts: .long)
@@ -107,8 +108,8 @@ import Testing
         }
     }
 
-    /// Returns whether the loop's thread sleeps through a conversation of another loop. It may have had something left to do at
-    /// first.
+    /// Returns whether the loop's thread sleeps while another loop exchanges messages. At first it may still have something to
+    /// do.
     private func sleeps(_ loop: NetworkLoop) async throws -> Bool {
         let number = Note<String?>()
         loop.post { _ in number.send(ProcessTables.currentThread) }

@@ -5,11 +5,11 @@ import Processes
 import TestSupport
 import Testing
 
-/// Messages that take long to read: another thread reads them, and everything of their connection stays in order.
+/// Messages that take long to read are read on another thread, and all events of their connection stay in order.
 @Suite struct LargeMessageTests {
     private static let large = String(repeating: "0123456789abcdef", count: 1 << 17)
 
-    /// A connection whose delegate holds a large message until the gate opens.
+    /// Returns a connection whose delegate blocks on a large message until the gate opens.
     private func holding(_ gate: DispatchSemaphore, on loop: NetworkLoop) -> SocketRig {
         SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
             if event == .text(Self.large) { gate.wait() }
@@ -59,7 +59,7 @@ import Testing
             let rig = holding(gate, on: loop)
             rig.socket.open(.toLoopback(port: server.port, secure: false), attempt: first)
             #expect(await rig.events.next() == .opened(first))
-            // The loop gets to see what follows meanwhile.
+            // Meanwhile the loop sees what follows.
             for _ in 0..<100 { await serviceTurn(of: loop) }
             gate.signal()
             #expect(await rig.events.next() == .text(Self.large))
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// Closed by its owner meanwhile, it is reported closed once, and after the message.
+    /// A connection that its owner closes meanwhile is reported closed once, after the message.
     @Test func whoClosesMeanwhileHearsTheEndAfterTheMessage() async throws {
         let server = try RawServer { connection in
             try connection.upgrade()

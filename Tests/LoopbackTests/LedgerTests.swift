@@ -8,7 +8,7 @@ import Testing
 @Suite struct LedgerTests {
     private let start = Date(timeIntervalSince1970: 0)
 
-    /// A ledger with this many events, a second apart.
+    /// Returns a ledger with this many events, published a second apart.
     private func ledger(published count: Int = 0) -> Ledger {
         var ledger = Ledger(channels: ["feed"])
         publish(count, in: &ledger)
@@ -23,7 +23,7 @@ import Testing
         for number in numbers { ledger.hear(.event(channel: "feed", number: number)) }
     }
 
-    /// Subscribed, all three events heard.
+    /// Returns the ledger of a client that is subscribed and has received all three events.
     private func following() -> Ledger {
         var ledger = ledger()
         ledger.hear(.state("connected"))
@@ -93,7 +93,7 @@ import Testing
         #expect(ledger.findings.map(\.description) == ["3 is missing, and the client said nothing"])
     }
 
-    /// Sent at 3 s; the clock of the client may be another.
+    /// The first missing event is sent at 3 s; the client's clock may differ from ours.
     @Test(arguments: [(2.0, 0.0, true), (3.05, 0, true), (4, 0, false), (3603, 3600, true), (3603, 0, false), (3, 3600, false)])
     func theTimeMustFit(since: Double, ahead: Double, isRight: Bool) {
         var ledger = following()
@@ -105,7 +105,8 @@ import Testing
         #expect(ledger.findings.isEmpty == isRight, "\(ledger.findings)")
     }
 
-    /// A connection that is lost before an event comes; what it missed is said of the next one, the rest of itself.
+    /// A connection is lost before an event arrives: the first gap covers events that were missed before it, the second those
+    /// that it missed itself.
     @Test(arguments: [(2.0, 4.0, true), (2, 5, false)])
     func oneGapMayFollowAnother(first: Double, second: Double, isRight: Bool) {
         var ledger = following()

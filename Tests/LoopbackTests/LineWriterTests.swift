@@ -26,7 +26,7 @@ import TestSupport
         for _ in 1...4 { goOn.signal() }
         writer.finish(within: .seconds(Patience.seconds))
         #expect(written.withLock { $0 } == ["1", "2", "3", "4 lines were left out, as nobody read them"])
-        // Once they were told of, they are over.
+        // After they have been reported, left-out lines no longer count.
         goOn.signal()
         writer.add("8")
         writer.finish(within: .seconds(Patience.seconds))
@@ -62,7 +62,7 @@ import TestSupport
                 environment: ["PUSHER_CONFIG": "/dev/null"])
             try await listen.errors.next(containing: "subscribed to news")
             for _ in 1...40 { server.publish(channel: "news", event: "n", data: String(repeating: "x", count: 4_000)) }
-            // It comes after them on the same connection.
+            // The close arrives after the events, on the same connection.
             server.closeAll(code: 1000, reason: "after the last event")
             try await listen.errors.next(containing: "after the last event")
             listen.signal(SIGTERM)

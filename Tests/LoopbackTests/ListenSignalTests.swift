@@ -6,7 +6,7 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// `listen` when somebody has enough of it.
+/// `listen` ended by signals.
 @Suite(.serialized) struct ListenSignalTests {
     @Test(arguments: [SIGINT, SIGTERM])
     func aSignalEndsItInGoodOrder(signal: Int32) async throws {
@@ -32,7 +32,8 @@ import TestSupport
         }
     }
 
-    /// The first begins the end in good order, which waits for a server that never answers the close; the second doesn't.
+    /// The first signal starts a graceful shutdown, which waits for a server that never replies to the close; the second one
+    /// skips the wait.
     @Test func aSecondSignalEndsItAtOnce() async throws {
         try await withWatchdog {
             let server = try RawServer { connection in
@@ -40,7 +41,7 @@ import TestSupport
                 try connection.send(.text(#"{"event":"pusher:connection_established","data":{"socket_id":"1.1"}}"#))
                 _ = try connection.readFrame()
                 try connection.send(.text(#"{"event":"pusher_internal:subscription_succeeded","channel":"news","data":{}}"#))
-                // The close comes, and has no reply; then the end of the process.
+                // Reads the close without a reply, until the process ends.
                 while true { _ = try connection.readFrame() }
             }
             let listen = try Command("listen", "news", "--port", String(server.port))
@@ -52,7 +53,7 @@ import TestSupport
         }
     }
 
-    /// Nobody reads its output while events come, until it was told to end.
+    /// Events arrive while nobody reads the output; reading starts only after the signal.
     @Test func whatWasReceivedIsStillPrinted() async throws {
         try await withWatchdog {
             let server = try await LocalServer.start()
@@ -69,7 +70,7 @@ import TestSupport
             for number in 1...count {
                 server.publish(channel: "news", event: "\(number)", data: String(repeating: "x", count: 4_000))
             }
-            // It comes after them on the same connection.
+            // The close arrives after the events, on the same connection.
             server.closeAll(code: 1000, reason: "after the last event")
             try await listen.errors.next(containing: "after the last event")
             listen.signal(SIGINT)

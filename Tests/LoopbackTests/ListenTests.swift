@@ -11,7 +11,7 @@ import TestSupport
         try Command(["listen"] + arguments + ["--port", String(try #require(server.url.port))])
     }
 
-    /// An endpoint that answers with a status once, and lets everybody in then.
+    /// Starts a server whose authorization endpoint replies with a status once, and then authorizes every client.
     private func server(status: Int) async throws -> LocalServer {
         let server = try await LocalServer.start()
         let asked = Locked(0)
@@ -75,7 +75,7 @@ import TestSupport
         }
     }
 
-    /// Once, and not when a server that was there is away.
+    /// The advice is printed once, and not if a server that was there goes away.
     @Test func aServerThatIsNotThereComesWithAdvice() async throws {
         try await withWatchdog {
             let (port, descriptor) = try RawServer.refusingPort()
@@ -93,7 +93,7 @@ import TestSupport
         }
     }
 
-    /// A publisher can't move the cursor of a terminal, nor begin a line of their own.
+    /// A publisher can't move a terminal's cursor or begin a new line.
     @Test(arguments: [false, true])
     func whatIsPublishedStaysOnItsLine(json: Bool) async throws {
         try await withWatchdog {
@@ -143,7 +143,7 @@ import TestSupport
         }
     }
 
-    /// No later attempt goes better: it ends at once.
+    /// A retry can't succeed, so the command ends at once.
     @Test(arguments: [
         (["--port", "70000"], Int32(64), "--port takes a number from 1 to 65535"), (["--port=-1"], 64, "--port takes"),
         (["--host", "http://127.0.0.1"], 64, "--host takes a name or an address alone"), (["--host", ""], 64, "--host takes"),
@@ -160,7 +160,7 @@ import TestSupport
         }
     }
 
-    /// As the secret is: `serve` has both by default.
+    /// As with the secret, no option is needed: `serve` has both by default.
     @Test func theLocalServersAppNeedsNoMasterKey() async throws {
         try await withWatchdog {
             let server = try await LocalServer.start()
@@ -173,7 +173,7 @@ import TestSupport
         }
     }
 
-    /// They name options of the command, and repeat no secret.
+    /// The errors name the command's options, and don't repeat any secret.
     @Test(arguments: [
         (["private-a", "--key", "k"], "private-a requires --secret or --auth-endpoint"),
         (["presence-a", "--key", "k"], "presence-a requires --secret or --auth-endpoint"),

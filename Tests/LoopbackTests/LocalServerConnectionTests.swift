@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// An answer's body doesn't wait for the acknowledgment of its head.
+    /// A response's body doesn't wait for the acknowledgment of its head.
     @Test func whatIsSentIsSentAtOnce() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()

@@ -18,7 +18,7 @@ import TestSupport
 
         """
 
-    /// Reads up to and including some bytes.
+    /// Reads up to and including `end`.
     private func read(_ client: RawClient, upTo end: [UInt8]) async throws -> [UInt8] {
         try await onThread {
             var bytes: [UInt8] = []
@@ -37,7 +37,7 @@ import TestSupport
         return (client, String(decoding: try await read(client, upTo: Array("\r\n\r\n".utf8)), as: UTF8.self))
     }
 
-    /// The first message, of less than 65536 bytes.
+    /// Returns the first message, which has fewer than 65536 bytes.
     private func greeting(_ client: RawClient) async throws -> String {
         var length = Int(try await client.reads(2).bytes.last ?? 0)
         if length == 126 { length = try await client.reads(2).bytes.reduce(0) { $0 << 8 | Int($1) } }

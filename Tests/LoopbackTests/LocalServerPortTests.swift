@@ -7,7 +7,7 @@ import Testing
 
 /// A server that is stopped frees its port.
 @Suite struct LocalServerPortTests {
-    /// Again and again: it may be stopped before it has waited for its first connection.
+    /// Repeated, because a server may be stopped before it has waited for its first connection.
     @Test func aPortIsFreeThoughAChildThatIsBeingSpawnedHasACopyOfTheListener() async throws {
         let (port, held) = try HeldPort.take()
         defer { close(held) }
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// So that what was signed for a connection before is refused.
+    /// A signature for an earlier connection must be refused.
     @Test func aServerThatComesBackGivesItsConnectionsOtherIDs() async throws {
         try await withTestHarness { harness in
             var ids: Set<String> = []

@@ -7,7 +7,7 @@ import Processes
 import TestSupport
 import Testing
 
-/// A loop that can't start is an error of those who wanted it; the next one who does gets it.
+/// A loop that can't start reports an error to the callers that wanted it; the next caller can start it.
 @Suite struct LoopShortageTests {
     private let failure = WebSocketFailure(
         .unreachable, "Can't start what serves connections: resource temporarily unavailable")
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// A delegate that is told of a failure while it connects may try again at once, from within that call.
+    /// A delegate that receives a failure while it connects may try again at once, from within that call.
     @Test func whoIsToldSoMayAskAgain() async throws {
         let server = try RawServer.replying()
         try await withWatchdog {
@@ -60,20 +60,20 @@ import Testing
 
 #if compiler(>=6.2)
 @Suite struct DescriptorShortageTests {
-    /// Each takes as many as there are.
+    /// Each poller needs all available descriptors.
     @Test func aPollerLeavesNoDescriptor() async {
         await #expect(processExitsWith: .success) {
             let shortage = DescriptorShortage(leaving: 2)
             for _ in 0..<3 {
                 let poller = try SocketPoller()
-                // Whoever watches it owns it.
+                // The watcher owns the descriptor, so the poller doesn't close it.
                 close(poller.descriptor)
             }
             shortage.end()
         }
     }
 
-    /// From none to more than all that it takes: the poll, the wake-ups, the socket.
+    /// Leaves from none to more than an attempt needs: for the poll, the wake-ups and the socket.
     @Test func withFewDescriptorsEachAttemptFailsAndTheNextOneWorks() async {
         await #expect(processExitsWith: .success) {
             let (refusing, descriptor) = try RawServer.refusingPort()
@@ -86,14 +86,14 @@ import Testing
                     let failure = await rig.events.next()?.failure
                     shortage.end()
                     try #require(failure?.kind == .unreachable || failure?.kind == .connectionRefused)
-                    // Not before: a server that waits for a connection takes a descriptor for it.
+                    // Started only now, because a server that waits for a connection takes a descriptor for it.
                     let server = try RawServer { connection in
                         try connection.upgrade()
                         while true { try connection.send(.text(connection.readFrame().text)) }
                     }
                     rig.open(port: server.port, attempt: 2)
                     try #require(await rig.events.next() == .opened(second))
-                    // A loop that isn't woken looks again after half a minute.
+                    // A loop that isn't woken looks again only after half a minute.
                     for number in 1...20 {
                         rig.socket.send("\(number)")
                         try #require(await rig.events.next() == .text("\(number)"))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// A timer does what it was set to last, if anything.
+/// A timer runs only the action that was set last, if any.
 @Suite struct LoopTimerTests {
     private final class Log {
         var rung: [String] = []
@@ -25,11 +25,11 @@ import Testing
         #expect(log.rung == [])
     }
 
-    // MARK: What is held by what was to happen
+    // MARK: Objects that an action retains
 
-    // It may have the last reference to something with a timer of its own.
+    // An action may hold the last reference to an object with its own timer.
 
-    /// A timer whose action alone holds another timer, which is set, too.
+    /// Returns a timer whose action holds the only reference to another timer, which is set, too.
     private func timerThatHoldsAnother(of timers: LoopTimers) -> LoopTimer {
         let (timer, inner) = (timers.makeTimer(), timers.makeTimer())
         inner.set(after: .seconds(60)) {}

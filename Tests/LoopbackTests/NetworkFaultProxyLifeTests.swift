@@ -5,7 +5,7 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// A proxy without faults passes everything on, copes with peers that vanish, and leaves nothing behind.
+/// A proxy without faults forwards everything, copes with peers that vanish, and leaves nothing behind.
 @Suite struct NetworkFaultProxyLifeTests {
     private static func proxy(to server: RawServer) throws -> NetworkFaultProxy {
         try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port)
@@ -209,7 +209,7 @@ import TestSupport
             let client = try RawClient(port: proxy?.port ?? 0)
             #expect(proxy?.openConnectionCount == 1)
             proxy = nil
-            // Nobody asks whether the port is free: it is, and may be another test's by now.
+            // Doesn't check that the port is free, because another test may be using it by now.
             #expect(try await client.reads().end != .open)
         }
     }
@@ -225,8 +225,8 @@ import TestSupport
                 client.send([1])
                 if round % 2 == 0 { proxy.stop() }
             }
-            // Other tests have threads and descriptors of their own; what each round left behind would be far more. The server's
-            // side of a connection is closed when the server's thread gets to it.
+            // Other tests have their own threads and descriptors, but a leak in each round would be far more. The server's side
+            // of a connection is closed only when the server's thread gets to it.
             await pollTheSystem {
                 ProcessTables.threads(named: "fault-proxy") < rounds / 4
                     && ProcessTables.descriptors(of: getpid()) - descriptors < rounds / 2

@@ -5,15 +5,15 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// TLS that the proxy ends, as OpenSSL's own tool sees it.
+/// TLS that the proxy terminates, as OpenSSL's own tool sees it.
 @Suite struct NetworkFaultProxyTLSTests {
-    /// Connects with `openssl s_client`, and gives back the lines of what it prints about the connection.
+    /// Connects with `openssl s_client`, and returns the lines that it prints about the connection.
     private func connect(to port: Int, trusting authority: CertificateAuthority?, name: String = "localhost") async throws
         -> [String]
     {
         var arguments = ["s_client", "-connect", "127.0.0.1:\(port)", "-servername", name, "-verify_hostname", name]
         if let authority { arguments += ["-CAfile", try authority.file().path, "-no-CApath", "-no-CAstore"] }
-        // Its standard input is empty: it connects, says goodbye and ends.
+        // Its standard input is empty, so it connects, sends close_notify and ends.
         let command = try Command(program: "/usr/bin/openssl", arguments)
         return await command.output.toEnd()
     }
@@ -77,7 +77,7 @@ import TestSupport
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
-    /// A client with `openssl s_client -quiet`, which shows what TLS carries.
+    /// Returns the first line that `openssl s_client -quiet` prints, which is what TLS carries.
     private func read(from proxy: NetworkFaultProxy) async throws -> String {
         let file = try #require(try proxy.certificateAuthority?.file().path)
         let client = try Command(
@@ -135,7 +135,7 @@ import TestSupport
 
     // MARK: The SDK
 
-    /// The client is a process of its own, to which the authority is the system's.
+    /// Runs the client in its own process, where the system trusts the authority.
     private func listen(_ channel: String, port: Int, trusting file: String?) throws -> Command {
         try Command(
             ["listen", channel, "--count", "1", "--tls", "--port", String(port)],

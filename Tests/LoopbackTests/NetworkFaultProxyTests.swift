@@ -11,10 +11,10 @@ import TestSupport
     /// The bytes that the server sends on each connection: a head and four frames.
     private static let all = head + ["one", "two", "", String(repeating: "x", count: 300)].flatMap { Frame.text($0).bytes }
 
-    /// Some places: nowhere, in and after the head, in frames and after them, at the end.
+    /// Positions at the start, in and after the head, in and after frames, and at the end.
     static let counts = [0, 1, 20, head.count - 1, head.count, head.count + 1, head.count + 7, all.count - 1, all.count]
 
-    /// A server that sends at once, and then tells what each client sent.
+    /// A proxy to a server that sends at once, and then records the bytes that each client sent.
     private final class Rig: Sendable {
         let heard = Note<[UInt8]?>()
         let server: RawServer
@@ -37,7 +37,7 @@ import TestSupport
         try await withWatchdog {
             let rig = try Rig([.reset(after: .bytes(count))])
             let client = try RawClient(port: rig.proxy.port)
-            // For one that is silent, a reset waits a while.
+            // A reset waits a while for a client that has sent nothing.
             client.send([1])
             let read = try await client.reads()
             #expect(read.bytes == Array(Self.all.prefix(count)))
@@ -84,7 +84,7 @@ import TestSupport
             #expect(read.bytes == Array(Self.all.prefix(count)))
             client.send([1, 2, 3])
             client.finish()
-            // The server has sent everything long since.
+            // By now the server has sent everything.
             #expect(await rig.heard.next() == .some([1, 2, 3]))
             #expect(rig.proxy.bytesToClients == count)
             #expect(rig.proxy.bytesToServer == 3)
@@ -154,7 +154,7 @@ import TestSupport
                 let client = try RawClient(port: port)
                 #expect(try await client.reads(Self.all.count).bytes == Self.all)
             }
-            // The one from before was not concerned.
+            // The earlier connection wasn't affected.
             early.send([7])
             early.finish()
             #expect(try await early.reads().end == .finished)
@@ -185,7 +185,7 @@ import TestSupport
         }
     }
 
-    // MARK: What a proxy can't do
+    // MARK: Errors
 
     @Test func faultsOfOtherDoublesAreRefused() throws {
         let rig = try Rig()

@@ -6,13 +6,13 @@ import Processes
 import TestSupport
 import Testing
 
-/// Requests and their answers, and every way not to get one.
+/// Requests and their responses, and every way in which a request can fail.
 @Suite struct NetworkHTTPSessionTests {
     private let rig = HTTPRig()
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// Without a length only the goodbye tells that nobody cut it off.
+    /// Without a length, only close_notify shows that the body wasn't cut off.
     @Test(arguments: [true, false])
     func aBodyUpToTheEndNeedsCloseNotify(isCut: Bool) async throws {
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
@@ -68,7 +68,7 @@ import Testing
         ("GET", "HTTP/1.0 200 OK\r\n\r\nold", "200 old"),
         ("HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", "200 "),
         ("POST", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 Nothing\r\n\r\n", "204 "),
-        // Answers like others: nothing is asked for, nothing followed.
+        // These responses are like any other: no credentials are requested, no redirect is followed.
         ("GET", "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno", "401 no"),
         ("GET", "HTTP/1.1 401 No\r\nWWW-Authenticate: Negotiate\r\nContent-Length: 0\r\n\r\n", "401 "),
         ("POST", "HTTP/1.1 307 Else\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 4\r\n\r\nelse", "307 else"),
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    // MARK: No answer
+    // MARK: No response
 
     @Test func aPortWithNobody() async throws {
         let (port, descriptor) = try RawServer.refusingPort()
@@ -198,7 +198,7 @@ import Testing
             try connection.readToEnd()
         }
         try await withWatchdog {
-            // A busy machine may take longer to get as far as that.
+            // A busy machine may take longer to get to that stage.
             var message = ""
             for timeout in [0.25, 1, 4, 12] where !message.contains(text) {
                 let start = ContinuousClock().now
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    /// Each byte comes in time; all of them don't.
+    /// Each byte arrives in time, but the whole response doesn't.
     @Test func aServerThatDribbles() async throws {
         let server = try RawServer { connection in
             _ = try connection.readRequest()
@@ -301,7 +301,7 @@ import Testing
         }
     }
 
-    /// With TLS 1.3 it says so after the handshake, when the request is on its way.
+    /// With TLS 1.3, the server refuses only after the handshake, when the request is already on its way.
     @Test func aServerThatWantsACertificate() async throws {
         let authority = try CertificateAuthority()
         let server = try RawServer(tls: ServerTLS(clientCertificates: .required(by: authority), versions: .tls13 ... .tls13)) {

@@ -5,7 +5,7 @@ import Processes
 @testable import PusherChannels
 import Testing
 
-/// Loops of one's own, from their first connection to their end.
+/// Custom loops, from their first connection to their end.
 @Suite struct NetworkLoopTests {
     /// The stage of a connection when its loop is shut down.
     enum Stage: CaseIterable, Sendable {
@@ -23,13 +23,13 @@ import Testing
         }
     }
 
-    /// Brings a connection to a stage, with what keeps it there.
+    /// Brings a connection to a stage, and returns it with the objects that keep it there.
     private func bring(to stage: Stage, on loop: NetworkLoop) async throws -> (rig: SocketRig, holding: [any Sendable]) {
         let reached = Note<Void>()
         let isQuiet = stage == .securing || stage == .upgrading
         let server = try RawServer { connection in
             if isQuiet {
-                // Also where the client has given up before.
+                // Sent also if the client has already given up.
                 defer { reached.send(()) }
                 if stage == .upgrading { _ = try connection.readRequest() }
                 reached.send(())
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    // MARK: What is left of a loop
+    // MARK: The end of a loop
 
     @Test(arguments: Stage.allCases)
     func nothingIsLeftOfALoop(stage: Stage) async throws {
@@ -166,7 +166,7 @@ import Testing
         try await withWatchdog {
             let loop = NetworkLoop(timeouts: .long)
             let (rig, holding) = try await bring(to: stage, on: loop)
-            // More than have their turn at once, to an endpoint that is busy with them.
+            // More connections than may open at once, to an endpoint that doesn't accept them.
             let full = try FullListener()
             let waiting = (0..<100).map { _ in self.rig(loop) }
             for rig in waiting { rig.open(port: full.port) }
@@ -211,7 +211,7 @@ import Testing
             let loop = NetworkLoop(timeouts: .long)
             let token = Locked(Weak())
             let holder = Locked<SocketRig?>(nil)
-            // Reported while the loop still runs, and nothing of it is done any more.
+            // The close is reported while the loop still runs, but commands from this report are no longer carried out.
             let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
                 guard case .closed = event else { return }
                 holder.withLock { $0 }?.socket.setReading(true)
@@ -247,7 +247,7 @@ import Testing
             _ = await rig.events.untilClosed()
             rig.open(port: server.port, host: "new.example", attempt: 2)
             await asked.next()
-            // Whoever gets to hear of it gives up.
+            // A connection that received this reply would fail.
             replies.withLock { $0["old.example"] }?(.failure(WebSocketFailure(.hostNotFound, "too late")))
             await serviceTurn(of: loop)
             replies.withLock { $0["new.example"] }?(.success(["127.0.0.1"]))
@@ -267,7 +267,7 @@ import Testing
                 goOn.wait()
             }
             await started.next()
-            // The loop is busy when both come.
+            // The loop is busy when these calls are made.
             let stopping = Task { await loop.shutdown() }
             rig.open(port: server.port)
             let again = Task { await loop.shutdown() }
@@ -294,7 +294,7 @@ import Testing
 
     // MARK: Deadlines
 
-    /// Among them those that are due when libwebsockets has looked for such the last time before it sleeps.
+    /// Includes deadlines that are due just after libwebsockets has looked for due ones for the last time before it sleeps.
     @Test func noDeadlineIsSleptThrough() async throws {
         try await withWatchdog {
             let loop = NetworkLoop(timeouts: .long)
@@ -323,7 +323,7 @@ import Testing
             default: "didn't answer the WebSocket upgrade"
             }
         try await withWatchdog {
-            // A busy machine may take longer to get as far as that.
+            // A busy machine may take longer to get to that stage.
             var message = ""
             for (limit, words) in [(Duration.milliseconds(100), "0.1 s"), (.seconds(1), "1 s"), (.seconds(12), "12 s")]
             where !message.contains(text) {

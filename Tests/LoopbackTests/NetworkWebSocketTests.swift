@@ -157,7 +157,7 @@ import Testing
             try connection.readToEnd()
         }
         try await withWatchdog {
-            // Pauses from within the call that brings a message: not one more batch may follow before reading resumes.
+            // Pauses from within the call that delivers a message: no further batch may follow before reading resumes.
             let batches = BatchCounter()
             batches.socket.open(
                 WebSocketRequest(secure: false, host: "127.0.0.1", port: server.port, path: "/"), attempt: first)
@@ -294,7 +294,7 @@ private final class BatchCounter: WebSocketDelegate {
 
     func next() async -> Int? { await counts.next() }
 
-    /// Returns whether nothing more came while the service thread went through a few turns.
+    /// Returns whether no further batch arrived during a few turns of the service thread.
     func isQuiet() async -> Bool {
         let before = state.withLock { $0.batches }
         for _ in 0..<3 { await serviceTurn() }

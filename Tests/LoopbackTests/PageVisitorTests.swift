@@ -4,7 +4,7 @@ import Testing
 
 @testable import pusher_channels
 
-/// The visitors who are shown the live page, and those who may publish on it.
+/// The visitors that may see the live page, and those that may publish on it.
 @Suite struct PageVisitorTests {
     private func visitor(_ headers: [String: String]) -> PageVisitor {
         PageVisitor(RecordedRequest(method: "POST", url: "/page/publish", headers: headers))

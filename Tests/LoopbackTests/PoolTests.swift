@@ -6,11 +6,11 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Ten thousand channels over twenty connections, at a server that is another process.
+/// Ten thousand channels over twenty connections, with the server in another process.
 @Suite struct PoolTests {
     private let names = (0..<10_000).map { "prices-\($0)" }
 
-    /// Counts what a pool tells.
+    /// Counts a pool's notifications.
     private final class Counter: PusherDelegate, Sendable {
         let subscribed = Progress()
         let gaps = Progress()
@@ -19,7 +19,7 @@ import Testing
         func eventsMayBeMissing(channelName: String, since: Date) { gaps.add(channelName) }
     }
 
-    /// Names that come in, for who waits until there are so many.
+    /// The names received so far, with a way to wait for a number of them.
     private final class Progress: Sendable {
         private let names = Locked<[String]>([])
         private let note = Note<Void>()

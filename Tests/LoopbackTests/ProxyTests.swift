@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-/// Connections through HTTP proxies. What fails stands in "When connecting fails".
+/// Connections through HTTP proxies. For failures, see the page "When connecting fails".
 @Suite struct ProxyTests {
     private func echo(tls: ServerTLS? = nil, on address: Loopback = .ipv4) throws -> RawServer {
         try RawServer(on: address, tls: tls) { connection in
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    /// Says something to a server through a proxy; whether it came back.
+    /// Sends a message to a server through a proxy, and returns whether it came back.
     private func speaks(
         through proxy: HTTPProxy, port: Int = 443, tls: TLSConfiguration? = nil
     ) async throws -> Bool {
@@ -34,13 +34,13 @@ import Testing
     @Test(arguments: [Loopback.ipv4, .ipv6], [false, true])
     func wsAndWss(address: Loopback, secure: Bool) async throws {
         let authority = try CertificateAuthority()
-        // For the server's name, not for the proxy's address.
+        // Issued for the server's name, not the proxy's address.
         let certificate = try authority.issue(names: ["ws.example"], addresses: [])
         let server = try echo(tls: secure ? .certificate(certificate) : nil)
         let proxy = try ConnectProxy(on: address, to: server.port)
         let tls = secure ? TLSConfiguration(roots: .only(.text(authority.certificatePEM))) : nil
         #expect(try await speaks(through: HTTPProxy(host: address.host, port: proxy.port), tls: tls))
-        // The proxy is told the name, which may be one that only it knows.
+        // The proxy gets the name, because it may be the only one that can resolve it.
         #expect(proxy.requests.all.map(\.target) == ["ws.example:443"])
         #expect(proxy.requests.all.first?.values("Host") == ["ws.example:443"])
         #expect(proxy.requests.all.first?.values("Proxy-Authorization") == [])

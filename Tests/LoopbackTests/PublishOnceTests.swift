@@ -5,7 +5,7 @@ import Processes
 @testable import TestSupport
 import Testing
 
-/// Publishes over real connections that end at the worst time: after the server has read the request, and before it answers.
+/// Publishes over real connections that end at the worst time: after the server has read the request, and before it responds.
 @Suite struct PublishOnceTests {
     private let log = HTTPLog()
 
@@ -17,7 +17,7 @@ import Testing
             environment: PusherEnvironment(httpSession: HTTPRig().session))
     }
 
-    /// A server that answers so many requests, and hangs up on each later one once it has read it.
+    /// Returns a server that responds to `count` requests, and hangs up after reading each later one.
     private func server(responding count: Int, isReset: Bool) throws -> RawServer {
         try RawServer { [log] connection in
             let number = log.connected()
@@ -36,7 +36,7 @@ import Testing
         log.requests.map { $0.replacing(#/\?\S*/#, with: "") }
     }
 
-    /// On a new connection, and on one that was kept.
+    /// Tested on a new connection, and on one that was kept.
     // Proves P15.11, P15.12.
     @Test(arguments: [0, 1, 2], [false, true])
     func aPublishWhoseResponseIsLostIsSentOnce(before count: Int, isReset: Bool) async throws {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Bytes that are no record, as a broken middlebox sends them, end TLS when the server has read the request.
+    /// Bytes that aren't a TLS record, as a broken middlebox sends them, end TLS after the server has read the request.
     // Proves P15.12.
     @Test func aFailureOfTLSAfterTheRequestIsALostResponse() async throws {
         let certificate = try CertificateAuthority().issue()

@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-/// The requirements of RFC 6455 on the part that moves the bytes.
+/// The requirements of RFC 6455 on the byte stream.
 @Suite struct RFC6455StreamTests {
     // Proves W4.2.
     @Test(arguments: ["ws.example", "127.0.0.1"])
@@ -16,7 +16,7 @@ import Testing
             let rig = SocketRig(socket: NetworkWebSocket(loop: .patient) { $1(.success(["127.0.0.1"])) })
             rig.open(port: server.port, host: host, secure: true)
             let bytes = try #require(await greeting.next())
-            // A record of a handshake, with a client's greeting in it.
+            // A handshake record, which contains a ClientHello.
             #expect(bytes.first == 0x16)
             let name = Array("ws.example".utf8)
             let isNamed = bytes.indices.contains { bytes[$0...].starts(with: name) }
@@ -57,7 +57,7 @@ import Testing
             rig.socket.close(code: 1000, reason: "")
             _ = await rig.events.untilClosed()
             let bytes = try #require(await received.next())
-            // Empty texts of six bytes each: what differs is the mask.
+            // Empty texts of six bytes each, which differ only in their masks.
             try #require(bytes.count >= 600)
             let masks = (0..<100).map { Array(bytes[6 * $0 + 2..<6 * $0 + 6]) }
             #expect(Set(masks).count == 100)
@@ -119,10 +119,10 @@ import Testing
         let close = Note<Frame>()
         let server = try RawServer(tls: secure ? .throwaway : nil) { connection in
             try connection.upgrade()
-            // A frame that is masked, and much more than the client reads at a time behind it.
+            // A masked frame, followed by much more data than the client reads at a time.
             try connection.send([0x81, 0x80, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 1 << 20))
             close.send(try connection.readFrame())
-            // To the end, which is none of a reset.
+            // Throws if the connection ends with a reset.
             try connection.readToEnd()
             close.finish()
         }

@@ -6,9 +6,10 @@ import Processes
 import TestSupport
 import Testing
 
-/// Bytes that TLS has already read and decrypted make no socket readable: a client that reads on must look for them.
+/// Bytes that TLS has already read and decrypted don't make a socket readable, so a client that resumes reading must look for
+/// them.
 @Suite struct ReadingOnTests {
-    /// One read's worth in one message, and a little behind it: that lies in the session when the pause begins.
+    /// One message fills a whole read, and a small one follows it, which is in the TLS session when the pause begins.
     @Test func whatLiesInTheSessionIsReadWhenReadingGoesOn() async throws {
         let large = Frame(opcode: 2, payload: [UInt8](repeating: 7, count: (1 << 16) - 4))
         let small = Frame.text("behind")
@@ -18,7 +19,8 @@ import Testing
             let server = try RawServer(tls: .throwaway) { connection in
                 try connection.upgrade()
                 goOn.wait()
-                // Cut so that a record of TLS has the end of the one and the other, whatever OpenSSL reads ahead.
+                // Cut so that one TLS record contains the end of the large message and the small one, whatever OpenSSL reads
+                // ahead.
                 try connection.send(large.bytes + small.bytes, cut: .at(1000))
                 try connection.readToEnd()
             }
@@ -28,7 +30,7 @@ import Testing
             let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
                 switch event {
                 case .opened:
-                    // All of it is there before any is read.
+                    // All bytes have arrived before any are read.
                     guard let descriptor = ProcessTables.descriptors(connectedTo: port).first else { return }
                     var size: Int32 = 1 << 20
                     setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
@@ -54,12 +56,12 @@ import Testing
 }
 
 private enum Arrival {
-    /// Returns when so many bytes, and what TLS adds, wait to be read; after very long in any case.
+    /// Returns once `count` bytes and what TLS adds to them wait to be read, or after a very long time.
     static func wait(for count: Int, at descriptor: Int32) {
         var (waiting, turns) = (Int32(0), 0)
         var nothing = pollfd(fd: -1, events: 0, revents: 0)
         while turns < 1000 * Patience.seconds, ioctl(descriptor, UInt(FIONREAD), &waiting) == 0, waiting <= count {
-            // A millisecond at a time.
+            // Waits a millisecond.
             poll(&nothing, 1, 1)
             turns += 1
         }

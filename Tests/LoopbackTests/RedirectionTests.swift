@@ -39,7 +39,7 @@ import Testing
         #expect(last.requests.all.count == 1)
     }
 
-    /// `URLSession` follows a redirect of a POST by a GET, which publishes nothing.
+    /// `URLSession` follows a POST's redirect with a GET, which publishes nothing.
     // Proves P15.10.
     @Test func aPublishThatASessionTookElsewhereIsNone() async throws {
         let page = try RawServer.replying(.text("HTTP/1.1 200 x\r\nContent-Length: 2\r\n\r\n{}"))
@@ -68,7 +68,7 @@ import Testing
         #expect(server.requests.all.first?.contains("\r\nHost: [::1]:\(server.port)\r\n") == true)
     }
 
-    /// Through a proxy, as the tests' TLS servers listen at an IPv4 address.
+    /// Tested through a proxy, because the tests' TLS servers listen on an IPv4 address.
     @Test(arguments: ["::1", "::2"])
     func aCertificateForAnIPv6Address(address: String) async throws {
         let authority = try CertificateAuthority()

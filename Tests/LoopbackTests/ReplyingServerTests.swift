@@ -4,7 +4,7 @@ import Processes
 import Testing
 import TestSupport
 
-/// The tests' own server that gives one answer, byte for byte.
+/// The tests' server that sends one reply, checked byte for byte.
 @Suite struct ReplyingServerTests {
     // The example of RFC 6455, 1.3.
     private static let request =
@@ -48,12 +48,12 @@ import TestSupport
         try await withWatchdog {
             let client = try client(of: server)
             let read = try await client.reads()
-            // Not compared within the expectation, which would describe them all.
+            // Compared outside the expectation, which would print all the bytes.
             let isWhole = read.bytes == bytes
             #expect(isWhole)
             #expect(read.end == end)
             guard ending == .finish else { return }
-            // It still listens.
+            // The server still reads.
             client.send([1, 2, 3])
             client.finish()
             #expect(await received.next() == [1, 2, 3])

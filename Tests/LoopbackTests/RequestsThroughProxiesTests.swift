@@ -6,7 +6,7 @@ import Processes
 import TestSupport
 import Testing
 
-/// HTTP requests through proxies, and a whole client whose every word goes through one.
+/// HTTP requests through proxies, and a client whose entire traffic goes through one.
 @Suite struct RequestsThroughProxiesTests {
     private func session(
         _ port: Int, _ credentials: HTTPProxy.Credentials? = nil, trusting authority: CertificateAuthority? = nil
@@ -33,7 +33,7 @@ import Testing
             #expect(failure.failure.kind == .proxyRefused(status: 407))
             #expect(!failure.failure.message.contains("wr0ng"))
         }
-        // The connection was kept: two tunnels were asked for, one of them in vain.
+        // The connection was reused: only two tunnels were requested, one of which was refused.
         #expect(proxy.requests.all.map(\.target) == ["api.example:443", "api.example:443"])
         await server.stop()
     }

@@ -6,19 +6,19 @@ import Processes
 @testable import PusherChannels
 import Testing
 
-/// The report of a peer that took the connection and cut it at once doesn't depend on when the loop came to look.
+/// A peer accepts a connection and resets it at once. The report doesn't depend on when the loop looks at the socket.
 @Suite struct ResetBeforeTheLoopLooksTests {
     /// An action of the peer before it resets the connection.
     enum Before: CaseIterable, Sendable {
         case nothing
-        /// It says that it has sent its last: the system has another error number for a reset after that.
+        /// The peer sends FIN first; the system has another error number for a reset after that.
         case finishing
     }
 
-    /// Has a connection reset by the time when the loop first looks at its socket.
+    /// Returns a resolver that makes the peer reset the connection before the loop first looks at its socket.
     ///
-    /// The name's address comes as a command, upon which the loop connects at once; the next command of the same turn takes the
-    /// connection and cuts it. Only then the loop asks which sockets have something to tell.
+    /// The loop receives the name's address as a command, and connects at once; the next command of the same turn accepts the
+    /// connection and resets it. Only then does the loop poll its sockets.
     private func resolver(
         _ listener: Int32, port: Int, loop: NetworkLoop, after before: Before
     ) -> AddressResolver.Resolve {

@@ -5,7 +5,7 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// A client's TLS and proxy settings go for its authorizations, too.
+/// A client's TLS and proxy settings apply to its authorization requests, too.
 @Suite struct RoutedAuthorizationTests {
     private func client(_ server: LocalServer, tls: TLSConfiguration, proxy: ProxyConfiguration = .environment) -> Pusher {
         Pusher(

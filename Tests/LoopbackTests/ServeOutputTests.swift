@@ -4,9 +4,9 @@ import Glibc
 import Processes
 import Testing
 
-/// The lines that `serve` prints about what strangers send it.
+/// The lines that `serve` prints about requests of unknown clients.
 @Suite(.serialized) struct ServeOutputTests {
-    /// Nobody moves the cursor of a terminal, nor writes a line of his own.
+    /// A client can't move a terminal's cursor or begin a new line.
     @Test func whatStrangersSendStaysOnItsLine() async throws {
         try await withWatchdog {
             let (serve, port) = try await Command.server()

@@ -7,24 +7,24 @@ import TestSupport
 
 @testable import chaos
 
-/// `serve` where there are few descriptors.
+/// `serve` with few descriptors.
 @Suite(.serialized) struct ServeShortageTests {
     @Test func itSaysThatItIsDeaf() async throws {
         try await withWatchdog {
-            // Without a descriptor nothing can look for leaks at the end.
+            // The search for leaks at the end needs a descriptor.
             let (serve, port) = try await Command.server(environment: ["ASAN_OPTIONS": "detect_leaks=0"])
-            // Those it has it keeps; there is none for the next connection.
+            // The server keeps its descriptors, but there is none for the next connection.
             try ProcessLimit.descriptors.set(3, of: serve.id)
             let client = try RawClient(port: port)
             #expect(await serve.end() == .exit(1))
             let errors = await serve.errors.toEnd()
-            // Who counts what was covered has another line, as it finds no descriptor either.
+            // A build that measures coverage prints another line, as it gets no descriptor either.
             #expect(errors.contains("Error: the server can't listen any more: Too many open files"), "\(errors)")
             withExtendedLifetime(client) {}
         }
     }
 
-    /// A server raises the limit of descriptors that a shell sets at first.
+    /// A server raises the soft limit of descriptors that a shell has set.
     @Test func itTakesAsManyAsThereMayBe() async throws {
         try await withWatchdog {
             let serve = try Command(

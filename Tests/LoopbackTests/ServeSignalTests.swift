@@ -3,9 +3,9 @@ import Glibc
 import Processes
 import Testing
 
-/// `serve`, told to end as soon as anybody can know that it is there.
+/// `serve`, ended as soon as it has announced itself.
 @Suite(.serialized) struct ServeSignalTests {
-    /// Shells are quick enough to send it before what hears of signals has begun, which is on another thread.
+    /// A shell can send the signal before the signal handling has begun, which happens on another thread.
     @Test func aSignalAfterTheFirstLineIsNotLost() async throws {
         try await withWatchdog {
             let input = try NamedPipe(O_RDWR)

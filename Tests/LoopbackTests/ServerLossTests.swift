@@ -5,11 +5,11 @@ import Processes
 import PusherChannels
 import Testing
 
-/// A service whose server dies again and again.
+/// A service whose server is killed again and again.
 @Suite struct ServerLossTests {
     private let rounds = 20
 
-    /// The client is a process, so that all its threads and descriptors are its own.
+    /// The client runs in its own process, so all threads and descriptors there are its own.
     @Test func twentyKilledServersLeaveNothingBehind() async throws {
         try await withWatchdog { try await loseServers() }
     }
@@ -36,7 +36,7 @@ import Testing
             descriptors.append(ProcessTables.descriptors(of: listen.id))
         }
         #expect(descriptors.last == descriptors.first, "\(descriptors)")
-        // The system's pools add a thread or two when the machine is busy; one left behind by each round is another matter.
+        // The system's thread pools add a thread or two on a busy machine; a leak in each round would be far more.
         #expect(threads[rounds - 1] - threads[0] < rounds / 2, "\(threads)")
         server.signal(SIGTERM)
         let log = await server.errors.toEnd().prefix { $0 != "stopping" }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import pusher_channels
 
-/// Which server the options mean together with the environment and the file.
+/// The server that the options select together with the environment and the file.
 @Suite struct ServerOptionsTests {
     private func options(_ arguments: String...) throws -> ServerOptions {
         try ServerOptions.parse(arguments + ["--config", "/dev/null"])
@@ -18,7 +18,7 @@ import Testing
     private static let own = ["PUSHER_HOST": "a.example", "PUSHER_PORT": "4000", "PUSHER_TLS": "0"]
     private static let hosted = ["PUSHER_CLUSTER": "us2", "PUSHER_PORT": "4000", "PUSHER_TLS": "0"]
 
-    /// Port and TLS are those of the server that they were written beside, unless something higher says otherwise.
+    /// Port and TLS belong to the server from the same source, unless a source with higher precedence overrides them.
     @Test(
         arguments: [
             ([], own, [:], PusherHost.host("a.example"), 4000, false),
@@ -54,7 +54,7 @@ import Testing
         #expect(try options().portToUse(settings) == 6001)
     }
 
-    /// A variable that an option goes before may be anything.
+    /// A variable that an option overrides may have any value.
     @Test func onlyVariablesInUseAreChecked() throws {
         let wrong = settings(["PUSHER_HOST": "http://a.example", "PUSHER_PORT": "six", "PUSHER_TLS": "perhaps"])
         #expect(throws: ValidationError.self) { try options().validateVariables(in: wrong) }

@@ -4,7 +4,7 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// Each server that can be imitated, once over a socket.
+/// Each server profile, tested once over a socket.
 @Suite struct ServerProfileSmokeTests {
     @Test(arguments: ServerProfile.byName.map(\.key))
     func aClientGetsAlong(with name: String) async throws {

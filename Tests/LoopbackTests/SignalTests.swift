@@ -7,10 +7,10 @@ import Processes
 import TestSupport
 import Testing
 
-// Tests in processes of their own came with Swift 6.2.
+// Tests that run in their own processes require Swift 6.2.
 #if compiler(>=6.2)
-/// SIGPIPE is none of ours: it ends nobody's process, and is what it was for everybody else. In processes of their own, as there
-/// is one disposition for all, and what should not happen would end all tests.
+/// The library leaves SIGPIPE alone: the signal never ends the process, and its disposition stays the same for other code. The
+/// tests run in their own processes, because the disposition is the whole process's and a failure would end all tests.
 @Suite struct SignalTests {
     @Test func aWriteToAPeerThatIsGoneEndsNoProcess() async {
         await #expect(processExitsWith: .success) { try await writeToAPeerThatIsGone(secure: false) }
@@ -19,7 +19,8 @@ import Testing
     @Test func aWriteThroughTLSToAPeerThatIsGoneEndsNoProcess() async {
         await #expect(processExitsWith: .success) {
             try await writeToAPeerThatIsGone(secure: true)
-            // OpenSSL frees what it keeps for a thread at that thread's end, and can't if the process ends first: the leak checker would see it.
+            // OpenSSL frees a thread's data when the thread ends. If the process ended first, the leak checker would report that
+            // data.
             try await withWatchdog {
                 await pollTheSystem {
                     ProcessTables.threads(named: "pusher-lws") == 0 && ProcessTables.threads(named: "fault-proxy") == 0
@@ -30,7 +31,8 @@ import Testing
 
     @Test func contextsThatAreMadeTogetherLeaveTheSignalAsItWas() async {
         await #expect(processExitsWith: .success) {
-            // What one takes for the disposition before, another may just have changed; who puts it back last is chance.
+            // Repeated, because a race shows only by chance: one context may save a disposition that another has just changed,
+            // and be the last to restore it.
             for _ in 0..<20 {
                 signal(SIGPIPE, SIG_DFL)
                 DispatchQueue.concurrentPerform(iterations: 50) { _ in
@@ -44,7 +46,7 @@ import Testing
     }
 }
 
-/// Writes to a socket of which the system knows that the peer has reset it: that raises the signal, if anything does.
+/// Writes to a socket after the system has learned of the peer's reset: if any write raises the signal, this one does.
 private func writeToAPeerThatIsGone(secure: Bool) async throws {
     signal(SIGPIPE, SIG_DFL)
     let loop = NetworkLoop(timeouts: .long)
@@ -58,12 +60,13 @@ private func writeToAPeerThatIsGone(secure: Bool) async throws {
     let port = server.port
     let holder = Locked<SocketRig?>(nil)
     let wasGone = Locked(false)
-    // On the loop's thread, which hears of the reset only after it has written.
+    // Runs on the loop's thread, which learns of the reset only after the write.
     let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
         guard event == .text("now"), let descriptor = ProcessTables.descriptors(connectedTo: port).first else { return }
         goOn.signal()
         let isGone = Readiness.gone.wait(for: descriptor)
-        // The first write after a reset has this error, and only the next one raises the signal: this was the first.
+        // The first write after a reset gets this error, and only the next one raises the signal. Reading the error here stands
+        // in for the first.
         var (error, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
         getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size)
         wasGone.withLock { $0 = isGone && error == ECONNRESET }
@@ -74,7 +77,7 @@ private func writeToAPeerThatIsGone(secure: Bool) async throws {
         rig.socket.open(.toLoopback(port: port, secure: secure), attempt: first)
         #expect(await rig.events.untilClosed().last?.failure?.kind == .connectionLost)
         #expect(wasGone.withLock { $0 })
-        // Not raised, and not blocked either: the threads that are made here would have it blocked, too.
+        // The signal is neither raised nor blocked: threads created here would inherit the block.
         let mask = Note<(pending: Bool, blocked: Bool)>()
         loop.post { _ in
             var (pending, blocked) = (sigset_t(), sigset_t())

@@ -5,12 +5,12 @@ import Processes
 import TestSupport
 import Testing
 
-/// A peer that takes its time loses nothing, and keeps nobody from reading.
+/// A slow peer loses nothing, and doesn't keep the client from reading.
 @Suite struct SlowPeerTests {
-    /// Four megabytes: more than the system keeps for a connection, and for a second one behind TLS.
+    /// Four megabytes: more than the system buffers for a connection, and for a second one with TLS.
     private static let count = 2000
 
-    /// Reads numbered messages; the number of the first that wasn't what its place says.
+    /// Reads numbered messages, and returns the position of the first wrong one; nil if there is none.
     private static func firstWrong(of count: Int, from connection: RawConnection) throws -> Int? {
         for number in 0..<count {
             let frame = try connection.readFrame()
@@ -22,7 +22,7 @@ import Testing
     /// The messages that the client receives meanwhile.
     enum Inbound: CaseIterable, Sendable {
         case nothing, flood
-        /// A flood that waits, as nobody reads.
+        /// A flood that waits because reading is paused.
         case pausedFlood
     }
 
@@ -38,10 +38,10 @@ import Testing
             let flood = inbound == .nothing ? nil : Flood(over: connection)
             defer { _ = flood?.stop() }
             goOn.wait()
-            // A little at a time, and then not before the client has filled what room that made.
+            // Reads a little at a time, each time only after the client has filled the space that became free.
             connection.slowDown(to: 15_001) { waitForServiceTurn(of: loop) }
             heardAll.send(try Self.firstWrong(of: Self.count, from: connection))
-            // Whoever didn't read does so from now on.
+            // A client that had paused reads from now on.
             _ = try connection.readFrame()
             try connection.send(.text("end \(flood?.stop() ?? 0)"))
             try connection.readToEnd()
@@ -61,7 +61,7 @@ import Testing
             goOn.signal()
             if inbound == .pausedFlood { #expect(try await onThread { Readiness.readable.wait(for: descriptor) }) }
             for number in 0..<Self.count { socket.send(Numbered.text(number)) }
-            // What waits behind the socket may take some time to fill up.
+            // The buffers behind the socket may take some time to fill up.
             while Readiness.writable.holds(for: descriptor), !Task.isCancelled { await serviceTurn(of: loop) }
             goOn.signal()
             #expect(await heardAll.next() == .some(nil))

@@ -4,9 +4,9 @@ import Glibc
 import Testing
 
 #if compiler(>=6.2)
-/// In processes of their own: libsodium is made ready once, by whoever needs it first.
+/// libsodium is initialized once, by its first user, so each test runs in its own process.
 @Suite struct SodiumTests {
-    /// It says whether it was ready before.
+    /// Returns whether libsodium had already been initialized.
     private static func isReady() -> Bool {
         typealias Initialize = @convention(c) () -> Int32
         return dlsym(nil, "sodium_init").map { unsafeBitCast($0, to: Initialize.self)() == 1 } ?? false

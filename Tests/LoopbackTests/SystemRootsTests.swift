@@ -8,7 +8,8 @@ import TestSupport
 import Testing
 
 #if compiler(>=6.2)
-/// The authorities that the system trusts, and when they count. In processes of their own, which may have other authorities than this one.
+/// The authorities that the system trusts, and when they count. The tests run in their own processes, which may have other
+/// authorities than this one.
 @Suite struct SystemRootsTests {
     @Test func onlyTheseAreTheOnlyOnes() async {
         await #expect(processExitsWith: .success) {
@@ -32,7 +33,7 @@ import Testing
             defer { try? FileManager.default.removeItem(at: directory) }
             setenv("SSL_CERT_FILE", "/nowhere/roots.pem", 1)
             setenv("SSL_CERT_DIR", directory.path, 1)
-            // By its subject's hash OpenSSL finds it.
+            // OpenSSL finds the file by the hash of its subject.
             var hash: UInt = 0
             try CertificateList(.text(system.certificatePEM)).forEach { hash = X509_subject_name_hash($0) }
             let name = String("0000000\(String(hash, radix: 16))".suffix(8))
@@ -55,7 +56,7 @@ import Testing
         }
     }
 
-    /// A store without authorities would be kept, and refuse every server from then on.
+    /// Otherwise, a store without authorities would be kept, and refuse every server from then on.
     @Test func withoutADescriptorToReadAFileTheAttemptMayBeMadeAgain() async {
         await #expect(processExitsWith: .success) {
             let authority = try CertificateAuthority()

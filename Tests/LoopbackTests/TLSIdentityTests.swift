@@ -5,9 +5,9 @@ import Processes
 import TestSupport
 import Testing
 
-/// Client certificates, pinned keys and versions: what succeeds. What fails stands in "When connecting fails".
+/// Client certificates, pinned keys and versions that are accepted. For failures, see the page "When connecting fails".
 @Suite struct TLSIdentityTests {
-    /// Returns whether a client with these settings gets through to a server.
+    /// Returns whether a client with these settings can open a connection to a server.
     private func opens(_ server: ServerTLS, _ tls: TLSConfiguration) async throws -> Bool {
         let raw = try RawServer.replying(tls: server)
         defer { withExtendedLifetime(raw) {} }

@@ -6,7 +6,7 @@ import Processes
 @testable import TestSupport
 import Testing
 
-/// A client's trust: every flaw of a server's certificate, provoked with real ones, is the typed error that it should be.
+/// A client's trust: every flaw of a server's certificate, tested with real certificates, results in the right typed error.
 @Suite struct TLSVerificationTests {
     /// The outcome of one attempt.
     private enum Outcome: Equatable {
@@ -14,7 +14,7 @@ import Testing
         case failed(WebSocketFailure.Kind)
     }
 
-    /// Opens a socket to a server with a certificate; with the message if it failed.
+    /// Opens a socket to a server with a certificate; returns the outcome, with the message of a failure.
     private func attempt(
         _ certificate: IssuedCertificate, host: String = "localhost", tls: TLSConfiguration
     ) async throws -> (outcome: Outcome, message: String) {
@@ -25,7 +25,7 @@ import Testing
         return try await withWatchdog {
             let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .certificate(certificate))
             defer { withExtendedLifetime((server, proxy)) {} }
-            // Every name is this machine.
+            // Every name resolves to this machine.
             let rig = SocketRig(socket: NetworkWebSocket(loop: .patient) { $1(.success(["127.0.0.1"])) })
             rig.socket.open(
                 WebSocketRequest(secure: true, host: host, port: proxy.port, path: "/", tls: tls), attempt: first)
@@ -45,7 +45,7 @@ import Testing
         TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
     }
 
-    // MARK: Whom to trust
+    // MARK: Trusted authorities
 
     @Test func anAuthorityInMemoryOrInAFile() async throws {
         let authority = try CertificateAuthority()
@@ -91,7 +91,7 @@ import Testing
         #expect(try await attempt(certificate, tls: tls).outcome == .opened)
     }
 
-    // MARK: For which host
+    // MARK: Host names
 
     @Test(arguments: ["localhost", "LOCALHOST", "localhost.", "127.0.0.1", "a.ws.example"])
     func theCertificatesHosts(host: String) async throws {
@@ -109,7 +109,8 @@ import Testing
         #expect(outcome == .failed(.tlsFailed(.wrongHost)))
     }
 
-    /// The subject's name is never looked at. By default OpenSSL does so if a certificate has no other name, or only an address.
+    /// The subject's name is never used, although OpenSSL uses it by default if a certificate has no other name, or only an
+    /// address.
     @Test func aNameThatOnlyTheSubjectHas() async throws {
         let authority = try CertificateAuthority()
         let order = CertificateMaker.Order(
@@ -135,7 +136,7 @@ import Testing
         #expect(try await attempt(certificate, tls: tls).outcome == .opened)
     }
 
-    // MARK: What can't be used
+    // MARK: Sources of authorities
 
     @Test(arguments: [
         (PEMSource.file("/nowhere/roots.pem"), "The file /nowhere/roots.pem can't be read"),
@@ -152,7 +153,7 @@ import Testing
         }
     }
 
-    /// It is read on the loop's thread, which serves others, too.
+    /// The file is read on the loop's thread, which serves other connections, too.
     @Test func aPipeInThePlaceOfAFileHoldsNobodyUp() async throws {
         let pipe = try NamedPipe(O_RDWR)
         let text = "The file \(pipe.path) can't be read: it is no file, or larger than 16 MiB"
@@ -169,7 +170,7 @@ import Testing
         #expect(failure == WebSocketFailure(.tlsFailed(.invalidConfiguration), text))
     }
 
-    /// Left out, it would be missing from the trusted authorities without a word.
+    /// If it were skipped, it would silently be missing from the trusted authorities.
     @Test func aDamagedCertificateBehindAGoodOne() throws {
         let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
         let text = try CertificateAuthority().certificatePEM + damaged
@@ -178,7 +179,7 @@ import Testing
         }
     }
 
-    /// In place, so that only its time tells.
+    /// The file is overwritten in place, so that only its modification date shows the change.
     @Test func aFileThatIsOverwrittenWithAsManyBytesIsReadAgain() async throws {
         let authorities = try (0..<2).map { _ in try CertificateAuthority() }
         let size = authorities.map(\.certificatePEM.utf8.count).max() ?? 0

@@ -6,9 +6,10 @@ import Processes
 import TestSupport
 import Testing
 
-/// Deadlines are kept whatever other actions do, and whatever the process is short of.
+/// Deadlines are met whatever other actions do, and whatever the process is short of.
 @Suite struct TimerThreadsTests {
-    /// Those of clients whose delegates block, more than a machine of two cores has threads for in a queue of libdispatch's.
+    /// As with clients whose delegates block: there are more such actions than a libdispatch queue has threads for on a machine
+    /// with two cores.
     @Test func actionsThatBlockHoldUpNoOther() async throws {
         let scheduler = LiveScheduler()
         let gate = DispatchSemaphore(value: 0)
@@ -49,7 +50,7 @@ import Testing
         timers.prepare()
         try await withWatchdog {
             let fired = Note<Void>()
-            // Its caller waits: in a thread that may.
+            // The caller of `add` waits, so it runs on a thread that may block.
             try SystemThread.start("waits") {
                 _ = timers.add({ fired.send(()) }, at: LiveScheduler.now)
             }
@@ -59,7 +60,7 @@ import Testing
         }
     }
 
-    /// While somebody prepares for it, and fails to.
+    /// The action is added while a call of `prepare()` fails to start a thread.
     @Test func whatIsAddedWhileThereIsNoThreadFires() async throws {
         let timers = Locked<TimerThreads?>(nil)
         let (tries, fired) = (Locked(0), Note<Void>())
@@ -103,7 +104,7 @@ import Testing
         timers.prepare()
         try await withWatchdog {
             let (done, gate) = (Note<Int>(), DispatchSemaphore(value: 0))
-            // As many as may run at a time, each of which wanted another thread to watch.
+            // As many actions as may run at a time, each of which requested another thread to watch.
             for number in 1...TimerThreads.limit { _ = timers.add({ done.send(number) }, at: LiveScheduler.now) }
             for _ in 1...TimerThreads.limit { _ = await done.next() }
             threads.allow(1)
@@ -120,7 +121,7 @@ import Testing
     @Test func anActionThatIsTakenBackDoesNotRun() async throws {
         let scheduler = LiveScheduler()
         try await withWatchdog {
-            // On a machine that is busy with something else the time may be over before all are taken back.
+            // On a busy machine, the deadline may pass before all actions are cancelled.
             for delay in sequence(first: Duration.milliseconds(20), next: { $0 * 4 }) {
                 let done = Note<Int>()
                 let soon = scheduler.now + delay

@@ -6,7 +6,7 @@ import PusherChannels
 import Testing
 import TestSupport
 
-/// `trigger --batch` as the end of a pipe, and input that can't be read.
+/// `trigger --batch` at the end of a pipe, and input that can't be read.
 @Suite(.serialized) struct TriggerInputTests {
     private func line(_ number: Int) -> String { #"{"channel":"c-\#(number)","event":"e"}"# + "\n" }
 
@@ -14,7 +14,7 @@ import TestSupport
         request.json?["batch"]?.arrayValue?.compactMap { $0["channel"]?.stringValue } ?? []
     }
 
-    /// Not when ten are there, nor when the pipe ends.
+    /// The command waits neither for ten lines nor for the end of the pipe.
     @Test func aLineIsPublishedWhenNoneFollows() async throws {
         try await withWatchdog {
             let (server, input) = (try await LocalServer.start(), try NamedPipe(O_RDWR))
@@ -75,7 +75,7 @@ import TestSupport
         return await trigger.errors.toEnd()
     }
 
-    /// It isn't mended: another text would be published then.
+    /// The line isn't repaired, because that would publish a different text.
     @Test func aLineThatIsNoTextIsNamed() async throws {
         try await withWatchdog {
             let input = Data("\n{\"channel\":\"a\",\"event\":\"".utf8) + Data([0xFF]) + Data("\"}\n".utf8)
@@ -84,7 +84,7 @@ import TestSupport
         }
     }
 
-    /// The first is as long as one may be, with nothing on it.
+    /// The first line has the maximum length and is blank.
     @Test(arguments: ["\n", ""])
     func aLineThatIsTooLongIsNamed(end: String) async throws {
         try await withWatchdog {
@@ -102,7 +102,7 @@ import TestSupport
         }
     }
 
-    /// A file that the system opens for itself might take the place of the closed input before anybody reads.
+    /// A file that the system opens for itself might take the place of the closed input before it is read.
     @Test func nothingElseIsTakenForAnInputThatIsClosed() async throws {
         try await withWatchdog {
             let serve = try Command(program: "/bin/sh", ["-c", #"exec "$0" serve --port 0 <&-"#, Command.program()])

@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-/// Publishes that never came to a server: nobody carried them out, and where it may help they are made again.
+/// Publishes that never reached a server: they weren't carried out, and are repeated if that may help.
 @Suite struct UnsentPublishTests {
     private let log = HTTPLog()
 
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// As a load balancer that is being restarted does it.
+    /// A load balancer that is being restarted hangs up like this.
     // Proves P15.12.
     @Test func aServerThatHangsUpInTheHandshakeIsAskedAgain() async throws {
         let server = try RawServer { [log] _ in _ = log.connected() }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// Somebody has to change something first, or not.
+    /// A retry doesn't help if somebody has to change something first.
     // Proves P15.12.
     @Test(arguments: [("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", false), ("HTTP/1.1 503 No\r\n\r\n", true), ("", true)])
     func aProxyThatSaysNoIsAskedAgainWhereThatMayHelp(response: String, isRepeated: Bool) async throws {

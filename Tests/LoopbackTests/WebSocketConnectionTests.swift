@@ -4,10 +4,10 @@ import Processes
 @testable import PusherChannels
 import Testing
 
-/// An open connection on a loop each turn of which the test takes: what comes early, what comes while large messages are read elsewhere,
-/// and that the peer's close frame is read.
+/// An open connection on a loop whose turns the test runs: data that arrives early, data that arrives while large messages are
+/// read elsewhere, and the peer's close frame.
 @Suite struct WebSocketConnectionTests {
-    /// A connection, what it reports, and what it wants another thread to do.
+    /// A connection, its reports, and its work for another thread.
     private final class Rig {
         let connection: WebSocketConnection
         private weak var stream: ByteStream?
@@ -44,7 +44,7 @@ import Testing
             frames.flatMap(\.bytes).withUnsafeBytes { connection.streamReceived($0, since: LiveScheduler.now) }
         }
 
-        /// Does what another thread is to do; whether there was anything.
+        /// Does the other thread's work; returns whether there was any.
         func readElsewhere() -> Bool {
             let didWork = elsewhere.perform()
             connection.handedOver()
@@ -70,7 +70,8 @@ import Testing
         }
     }
 
-    /// Runs `body` with an open connection, of which some frames came with the response to the upgrade. What it gives back is judged.
+    /// Runs `body` with an open connection that received some frames with the response to the upgrade, and returns the result for
+    /// the test to check.
     private func withConnection<Result: Sendable>(
         early: [Frame] = [], reads: Bool = true, _ body: @escaping @Sendable (Rig) throws -> Result
     ) async throws -> Result {
@@ -85,7 +86,7 @@ import Testing
 
     // MARK: Closing
 
-    /// The peer's close frame may stand behind what nobody wanted to read.
+    /// The peer's close frame may come after data that hasn't been read.
     @Test(arguments: [false, true]) func whoClosesReadsOn(isLetGo: Bool) async throws {
         let read = try await withConnection { rig in
             rig.connection.setReading(false)
@@ -96,7 +97,7 @@ import Testing
         #expect(read == [false, true])
     }
 
-    // MARK: What came with the response to the upgrade
+    // MARK: Data with the response to the upgrade
 
     @Test func whatCameEarlyWaitsForAReader() async throws {
         let news = try await withConnection(early: [.text("early")], reads: false) { rig in
@@ -107,7 +108,7 @@ import Testing
         #expect(news == [[], [.text("early")]])
     }
 
-    /// A stream that is lost reads what is left, if nobody wants to or not.
+    /// A stream that is lost delivers its remaining bytes, even while reading is paused.
     @Test func whatCameEarlyComesFirst() async throws {
         let news = try await withConnection(early: [.text("early")], reads: false) { rig in
             rig.receive(.text("late"))
@@ -116,7 +117,7 @@ import Testing
         #expect(news == [.text("early"), .text("late")])
     }
 
-    /// While it is read elsewhere, nothing overtakes it.
+    /// While the large message is read elsewhere, nothing overtakes it.
     @Test func whatCameEarlyAndIsLargeComesFirst() async throws {
         let news = try await withConnection(early: [.text(Self.large)], reads: false) { rig in
             rig.receive(.text("late"))
@@ -141,7 +142,7 @@ import Testing
         let read = try await withConnection { rig in
             rig.receive(.text(Self.large))
             let meanwhile = rig.isReading
-            // Whoever wants to read on must wait.
+            // Reading can't resume before the large message is read.
             rig.connection.setReading(false)
             rig.connection.setReading(true)
             return [meanwhile, rig.isReading, rig.readElsewhere(), rig.isReading]
@@ -160,7 +161,7 @@ import Testing
         #expect(news == [[], [.text(Self.large), .text("after")]])
     }
 
-    /// Another thread may be held up for long, and each attempt may get such a message.
+    /// The other thread may be held up for long, and each attempt may get such a message.
     @Test func whatIsLetGoOfIsNotKeptForTheOtherThread() async throws {
         let news = try await withConnection { rig in
             rig.receive(.text(Self.large))
@@ -171,7 +172,7 @@ import Testing
         #expect(news == [.closed(.closed(code: 1000, reason: ""), first)])
     }
 
-    /// A delegate that stands still holds up its own loop's connections alone.
+    /// A delegate that blocks holds up only its own loop's connections.
     @Test func eachLoopHasAThreadOfItsOwnForLargeMessages() async throws {
         let (held, goOn) = (Note<Void>(), DispatchSemaphore(value: 0))
         defer { goOn.signal() }

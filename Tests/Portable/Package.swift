@@ -1,7 +1,7 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-// The layers that need nothing but the standard library, for platforms where nobody has libwebsockets yet.
+// The layers that need only the standard library, for platforms that don't have libwebsockets yet.
 let package = Package(
     name: "Portable",
     products: [.library(name: "Portable", targets: ["Portable"])],

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Does something when the last closure that holds it is gone.
+/// Runs an action when the last closure that holds this object is gone.
 package final class AtItsEnd: Sendable {
     private let action: @Sendable () -> Void
 
@@ -13,7 +13,7 @@ package final class AtItsEnd: Sendable {
     }
 }
 
-/// Runs something in a thread of its own; false if it isn't done in time: one that waits for a lock that it holds never comes back.
+/// Runs `body` on another thread, and returns whether it finishes in time. It never does if it waits for a lock that it holds.
 package func isDone(within seconds: Int = 20, _ body: @escaping @Sendable () -> Void) -> Bool {
     let done = DispatchSemaphore(value: 0)
     DispatchQueue(label: "is done").async {

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import PusherChannels
 
-/// A program in a process of its own, its output to be taken line by line. It doesn't outlive the value.
+/// A program in its own process, whose output can be read line by line. The process doesn't outlive this object.
 package final class Command: Sendable {
     /// The end of a process: its exit status, or the signal that ended it.
     package enum End: Equatable, Sendable {
@@ -11,7 +11,7 @@ package final class Command: Sendable {
         case signal(Int32)
     }
 
-    /// A process could not be started, or did not say what it should have.
+    /// The error if a process couldn't be started, or didn't print the expected output.
     package struct Trouble: Error, CustomStringConvertible {
         package let description: String
     }
@@ -22,8 +22,8 @@ package final class Command: Sendable {
     private let ended = Locked<End?>(nil)
     private let ending = Note<End>()
 
-    /// Runs `pusher-channels`, which is built beside the tests, without the configuration file of whoever runs them. It waits for
-    /// responses as long as a test does: how long is the machine's matter.
+    /// Runs `pusher-channels`, which is built beside the tests, without the user's configuration file. Its time-out for responses
+    /// is longer than any test, because response times depend on the machine.
     package convenience init(
         _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null", onTerminal: Bool = false
     ) throws {
@@ -33,7 +33,7 @@ package final class Command: Sendable {
             input: input, onTerminal: onTerminal)
     }
 
-    /// The file of `pusher-channels`.
+    /// Returns the path of `pusher-channels`.
     package static func program() throws -> String {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("pusher-channels").path
@@ -44,9 +44,9 @@ package final class Command: Sendable {
     }
 
     /// - Parameters:
-    ///   - environment: Variables beside, or in the place of, those of this process.
+    ///   - environment: The variables to add to those of this process, or to replace them with.
     ///   - input: The file that its standard input is read from.
-    ///   - onTerminal: It writes to terminals: one for its output, one for its errors.
+    ///   - onTerminal: Indicates whether the process writes to terminals: one for its output, one for its errors.
     package init(
         program: String, _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null",
         onTerminal: Bool = false
@@ -75,7 +75,7 @@ package final class Command: Sendable {
         self.errors = Lines(of: errors.reading)
         guard result == 0 else { throw Trouble(description: "\(program): \(String(cString: strerror(result)))") }
         let thread = Thread { [ended, ending] in
-            // The process stays a zombie, and its number its own, until the lock is held: `kill` can't meet another's.
+            // The process stays a zombie and keeps its number until the lock is held, so `kill` can't hit another process.
             var info = siginfo_t()
             while waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
             ending.send(
@@ -101,13 +101,13 @@ package final class Command: Sendable {
         }
     }
 
-    /// Returns how the process ended, once it has; nil when the waiting task was cancelled. To be asked once.
+    /// Waits until the process has ended, and returns how; nil if the waiting task was cancelled. Call this only once.
     package func end() async -> End? {
         await ending.next()
     }
 }
 
-/// The lines that a process writes, as they come.
+/// The lines that a process writes, as they arrive.
 package final class Lines: Sendable {
     private let note = Note<String>()
     private let seen = Locked<[String]>([])
@@ -132,12 +132,12 @@ package final class Lines: Sendable {
     /// All lines so far.
     package var all: [String] { seen.withLock { $0 } }
 
-    /// The next line; nil at the end.
+    /// Returns the next line; nil at the end.
     package func next() async -> String? {
         await note.next()
     }
 
-    /// Takes lines up to one that has this text, and gives it back; throws, with what came instead, where none has.
+    /// Takes lines up to one that contains this text, and returns it; throws an error that lists all lines if none does.
     @discardableResult
     package func next(containing text: String) async throws -> String {
         while let line = await next() {
@@ -146,17 +146,17 @@ package final class Lines: Sendable {
         throw Command.Trouble(description: "no line with \"\(text)\" in:\n" + all.joined(separator: "\n"))
     }
 
-    /// All lines, once the process has closed its end.
+    /// Returns all lines, once the process has closed its end.
     package func toEnd() async -> [String] {
         while await next() != nil {}
         return all
     }
 }
 
-/// Has a child close what other tests have open: a socket that it inherits stays open when its owner closes it.
+/// Makes a child close the descriptors that other tests have open: an inherited socket stays open when its owner closes it.
 private func closeTheRest(_ actions: inout posix_spawn_file_actions_t) throws {
     typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
-    // In glibc since 2.34, but not among what Swift sees of it.
+    // In glibc since 2.34, but not exported by Swift's Glibc module.
     guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else {
         throw Command.Trouble(description: "no posix_spawn_file_actions_addclosefrom_np: glibc is older than 2.34")
     }
@@ -165,8 +165,8 @@ private func closeTheRest(_ actions: inout posix_spawn_file_actions_t) throws {
     }
 }
 
-/// The two ends of what carries a process's output. They are sockets, because a pipe can't be made closed in other children from
-/// the start: one that happens to be spawned meanwhile would hold it open.
+/// The two ends of the channel that carries a process's output. They are sockets, because a pipe can't be made close-on-exec from
+/// the start: a child that happens to be spawned meanwhile would hold it open.
 private struct PipeEnds {
     let reading: Int32
     let writing: Int32
@@ -183,9 +183,9 @@ private struct PipeEnds {
         (self.reading, self.writing) = (reading, writing)
     }
 
-    /// The two sides of a terminal that nobody sees.
+    /// Returns the two sides of a pseudo-terminal.
     static func terminal() throws -> PipeEnds {
-        // What `unlockpt` and `ptsname` ask the kernel, which Swift doesn't see of glibc.
+        // The requests that `unlockpt` and `ptsname` send to the kernel. Swift's Glibc module doesn't export these functions.
         let (unlock, askNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
         let reading = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (isLocked, number): (Int32, Int32) = (0, 0)
@@ -199,7 +199,7 @@ private struct PipeEnds {
 }
 
 extension Command {
-    /// A server that listens, and the port on which it does.
+    /// Starts a server, and returns it with its port once it listens.
     package static func server(
         port: Int = 0, environment: [String: String] = [:]
     ) async throws -> (command: Command, port: Int) {

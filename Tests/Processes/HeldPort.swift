@@ -2,14 +2,14 @@
 import Foundation
 import Glibc
 
-/// A port of this machine's for servers that come and go. While none listens, connections to it are refused; the system gives it to nobody
-/// else, as it may give a port whose server has ended: to any connection that is made meanwhile.
+/// A port on this machine for servers that come and go. While none listens, connections to it are refused, and the system doesn't
+/// reuse it. The port of a server that has ended might otherwise go to any connection that is made meanwhile.
 package enum HeldPort {
     /// Takes a free port. It is held until the descriptor is closed.
     package static func take() throws -> (port: Int, descriptor: Int32) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw failure(closing: nil) }
-        // With this, who listens may do so beside a socket that doesn't.
+        // Allows a server to listen on the port beside this socket, which doesn't listen.
         var isOn: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()

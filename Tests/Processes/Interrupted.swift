@@ -4,8 +4,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Calls the system again as long as it was only interrupted: whoever stops a process and has it go on, such as a debugger, ends calls
-/// that wait with a time-out.
+/// Repeats a system call for as long as it is interrupted. Stopping and resuming a process, as a debugger does, ends calls that
+/// wait with a time-out.
 public func uninterrupted(_ call: () -> Int) -> Int {
     while true {
         let result = call()

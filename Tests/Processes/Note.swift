@@ -1,4 +1,4 @@
-/// Something that one task tells another, in order.
+/// A sequence of values that one task sends to another, in order.
 package struct Note<Value: Sendable>: Sendable {
     private let stream: AsyncStream<Value>
     private let continuation: AsyncStream<Value>.Continuation
@@ -11,7 +11,7 @@ package struct Note<Value: Sendable>: Sendable {
         continuation.yield(value)
     }
 
-    /// Nothing more will be told.
+    /// Ends the sequence.
     package func finish() {
         continuation.finish()
     }

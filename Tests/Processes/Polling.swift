@@ -1,7 +1,8 @@
-/// Looks again and again until the system says so, or the task is cancelled, so put a watchdog around it.
+/// Polls the system until a condition holds or the task is cancelled. Call this within a watchdog.
 ///
-/// Only for what the system does in its own time and tells nobody: a thread that has ended leaves its list a moment later, a port is free
-/// when the last process that inherited it has become another program. Whatever else a test waits for can tell that it has happened.
+/// Use this only for changes that the system makes in its own time without a notification: a thread that has ended leaves the
+/// system's list a moment later, and a port is free when the last process that inherited it has become another program. Anything
+/// else that a test waits for can report that it has happened.
 package func pollTheSystem(until isSo: () async throws -> Bool) async rethrows {
     while !Task.isCancelled, try await !isSo() { await Task.yield() }
 }

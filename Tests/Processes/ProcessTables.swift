@@ -2,22 +2,22 @@
 import Foundation
 import Glibc
 
-/// Looks up in the system what a process has: this one, if none is named.
+/// Looks up a process's resources in the system: this process's, if none is named.
 package enum ProcessTables {
     /// Returns the number of descriptors that are sockets connected to a port.
     package static func connections(toPort port: Int) -> Int { descriptors(connectedTo: port).count }
 
-    /// The sockets that are connected to a port.
+    /// Returns the sockets that are connected to a port.
     package static func descriptors(connectedTo port: Int) -> [Int32] {
         descriptors.filter { self.port(getpeername, $0) == port }
     }
 
-    /// Has the system keep half a megabyte at most for each end of the connections at a port, in each direction. Left alone it
-    /// finds out how much makes a connection fast: many megabytes.
+    /// Limits the system's buffers to half a megabyte for each end of the connections at a port, in each direction. By default,
+    /// the system finds out how much makes a connection fast: many megabytes.
     package static func limitBuffers(ofPort port: Int) {
         for descriptor in descriptors
         where self.port(getpeername, descriptor) == port || self.port(getsockname, descriptor) == port {
-            // It takes twice what it is told.
+            // The system doubles the value that it gets.
             var size: Int32 = 1 << 18
             for option in [SO_SNDBUF, SO_RCVBUF] {
                 setsockopt(descriptor, SOL_SOCKET, option, &size, socklen_t(MemoryLayout<Int32>.size))
@@ -25,15 +25,16 @@ package enum ProcessTables {
         }
     }
 
-    /// All sockets, by numbers that the system gives no other: a port may be the own one of many connections, to others each.
+    /// All sockets, by numbers that the system gives to no other socket. A port doesn't identify a socket: it may be the local
+    /// port of many connections.
     package static var sockets: Set<UInt64> { numbers(of: descriptors) }
 
-    /// The sockets at a port that listens, and of those that it accepted.
+    /// Returns the sockets that listen at a port, and those that they accepted.
     package static func sockets(atPort port: Int) -> Set<UInt64> { numbers(of: descriptors(at: port)) }
 
     package static func descriptors(at port: Int) -> [Int32] { descriptors.filter { self.port(getsockname, $0) == port } }
 
-    /// The sockets that listen at a port.
+    /// Returns the sockets that listen at a port.
     package static func descriptors(listeningAt port: Int) -> [Int32] {
         descriptors(at: port).filter { descriptor in
             var isListening: Int32 = 0
@@ -43,7 +44,7 @@ package enum ProcessTables {
         }
     }
 
-    /// The sockets that are connected to a port.
+    /// Returns the sockets that are connected to a port.
     package static func sockets(connectedTo port: Int) -> Set<UInt64> { numbers(of: descriptors(connectedTo: port)) }
 
     private static func numbers(of descriptors: [Int32]) -> Set<UInt64> {
@@ -55,7 +56,7 @@ package enum ProcessTables {
             })
     }
 
-    /// Returns the number of sockets at a port that collect what they send, as TCP does unless told otherwise (RFC 896).
+    /// Returns the number of sockets at a port that delay small segments, as TCP does unless told otherwise (RFC 896).
     package static func delayingSockets(atPort port: Int) -> Int {
         descriptors.count { descriptor in
             var isOn: Int32 = 0
@@ -89,14 +90,14 @@ package enum ProcessTables {
 
     /// The state of a thread of this process, as the system reports it.
     package struct ThreadState: Equatable, Sendable {
-        /// Indicates whether the thread waits for something. One that runs in circles never does, nor when others keep it from
+        /// Indicates whether the thread waits for something. One in a busy loop never does, even while others keep it from
         /// running.
         package let isAsleep: Bool
-        /// The number of times that it went to sleep, or had to let others run.
+        /// The number of times that the thread went to sleep or was preempted.
         package let switches: Int
     }
 
-    /// The number of the thread that calls.
+    /// The number of the calling thread.
     package static var currentThread: String? {
         let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
         return path?.split(separator: "/").last.map(String.init)
@@ -118,7 +119,7 @@ package enum ProcessTables {
     /// Returns the number of threads that another process has.
     package static func threads(of process: pid_t) -> Int { numbers(in: "/proc/\(process)/task") }
 
-    /// The threads of another process.
+    /// Returns the threads of another process.
     package static func threadNumbers(of process: pid_t) -> Set<pid_t> {
         Set(entries(of: "/proc/\(process)/task").compactMap { pid_t($0) })
     }
@@ -126,7 +127,7 @@ package enum ProcessTables {
     /// Returns the number of descriptors that another process has.
     package static func descriptors(of process: pid_t) -> Int { numbers(in: "/proc/\(process)/fd") }
 
-    /// The descriptors of another process that are no sockets, and the first three, whatever those are.
+    /// Returns the descriptors of another process that aren't sockets, and the first three, whatever those are.
     package static func descriptorsBesideSockets(of process: pid_t) -> Set<Int32> {
         let folder = "/proc/\(process)/fd"
         return Set(
@@ -136,7 +137,7 @@ package enum ProcessTables {
             })
     }
 
-    /// Returns the resident memory of another process in kilobytes: that of now, or the most that it had.
+    /// Returns the resident memory of another process in kilobytes: the current amount, or the maximum so far.
     package static func residentMemory(of process: pid_t, atMost: Bool) throws -> Int? {
         try memory(of: process, atMost ? "VmHWM:" : "VmRSS:")
     }
@@ -156,13 +157,13 @@ package enum ProcessTables {
         entries(of: path).count { Int($0) != nil }
     }
 
-    /// Not `FileManager`'s listing, which fails altogether when one entry goes away while it looks.
+    /// Returns the names in a folder. Doesn't use `FileManager`, whose listing fails if one entry goes away meanwhile.
     private static func entries(of path: String) -> [String] {
         guard let directory = opendir(path) else { return [] }
         defer { closedir(directory) }
         var names: [String] = []
         while let entry = readdir(directory), let offset = MemoryLayout<dirent>.offset(of: \.d_name) {
-            // Where it lies: an entry ends with its name, and is shorter than its type.
+            // Reads the name in place: an entry ends with its name, and is shorter than its type.
             names.append(String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self)))
         }
         return names

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// Processor time of the thread that asks, which other work on the machine doesn't add to.
+/// The processor time of the calling thread, which doesn't include other work on the machine.
 package enum ThreadTime {
     package static func seconds() -> Double {
         var time = timespec()

@@ -1,12 +1,12 @@
 import TestSupport
 
-/// Thrown when a test waited for something that didn't happen.
+/// The error if a test waits for something that doesn't happen.
 package struct WatchdogError: Error, CustomStringConvertible {
     package let seconds: Int
     package var description: String { "nothing more happened within \(seconds) s" }
 }
 
-/// Runs a test's body; throws if it isn't done in time. What the body waits with must end when its task is cancelled.
+/// Runs a test's body; throws if it doesn't finish in time. Every wait in the body must end when its task is cancelled.
 @discardableResult
 package func withWatchdog<Result: Sendable>(
     seconds: Int = Patience.seconds, _ body: @escaping @Sendable () async throws -> Result

@@ -3,13 +3,13 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The snippets of doc comments, word for word; `ci/checks/snippets` compares them.
+/// The doc comments' snippets, word for word; `ci/checks/snippets` compares them.
 @Suite(.timeLimit(.lost)) struct DocCommentTests {
     private struct Tokens {
         func token(fresh: Bool) async throws -> String { fresh ? "fresh" : "stale" }
     }
 
-    /// ``Pusher``. Compiled only: it would call a server.
+    /// The snippet of ``Pusher``. Only compiled, because it would connect to a server.
     func aFirstClient() {
         let pusher = Pusher(key: "app-key", options: PusherClientOptions(host: .cluster("eu")))
         pusher.connect()
@@ -17,7 +17,7 @@ import Testing
         news.bind(eventName: "headline") { event in print(event.data ?? "") }
     }
 
-    /// ``PusherPool``. Compiled only, as is the next.
+    /// The snippet of ``PusherPool``. Only compiled, like the next one.
     func aPool(of markets: [String]) async throws {
         func handle(_ event: PusherEvent, of channel: String) {}
         let pool = PusherPool(key: "app-key", channelsPerConnection: 100, options: PusherClientOptions(host: .cluster("eu")))
@@ -30,13 +30,13 @@ import Testing
         try await connections
     }
 
-    /// ``Shard/init(environment:)``.
+    /// The snippet of ``Shard/init(environment:)``.
     func aShard() throws -> Shard {
         let shard = try Shard(environment: ProcessInfo.processInfo.environment)
         return shard
     }
 
-    /// ``AuthEndpoint``.
+    /// The snippet of ``AuthEndpoint``.
     @Test func aTokenIsFetchedAnewAfter401() async throws {
         let tokens = Tokens()
         var endpoint = AuthEndpoint("https://example.com/broadcasting/auth")
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// ``AuthMethod``, of a custom handler.
+    /// The snippet of ``AuthMethod`` for a custom handler.
     @Test func aHandlerSaysWhetherToAskAgain() async throws {
         let backend = Backend()
         let method = AuthMethod.customHandler { socketID, channel in

@@ -6,7 +6,7 @@ import Testing
 
 /// The README's snippets, word for word; `ci/checks/snippets` compares them.
 @Suite struct ReadmeTests {
-    /// Compiled only: it would call a server.
+    /// Only compiled, because it would connect to a server.
     func use() {
         let pusher = Pusher(
             key: "app-key",
@@ -20,7 +20,7 @@ import Testing
         _ = lobby
     }
 
-    /// Compiled only: it would never end.
+    /// Only compiled, because it would never end.
     func useLocalServer() {
         let pusher = Pusher(
             key: "local-key",
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// A loop like the one above in which nothing throws: that the compiler takes it is the test.
+    /// A loop like the one above, but its body doesn't throw. The test is that it compiles.
     func printOrders(_ pusher: Pusher) async throws {
         do throws(any Error) {
             for try await update in pusher.updates(of: "private-orders") { print(update) }
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// With a date as other languages write it.
+    /// Dates are coded in ISO 8601, as other languages write them.
     @Test func codersAreTheEnvironments() throws {
         let options = PusherClientOptions()
         var environment = PusherEnvironment.live
@@ -114,7 +114,7 @@ import Testing
 
     private func handle(_ update: ChannelUpdate) async throws { updates.withLock { $0.append(update) } }
 
-    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+    #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
     @Test func whoIsRefusedIsLetInAfterAWhile() async throws {
         try await withTestHarness { harness in
@@ -187,7 +187,7 @@ import Testing
         return (200, auth.json)  // with Content-Type: application/json; where one of these throws, answer with 400
     }
 
-    /// Those that the README's client subscribes.
+    /// Covers the channels that the README's client subscribes to.
     @Test(arguments: [("private-orders", 200), ("presence-lobby", 200), ("private-others", 403)])
     func theBackendLetsIn(channel: String, status: Int) throws {
         let body = Array("socket_id=1.2&channel_name=\(channel)".utf8)

@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Slow lines in memory, as the proxy has them on sockets.
+/// Limited bandwidth in memory, as the proxy provides it on sockets.
 struct BandwidthTests {
     @Test func `Messages take their time, one after the other`() throws {
         try withTestHarness { harness in
@@ -35,7 +35,7 @@ struct BandwidthTests {
             #expect(received() == before + 1)
             harness.scheduler.advance(by: .milliseconds(1))
             #expect(received() == before + 2)
-            // Time in which nothing came isn't saved up.
+            // Idle time doesn't add up to an allowance.
             harness.scheduler.advance(by: .seconds(10))
             publish(frameOf: 50)
             harness.scheduler.advance(by: .milliseconds(499))

@@ -6,12 +6,12 @@ import Testing
 
 @testable import TestSupport
 
-/// The time that a client has for the last that is sent.
+/// The time that a client has to read the last messages and to reply to the close frame.
 @Suite struct CloseTimerTests {
     private let scheduler = TestScheduler()
     private let ends = Locked(0)
 
-    /// A connection whose buffers are full, and both its ends.
+    /// Returns both ends of a connection whose buffers are full.
     private func fullPair() throws -> (Int32, Int32) {
         var pair: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &pair) == 0)
@@ -20,7 +20,7 @@ import Testing
         return (pair[0], pair[1])
     }
 
-    /// A timer of a second for this connection, which has begun.
+    /// Returns a one-second timer for this connection that has been started.
     private func timer(_ descriptor: Int32) -> CloseTimer {
         let timer = CloseTimer(.seconds(1), scheduler: scheduler)
         _ = timer.beginWaiting(on: descriptor)
@@ -43,7 +43,7 @@ import Testing
         withExtendedLifetime(timer) {}
     }
 
-    /// The one who sends is on another thread.
+    /// The sender is on another thread, so it may take the close frame before the timer starts.
     @Test func `The frame may be on its way before the timer hears of it`() async {
         let timer = CloseTimer(.seconds(1), scheduler: scheduler)
         let (frames, output) = AsyncStream.makeStream(of: WSFrame.self)
@@ -56,7 +56,7 @@ import Testing
         #expect(ends.withLock { $0 } == 1, "only the answer is missing")
     }
 
-    /// Its buffers are full whenever somebody looks, as those who send fill them at once.
+    /// Senders refill the connection's buffers at once, so every check finds them full.
     @Test func `Who takes a frame now and then is not, for ten times as long`() async throws {
         let (server, client) = try fullPair()
         defer { for end in [server, client] { close(end) } }
@@ -89,7 +89,7 @@ import Testing
         #expect(scheduler.pendingTimers.isEmpty)
     }
 
-    /// Its peer sees the end then; not before its reader has let go of it.
+    /// The peer sees the end only then, and not before the reader has stopped waiting on the descriptor.
     @Test func `The descriptor is given back when all is sent`() async throws {
         var pair: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &pair) == 0)

@@ -12,7 +12,7 @@ import FoundationNetworking
 struct DocCommentTests {
     private let session = MockSession(delivery: .immediate)
 
-    /// Returns the reply that `POST /login` and the like get at once: the status and the body.
+    /// Returns the status and the body of the immediate reply to a request such as `POST /login`.
     private func reply(_ method: String, _ path: String, form: String = "") throws -> String {
         let result = Locked("")
         var request = URLRequest(url: try #require(URL(string: "https://example.com\(path)")))
@@ -114,7 +114,7 @@ struct DocCommentTests {
 
     /// ``TestExecutor``.
     @Test func `An executor's task ends in its time`() async throws {
-        #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+        #if !canImport(Darwin)  // On Darwin, the executor needs a newer system than the package does.
         // A task that didn't end would be a deadlock, which is thrown.
         try await TestExecutor().run { executor in
             let poll = executor.spawn { try? await executor.clock.sleep(for: .seconds(3)) }
@@ -168,7 +168,7 @@ struct DocCommentTests {
         #expect(String(decoding: data, as: UTF8.self) == #"{"name":"Ann"}"#)
     }
 
-    // MARK: Surroundings
+    // MARK: Environment
 
     /// ``MockValue``.
     @Test func `Values are set, come one after the other, or must not be read`() {

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Objects that a test has let go of are gone, whatever was still to come.
+/// Objects that a test releases are deallocated even if they still have work pending.
 struct LettingGoTests {
     @Test func `A server in memory goes, though its sockets have something to report`() {
         weak var server: InMemoryServer?
@@ -35,9 +35,9 @@ struct LettingGoTests {
         #expect(scheduler == nil)
     }
 
-    // MARK: What is let go of may ask for more
+    // MARK: Calls during deallocation
 
-    /// Lets go of a closure that holds an owner.
+    /// Releases a closure that holds an owner, and checks that the owner's deinitializer runs `atItsEnd` without a deadlock.
     private func letGo(
         _ leave: (AtItsEnd) throws -> @Sendable () -> Void, atItsEnd: @escaping @Sendable () -> Void,
         sourceLocation: SourceLocation = #_sourceLocation

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// After a close frame a local server ends the connection with a FIN, whatever still comes: a reset could take the frame with it.
+/// After a close frame, a local server ends the connection with a FIN even if more data arrives, because a reset could discard
+/// the frame.
 struct LocalServerClosingTests {
     private let events = ServerEvents()
 
@@ -11,7 +12,7 @@ struct LocalServerClosingTests {
 
     private let bye = Data([0x03, 0xE8])
 
-    /// More than the server reads at a time.
+    /// Sends more than the server reads at a time.
     private func sendMore(by socket: RawWebSocket) async throws {
         for _ in 0..<20 { try await socket.send(String(repeating: "x", count: 10_000)) }
     }
@@ -53,7 +54,7 @@ struct LocalServerClosingTests {
         await server.stop()
     }
 
-    /// It closes first, as a client waits for it to (RFC 6455, 7.1.1), and doesn't wait for the client's own end.
+    /// The server closes first, because a client waits for that (RFC 6455, 7.1.1), and doesn't wait for the client to close.
     @Test func `A client that waits for the end gets it at once`() async throws {
         let server = try await start()
         let socket = try await RawWebSocket(port: server.port)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A server that runs for long doesn't fill the memory.
+/// A long-running server doesn't fill the memory.
 @Suite struct LocalServerMemoryTests {
     private func post(_ body: String, chunked: Bool = false, to server: LocalServer) async throws -> Int {
         let socket = try await RawWebSocket(port: server.port, path: nil)
@@ -31,7 +31,7 @@ import Testing
         await server.stop()
     }
 
-    /// Of JSON's text each quotation mark is two bytes there.
+    /// A batch contains JSON as text, in which each quotation mark takes two bytes.
     @Test func `It takes the largest batch of its profile`() async throws {
         var settings = LocalServer.Settings()
         settings.isForgetful = true
@@ -81,7 +81,7 @@ import Testing
             machine.publish(channel: "cache-\(number)", event: "e", data: "{}", into: &effects)
         }
         #expect(machine.cache.count <= 16)
-        // Those that aren't over stay.
+        // Events that haven't expired stay.
         for number in 0..<1000 { machine.publish(channel: "cache-\(number)", event: "e", data: "{}", into: &effects) }
         #expect(machine.cache.count >= 1000)
     }
@@ -92,7 +92,7 @@ import Testing
         for number in 1...100 {
             let id = ServerMachine.ConnectionID(number)
             machine.handle(.opened(id, path: "/app/local-key?protocol=7"), at: .origin, into: &effects)
-            // The id of one that is open is nobody else's.
+            // No other connection gets the id of an open one.
             if number == 2 { #expect(machine.connections[id]?.socketID != "1.1") }
             if number > 2 { machine.handle(.closed(id), at: .origin, into: &effects) }
         }

@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Routes of the test's own, beyond plain paths.
+/// Routes that a test defines, beyond plain paths.
 struct LocalServerRouteTests {
     private func text(
         _ server: LocalServer, _ path: String, headers: [String: String] = [:]
@@ -107,7 +107,7 @@ struct LocalServerRouteTests {
                 server.stub("/", .ok).optional()
                 #expect(server.host == "127.0.0.1")
                 #expect(server.addresses.last == "127.0.0.1")
-                // Another name of this machine, at which only who listens on all answers.
+                // Another address of this machine, which only a server that listens on all addresses serves.
                 let reached = (try? await RawWebSocket(host: "127.0.0.2", port: server.port, path: nil)) != nil
                 #expect(reached == (host == "0.0.0.0"))
             }

@@ -8,7 +8,7 @@ import Testing
 /// Clients that don't read what a local server sends them.
 @Suite(.serialized) struct LocalServerSlowClientTests {
     private let events = ServerEvents(closeTimeout: .milliseconds(10))
-    /// More than the system's buffers hold on both sides, though they are as many bytes as a message.
+    /// One message of it may fit into the system's buffers; a few are more than they hold on both sides.
     private let data = String(repeating: "x", count: 1_000_000)
 
     private func start() async throws -> LocalServer {
@@ -18,7 +18,8 @@ import Testing
         return try await LocalServer.start(profile: profile, settings: events.settings)
     }
 
-    /// Returns once the server has no connection any more, though the client reads nothing: the last socket at its port is what listens.
+    /// Returns once the server has cut the connection, although the client reads nothing: then the listener is the only socket at
+    /// the server's port.
     private func waitUntilCut(_ server: LocalServer) async throws {
         try await withWatchdog {
             await pollTheSystem { ProcessTables.sockets(atPort: server.port).count == 1 }
@@ -49,7 +50,7 @@ import Testing
         await server.stop()
     }
 
-    /// A close frame or a FIN of the client ends not only the reading of what it sends, but the sending, too.
+    /// A client's close frame or FIN ends not only the server's reading, but also its sending.
     @Test(arguments: [true, false]) func `So is one that only says that it goes`(byCloseFrame: Bool) async throws {
         var profile = ServerProfile.hosted
         profile.maximumEventDataLength = 1_000_000
@@ -64,7 +65,7 @@ import Testing
         await server.stop()
     }
 
-    /// Pongs wait, too, and take nobody's place.
+    /// Pongs count as waiting messages, too, and must not take the place of the close frame.
     @Test func `A client that doesn't read and sends pings is told why it is closed`() async throws {
         var profile = ServerProfile.hosted
         profile.maximumWaitingMessages = 5
@@ -73,7 +74,7 @@ import Testing
         let socket = try await RawWebSocket(port: server.port)
         _ = try await socket.receive()
         let ping = Data(repeating: 0, count: 125)
-        // More pongs than the system's buffers hold, and than may wait.
+        // The pongs exceed both the system's buffers and the number of messages that may wait.
         var sent = 0
         while !server.connections.isEmpty {
             try await socket.send(opcode: 9, ping)

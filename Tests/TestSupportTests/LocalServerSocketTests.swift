@@ -11,7 +11,7 @@ struct LocalServerSocketTests {
         try await LocalServer.start(settings: events.settings)
     }
 
-    /// Connects, and passes over the handshake's message.
+    /// Connects, and skips the message of the handshake.
     private func connect(to server: LocalServer) async throws -> RawWebSocket {
         let socket = try await RawWebSocket(port: server.port)
         let first = try await socket.receive()
@@ -45,7 +45,7 @@ struct LocalServerSocketTests {
         await stop(server, socket)
     }
 
-    /// A signature that was made for a connection to the server before it was started again fits none of the new ones.
+    /// A signature made for a connection before the server restarted must not be valid for a new connection.
     @Test func `Socket ids are random unless a seed is given`() async throws {
         var ids: [String] = []
         for seed in [nil, nil, 7, 7] as [UInt64?] {
@@ -143,7 +143,7 @@ struct LocalServerSocketTests {
             for _ in 0..<20 { server.publish(channel: "room", event: "e", data: String(repeating: "x", count: 5_000)) }
             socket.reset()
             for _ in 0..<20 { server.publish(channel: "room", event: "e", data: "after") }
-            // Its descriptor's number is likely that of the one before.
+            // Its descriptor probably has the number of the previous connection's.
             let follower = try await connect(to: server)
             try await follower.send(ping)
             #expect(try await follower.receive() == pong, "round \(round)")
@@ -181,7 +181,7 @@ struct LocalServerSocketTests {
     }
 
     @Test func `A client that doesn't read is closed when too much waits for it`() async throws {
-        // It isn't about how long the client takes to begin.
+        // The time-out is long, because this test isn't about how long the client takes to start reading.
         let events = ServerEvents(closeTimeout: .seconds(86_400))
         var profile = ServerProfile.hosted
         profile.maximumWaitingMessages = 5
@@ -239,7 +239,7 @@ struct LocalServerSocketTests {
         arguments: [
             (1, Data([0xFF, 0xFE]), true, 1007), (2, Data("x".utf8), true, 1003), (0, Data("x".utf8), true, 1002),
             (9, Data(repeating: 0, count: 126), true, 1002), (9, Data(), false, 1002), (3, Data(), true, 1002),
-            // With reserved bits, half a close code, codes that none may send, and a reason that is no text.
+            // Reserved bits, half a close code, close codes that must not be sent, and a reason that isn't text.
             (0x41, Data("x".utf8), true, 1002), (0x21, Data("x".utf8), true, 1002), (0x19, Data(), true, 1002),
             (8, Data([0x03]), true, 1002), (8, Data([0, 0]), true, 1002), (8, Data([0x03, 0xED]), true, 1002),
             (8, Data([0x03, 0xE7]), true, 1002), (8, Data([0x13, 0x88]), true, 1002), (8, Data([0x03, 0xE8, 0xFF]), true, 1007),

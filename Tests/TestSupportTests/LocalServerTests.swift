@@ -131,8 +131,8 @@ struct LocalServerTests {
         try await startAndStop(port: port)
     }
 
-    /// Waits for a port that its owner gave back: where other tests start processes, these hold all descriptors until they
-    /// become another program.
+    /// Waits for a port that its owner gave back. When other tests start processes, these hold all descriptors until they execute
+    /// another program.
     private func startAndStop(port: Int) async throws {
         try await withWatchdog("port free") {
             await pollTheSystem { (try? await LocalServer.start(port: port).stop()) != nil }
@@ -140,7 +140,7 @@ struct LocalServerTests {
     }
 }
 
-/// Stubs, routes with names, and answers that are late.
+/// Stubs, routes with path parameters, and delayed responses.
 struct LocalServerResponseTests {
     private func fetch(_ path: String, method: String = "GET", from server: LocalServer) async throws -> String {
         var request = URLRequest(url: try #require(URL(string: server.url.absoluteString + path)))
@@ -202,7 +202,7 @@ struct LocalServerResponseTests {
         let held = Task { try await fetch("/held", from: server) }
         try await server.nextRequest()
         await server.stop()
-        // Cut off, or told so: the one that the held answer would have been it is not.
+        // The request fails or gets this reply, but it never gets the response that was held.
         if let reply = try? await held.value { #expect(reply == "503 the server is being stopped\n") }
     }
 

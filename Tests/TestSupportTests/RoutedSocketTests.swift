@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// WebSocket routes of the test's own.
+/// WebSocket routes that a test defines.
 struct RoutedSocketTests {
     private enum Refusal: Error { case refused }
 
@@ -48,7 +48,7 @@ struct RoutedSocketTests {
     @Test func `What a route throws after its client has gone is found`() async throws {
         for _ in 0..<20 {
             let failure = await #expect(throws: TestFailure.self) {
-                // It isn't about how long a busy machine takes.
+                // The time-out is long, because this test isn't about how long a busy machine takes.
                 try await withServer(closeTimeout: .seconds(600)) { _, server in
                     server.router.onWebSocket("/checks") { _, messages, _ in
                         for await _ in messages {}
@@ -100,7 +100,7 @@ struct RoutedSocketTests {
             let socket = try await RawWebSocket(port: server.port, path: "/")
             socket.close()
             for await _ in ends { break }
-            // Stopped with one open: it is told.
+            // When the server stops, an open connection gets a close frame.
             let other = try await RawWebSocket(port: server.port, path: "/")
             async let stopped: Void = server.stop()
             #expect(try await other.receive() == .close(1001, "the server is being stopped"))

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The end of a server whose routes don't all end.
+/// The end of a server when some of its routes don't end.
 struct ServerEndTests {
     @Test func aRouteThatGoesOnIsNamedAndNotWaitedFor() async {
         let (end, continuation) = AsyncStream.makeStream(of: Void.self)

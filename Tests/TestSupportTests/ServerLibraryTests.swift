@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// A local server takes what the official server libraries send, to the byte.
+/// A local server accepts the exact bytes that the official server libraries send.
 struct ServerLibraryTests {
     private static let date = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -11,7 +11,7 @@ struct ServerLibraryTests {
         try await LocalServer.start(settings: LocalServer.Settings(wallClock: { Self.date }, closeTimeout: .milliseconds(1)))
     }
 
-    /// A client of the user ann, in `news` and in `presence-room`.
+    /// Connects a client that is signed in as the user ann and subscribed to `news` and `presence-room`.
     private func connect(to server: LocalServer) async throws -> RawWebSocket {
         let socket = try await RawWebSocket(port: server.port)
         _ = try await socket.receive()
@@ -47,7 +47,7 @@ struct ServerLibraryTests {
 
     /// Returns the messages that the client receives after a call.
     private static func received(after call: String, of library: String) -> [RawWebSocket.Message] {
-        // Python has a space after each colon.
+        // Python's JSON has a space after each colon.
         let space = library == "python" ? " " : ""
         return switch call {
         case "trigger":

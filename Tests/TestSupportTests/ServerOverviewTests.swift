@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The overview of a server for somebody who looks on, as the JSON that a page gets.
+/// The overview of a server for an observer, in the JSON that a page gets.
 struct ServerOverviewTests {
     private func overview(_ rig: ServerRig) throws -> (json: JSONValue, text: String) {
         let data = try JSONEncoder().encode(rig.machine.overview(at: rig.now))
@@ -17,7 +17,7 @@ struct ServerOverviewTests {
         return ServerRig(machine)
     }
 
-    /// The texts of a list of excerpts.
+    /// Returns the texts of a list of excerpts.
     private func texts(_ list: JSONValue?) -> [String] {
         list?["items"]?.arrayValue?.compactMap { ($0["name"] ?? $0)["text"]?.stringValue } ?? []
     }

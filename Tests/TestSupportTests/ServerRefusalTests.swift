@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The clients that the server turns away, with every code that the protocol has for it.
+/// Clients that the server refuses, with every code that the protocol has for it.
 struct ServerRefusalTests {
     private func refusal(
         _ path: String = "/app/local-key?protocol=7", profile: ServerProfile = .hosted, connections: Int = 0,
@@ -28,7 +28,7 @@ struct ServerRefusalTests {
         #expect(refusal(profile: full, connections: 1) == 4100)
     }
 
-    /// As Reverb leaves those who come with a key that it doesn't know.
+    /// Reverb, for example, sends an error to clients with an unknown key, but doesn't close their connections.
     @Test func `Who was told and not closed is closed when the server is stopped`() {
         var rig = ServerRig(ServerMachine(profile: .reverb))
         rig.open(1, path: "/app/nobody?protocol=7")

@@ -98,7 +98,7 @@ struct ServerSignInTests {
         #expect(rig.sent.count == 1)
     }
 
-    // MARK: Endings
+    // MARK: Termination
 
     @Test func `The HTTP API ends all connections of a user, and only those`() {
         var rig = rig(connections: 3)

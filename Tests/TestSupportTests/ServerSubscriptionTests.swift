@@ -20,7 +20,7 @@ struct ServerSubscriptionTests {
         #expect(rig.machine.subscribers(of: "room") == [.init(1)])
     }
 
-    /// Vectors of the protocol's documentation and of independent implementations.
+    /// Test vectors from the protocol's documentation and from independent implementations.
     @Test(arguments: [
         (
             "278d425bdf160c739803", "7ad3773142a6692b25b8", "1234.1234", "private-foobar", String?.none,

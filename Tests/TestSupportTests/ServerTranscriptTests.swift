@@ -2,11 +2,11 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The profiles of four servers do, line by line, what the real servers were seen to do.
+/// The profiles of four servers behave, line by line, as the real servers were observed to behave.
 struct ServerTranscriptTests {
     private struct Exchange: Sendable {
         let what: String
-        /// Asks; gives back what to look at of the answer.
+        /// Sends the request, and returns the parts of the reply to compare.
         let ask: @Sendable (inout ServerRig) -> [String]
     }
 

@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The backend that tests of authorization handlers have.
+/// The signer that stands in for the backend in tests of authorization handlers.
 @Suite struct SignerTests {
     private let signer = Signer(userID: "ann")
 

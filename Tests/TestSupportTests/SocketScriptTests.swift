@@ -3,14 +3,14 @@ import Testing
 
 @testable import TestSupport
 
-/// A socket with a script or a fault, driven by a client made of nothing but a delegate.
+/// A socket with a script or a fault, and a client that consists only of a delegate.
 private final class Rig: WebSocketDelegate {
     let time = TestScheduler()
     let socket: MockWebSocket
     private let heard = Locked<[String]>([])
     private let lastAttempt = Locked(0)
 
-    /// The socket's findings, with the lines of this file left out.
+    /// The socket's findings, without this file's line numbers.
     var findings: [Finding] {
         socket.findings.map { Finding($0.kind, $0.text.replacing(#/SocketScriptTests.swift:\d+/#, with: "S")) }
     }
@@ -29,7 +29,7 @@ private final class Rig: WebSocketDelegate {
         socket.open(request, attempt: ConnectionAttempt(number))
     }
 
-    /// Returns everything that the delegate heard since the last call.
+    /// Returns everything that the delegate received since the last call.
     func take() -> [String] {
         heard.withLock { heard in
             defer { heard = [] }

@@ -59,7 +59,7 @@ struct StubURLProtocolTests {
         session.stub("/a", .ok.held(by: gate))
         let urlSession = URLSession(configuration: session.urlSessionConfiguration())
         var request = try request()
-        // On a slow machine it would be over by itself.
+        // With a shorter time-out, the request could end by itself on a slow machine.
         request.timeoutInterval = 600
         let (codes, code) = AsyncStream<Int?>.makeStream()
         let task = urlSession.dataTask(with: request) { _, _, error in code.yield((error as? URLError)?.code.rawValue) }

@@ -131,7 +131,7 @@ struct TestSchedulerTests {
         }
         scheduler.advance(by: .seconds(10))
         #expect(scheduler.pendingTimers.isEmpty)
-        // A timer that was cancelled may have run before, on another thread; none of the others is ever lost.
+        // A cancelled timer may have run on another thread before; none of the others is ever lost.
         #expect(ran.withLock { $0 } >= 8 * 400)
     }
 }

@@ -1,7 +1,7 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-// A program of a user who asks for every trait of the SDK's.
+// The package of a user who enables every trait of the SDK.
 let package = Package(
     name: "Traits",
     platforms: [.macOS(.v13)],

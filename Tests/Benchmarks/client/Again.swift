@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import PusherChannels
 
-/// Subscribes to many channels and loses the connection: measures until all are subscribed to again.
+/// Subscribes to many channels, loses the connection, and measures until all are subscribed to again.
 struct Again: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Subscribe to channels again after the feed has hung up.")
 
@@ -25,7 +25,7 @@ struct Again: ParsableCommand {
     }
 }
 
-/// Begins with the second connection, and ends when it has all channels.
+/// A delegate that begins the measurement with the second connection, and ends it once all channels are subscribed to.
 private final class Watch: PusherDelegate, Sendable {
     private let counts = Locked((connections: 0, missing: 0))
     private let wanted: Int

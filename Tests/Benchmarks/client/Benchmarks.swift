@@ -3,9 +3,9 @@ import Foundation
 import Logging
 import PusherChannels
 
-/// The client's part of `ci/measure/bench`, each in a process of its own, and of the guard that counts instructions.
+/// The client's part of `ci/measure/bench`, with each benchmark in its own process, and of the check that counts instructions.
 ///
-/// No command is `async`: the main thread of one that is ends in a call that valgrind doesn't survive.
+/// No command is `async`, because the main thread of an `async` command ends in a call that valgrind doesn't survive.
 @main
 struct Benchmarks: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,7 +13,7 @@ struct Benchmarks: ParsableCommand {
         subcommands: [Receive.self, Trigger.self, Pair.self, Pool.self, Again.self, Idle.self, Instructions.self, Cost.self])
 }
 
-/// Which feed a client goes to: one on this machine.
+/// The options that select a client's feed, which is on this machine.
 struct FeedOptions: ParsableArguments {
     @Option(help: "The feed's port.")
     var port: Int
@@ -21,12 +21,12 @@ struct FeedOptions: ParsableArguments {
     @Option(help: "The certificate to trust, in a PEM file; without it there is no TLS.")
     var certificate: String?
 
-    /// A client of it, whose key is the one that the feed takes.
+    /// Returns a client of the feed, with the key that the feed accepts.
     func client(delivery: DeliveryPolicy? = nil, autoReconnect: Bool = false) -> Pusher {
         Pusher(key: "local-key", options: options(delivery: delivery, autoReconnect: autoReconnect))
     }
 
-    /// The options of its clients, whose authorizations are those that the feed takes.
+    /// Returns the options of the feed's clients, with authorizations that the feed accepts.
     func options(delivery: DeliveryPolicy? = nil, autoReconnect: Bool = false) -> PusherClientOptions {
         var options = PusherClientOptions(
             authMethod: .customHandler { _, channel in
@@ -37,7 +37,7 @@ struct FeedOptions: ParsableArguments {
             autoReconnect: autoReconnect, host: .host("127.0.0.1"), port: port, useTLS: certificate != nil,
             tls: TLSConfiguration(roots: certificate.map { .only(.file($0)) } ?? .system), proxy: .none, limits: .unchecked)
         if let delivery { options.delivery = delivery }
-        // Connections that are cut on purpose, and clients that are let go of while they are connected, are warned of.
+        // Connections that are cut on purpose, and clients that are released while connected, log warnings.
         options.logger.logLevel = .error
         return options
     }
@@ -61,7 +61,7 @@ struct Failure: Error, CustomStringConvertible {
     }
 }
 
-/// Writes a result at once, also into a pipe.
+/// Writes a result without delay, even into a pipe.
 func output(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }

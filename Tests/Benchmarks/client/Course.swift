@@ -1,7 +1,7 @@
 import Dispatch
 import PusherChannels
 
-/// From the feed's `begin` to the last event that somebody waits for.
+/// A measurement from the feed's `begin` to the last event that a runner waits for.
 final class Course: Sendable {
     private struct State {
         var prepared = Usage()
@@ -15,17 +15,17 @@ final class Course: Sendable {
     private let finished = DispatchSemaphore(value: 0)
     private let ready = DispatchSemaphore(value: 0)
 
-    /// It is over when so many have said that they are there.
+    /// Creates a measurement that is over when this number of runners has arrived.
     init(runners: Int = 1) {
         state = Locked(State(runners: runners))
     }
 
-    /// Somebody is subscribed.
+    /// Records that a runner is subscribed.
     func getReady() {
         ready.signal()
     }
 
-    /// Waits until so many are subscribed; throws when something goes wrong before, or nothing happens.
+    /// Waits until `count` runners are subscribed. Throws if something goes wrong first, or if nothing happens.
     func waitUntilReady(_ count: Int = 1) throws {
         for number in 0..<count {
             let isReady = ready.wait(timeout: .now() + 100) == .success
@@ -34,12 +34,12 @@ final class Course: Sendable {
         }
     }
 
-    /// All is subscribed to; what that took is known.
+    /// Begins the measurement: everything is subscribed to, and the cost of that is known.
     func begin() {
         state.withLock { $0.began = Usage() }
     }
 
-    /// One more has all that it waited for.
+    /// Records that another runner has everything that it waited for.
     func arrive() {
         let isLast = state.withLock { state in
             state.runners -= 1
@@ -49,14 +49,14 @@ final class Course: Sendable {
         if isLast { finished.signal() }
     }
 
-    /// It can't come to its end.
+    /// Ends the measurement with a complaint.
     func fail(_ complaint: String) {
         state.withLock { $0.complaint = $0.complaint ?? complaint }
         finished.signal()
         ready.signal()
     }
 
-    /// Waits for the end, and gives what it took to get there from the beginning, and to begin.
+    /// Waits for the end. Returns the usage until the beginning, and the usage from there to the end.
     func end() throws -> (preparing: Usage, running: Usage) {
         let isOver = finished.wait(timeout: .now() + 100) == .success
         let state = state.withLock { $0 }
@@ -66,9 +66,9 @@ final class Course: Sendable {
     }
 }
 
-/// Counts events that come one after the other, on whatever thread.
+/// A counter of events that come one after another, on any thread.
 ///
-/// `@unchecked` as the order of the deliveries is what makes that safe: a lock would be a part of what is measured.
+/// `@unchecked` because the order of the deliveries makes it safe. A lock would become a part of the measurement.
 final class Counter: @unchecked Sendable {
     private var missing: Int
     private let course: Course
@@ -84,7 +84,7 @@ final class Counter: @unchecked Sendable {
     }
 }
 
-/// Tells the course of what goes wrong.
+/// A delegate that reports errors to the course.
 final class Referee: PusherDelegate, Sendable {
     private let course: Course
 

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import PusherChannels
 
-/// Many clients with a channel each, on which nothing happens but the pings of a connection that is silent.
+/// Holds many clients with a channel each, on which nothing happens except the pings of silent connections.
 struct Idle: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Hold clients for a while, and print what that cost.")
 
@@ -19,7 +19,7 @@ struct Idle: ParsableCommand {
         let course = Course()
         let referee = Referee(course)
         let clients = (0..<events).map { _ in
-            // As a program with so many has it: a queue for each client, but not a thread.
+            // As in a program with this many clients: a queue for each client, but not a thread.
             let pusher = feed.client(delivery: .queue(DispatchQueue(label: "client", target: .global())))
             pusher.delegate = referee
             pusher.subscribe("bench").bind(eventName: "pusher:subscription_succeeded") { _ in course.getReady() }

@@ -3,15 +3,15 @@ import Foundation
 import Logging
 import PusherChannels
 
-/// Passes events from a socket that is none to who listens, on one thread and with a clock that stands still: the same instructions
-/// whenever it is run. `ci/checks/instructions` has valgrind count them.
+/// Passes events from a fake socket to a listener, on one thread and with a clock that stands still, which executes the same
+/// instructions in every run. `ci/checks/instructions` counts them with valgrind.
 struct Instructions: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Pass events from memory to who listens.")
 
     enum Way: String, ExpressibleByArgument {
         /// A closure that is called at once.
         case closure
-        /// A loop over a stream that finds what one read brought.
+        /// A loop over a stream that finds all events of a read.
         case stream
         /// A loop over a stream like that, which also decodes the data of the events.
         case typed
@@ -49,7 +49,7 @@ struct Instructions: ParsableCommand {
         let course = Course()
         listen(to: channel, on: executor, counted, course)
         executor.run()
-        // As many as one read of 64 KiB brings, at most half of what a stream takes without a pause.
+        // As many events as one read of 64 KiB brings, and at most half of what a stream takes without a pause.
         let size = way == .woken ? 1 : 500
         let read = Read((1...size).map(message))
         for _ in 0..<events / size {

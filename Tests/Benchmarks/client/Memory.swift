@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// Delivers what it is told to.
+/// A socket that delivers the messages that it is given.
 final class MemorySocket: WebSocket, Sendable {
     private struct State {
         weak var delegate: (any WebSocketDelegate)?
@@ -39,7 +39,7 @@ final class MemorySocket: WebSocket, Sendable {
     func setReading(_ reading: Bool) {}
 }
 
-/// The messages that one read brought: texts whose bytes lie one after the other. Their memory is never let go of.
+/// The messages of one read: texts whose bytes are contiguous. Their memory is never freed.
 struct Read {
     let messages: UnsafeBufferPointer<(MessageBatch.Kind, UnsafeRawBufferPointer)>
 
@@ -57,7 +57,7 @@ struct Read {
     }
 }
 
-/// A clock that stands still.
+/// A scheduler whose clock stands still.
 struct FrozenScheduler: Scheduler {
     private struct Nothing: ScheduledAction {
         func cancel() {}
@@ -70,7 +70,7 @@ struct FrozenScheduler: Scheduler {
     }
 }
 
-/// Runs tasks on the thread that says when.
+/// An executor that runs tasks on the thread that calls ``run()``.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class HandExecutor: TaskExecutor {
     private let jobs = Locked<[UnownedJob]>([])
@@ -80,7 +80,7 @@ final class HandExecutor: TaskExecutor {
         jobs.withLock { $0.append(job) }
     }
 
-    /// Runs what waits, until nothing does.
+    /// Runs waiting jobs until there are none.
     func run() {
         while true {
             let waiting = jobs.withLock { jobs in

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import PusherChannels
 
-/// Two clients in one process: an event goes from one to the other and back, then the next.
+/// Sends an event between two clients in one process, there and back, again and again.
 struct Pair: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Send an event to another client and back, again and again.")
 
@@ -57,9 +57,9 @@ private func throwBall(on channel: PusherChannel) {
     channel.trigger(eventName: "client-ball", data: ["n": 1])
 }
 
-/// Takes the time of each of many laps, of which one follows the other.
+/// A stopwatch for many laps, one after another.
 ///
-/// `@unchecked` as the laps are what keeps those who touch it apart.
+/// `@unchecked` because accesses can't overlap: each lap ends before the next begins.
 private final class Stopwatch: @unchecked Sendable {
     private var times: [Double] = []
     private var began = 0.0

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import PusherChannels
 
-/// Many channels over several connections, read by one loop.
+/// Receives events of many channels, over several connections, in one loop.
 struct Pool: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Receive events of many channels by a pool, and print what subscribing and they cost together.")

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import PusherChannels
 
-/// Receives the feed's events one of the ways that an application can, and prints what this process spent on them.
+/// Receives the feed's events in one of the ways that an application can, and prints what this process spent on them.
 struct Receive: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Receive events, and print what they cost from `begin` to the last one, and what subscribing cost.")
@@ -15,7 +15,7 @@ struct Receive: ParsableCommand {
         case queue
         /// A loop over a stream.
         case stream
-        /// The closures for members who come and go.
+        /// The closures for added and removed members.
         case members
     }
 
@@ -53,7 +53,7 @@ struct Receive: ParsableCommand {
         pusher.delegate = referee
         for name in names {
             let channel = subscribe(name, on: pusher, course)
-            // Nothing of this is there any more when the events come.
+            // This closure is gone by the time the events come.
             channel.bind(eventName: "begin") { [weak channel] _ in
                 channel?.unbindAll(forEventName: "begin")
                 course.begin()
@@ -113,7 +113,7 @@ struct Receive: ParsableCommand {
     }
 }
 
-/// Decodes what an event carries, and looks at it.
+/// Decodes an event's data, and checks it.
 func use(_ event: PusherEvent, _ course: Course) {
     do {
         let tick = try event.decode(Tick.self)

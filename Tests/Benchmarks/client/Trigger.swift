@@ -36,7 +36,7 @@ struct Trigger: ParsableCommand {
     }
 }
 
-/// Prints what so many events cost.
+/// Prints the cost of the events.
 func report(_ events: Int, _ usage: Usage) {
     let format = #"{"events":%d,"seconds":%.6f,"cpu_seconds":%.6f,"peak_rss_kib":%d}"#
     output(String(format: format, events, usage.seconds, usage.cpuSeconds, Usage.peakResidentKiB))

@@ -26,15 +26,15 @@ struct Usage: Sendable {
         Usage(seconds: later.seconds - earlier.seconds, cpuSeconds: later.cpuSeconds - earlier.cpuSeconds)
     }
 
-    /// Seconds of a clock that nobody sets.
+    /// The seconds of a clock that is never set.
     static var clock: Double {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// The most memory that the process has held, as Linux tells. (`ru_maxrss` begins with what the process that started this one
-    /// had.)
+    /// The most memory that the process has held, as Linux reports it. (`ru_maxrss` starts with the value of the process that
+    /// started this one.)
     static var peakResidentKiB: Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

@@ -1,5 +1,5 @@
-/// Reads events of 95 bytes as they come over the wire, so many times, for valgrind to count instructions: the layer alone, compiled
-/// with its sources.
+/// Reads events of 95 bytes as they come over the wire, a given number of times, while valgrind counts instructions. Only this
+/// layer is measured, compiled with its sources.
 let texts = (1...500).map { number in
     let price = "\(100 + number / 4).\(["25", "50", "75", "01"][number % 4])"
     return #"{"event":"tick","channel":"bench","data":"{\"n\":\#(100 + number),\"price\":\#(price),\"s\":\"ACMEINTLXACM\"}"}"#

@@ -4,11 +4,11 @@ import Glibc
 @_silgen_name("allocations_so_far")
 func allocationsSoFar() -> Int
 
-/// As much as one read brings.
+/// The number of bytes that one read brings.
 let readSize = 64 * 1024
 let rounds = 7
 
-/// Frames of a server in a row, as many whole ones as fit into one read, or with their split ends if `count` is given.
+/// Returns as many whole frames of a server as fit into `total` bytes, by default those of one read, and their number.
 func frames(payload size: Int, opcode: UInt8, filling total: Int = readSize) -> (bytes: [UInt8], count: Int) {
     var frame: [UInt8] = [0x80 | opcode]
     frame += size < 126 ? [UInt8(size)] : [126, UInt8(size >> 8), UInt8(size & 0xFF)]
@@ -17,14 +17,14 @@ func frames(payload size: Int, opcode: UInt8, filling total: Int = readSize) -> 
     return (Array([[UInt8]](repeating: frame, count: count).joined()), count)
 }
 
-/// Processor time of this thread in nanoseconds: the wall clock of a shared machine says little.
+/// Returns the processor time of this thread in nanoseconds, because the wall clock of a shared machine says little.
 func now() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
 }
 
-/// Prints the median and the best of some rounds, per unit.
+/// Prints the median and the best of several rounds, per unit.
 func measure(_ name: String, units: Int, _ body: () -> Void) {
     body()
     let before = allocationsSoFar()
@@ -39,7 +39,7 @@ func measure(_ name: String, units: Int, _ body: () -> Void) {
     print("\(name): median \(text[0]) ns, best \(text[1]) ns, \(allocated) allocations in \(units)")
 }
 
-/// Passes reads of one size through a conversation, beside copies of the same bytes.
+/// Measures a conversation that gets reads of frames of one size, and copies of the same bytes for comparison.
 func measureReading(payload size: Int) {
     let repeats = 2000
     for (name, opcode) in [("binary (no UTF-8 check)", UInt8(2)), ("text", 1)] {
@@ -65,7 +65,7 @@ func measureReading(payload size: Int) {
     }
 }
 
-/// Frames that reads split: one in each 64 KiB.
+/// Measures frames that reads split, one in each 64 KiB.
 func measureSplitReading(payload size: Int) {
     let (bytes, count) = frames(payload: size, opcode: 1, filling: 64 * readSize)
     var conversation = WebSocketConversation(maximumSize: 16 << 20, closeTimeout: .seconds(2)) { 0 }

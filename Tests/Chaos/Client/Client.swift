@@ -6,7 +6,7 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// The client that things are done to: it subscribes, and prints what it hears until it is ended.
+/// The client under test: it subscribes to channels and prints every notification until it is terminated.
 struct Client: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Subscribe to channels and print what is heard, a line of JSON each.", shouldDisplay: false)
@@ -35,7 +35,7 @@ struct Client: AsyncParsableCommand {
         withExtendedLifetime(reporter) {}
     }
 
-    /// The file, or what it says: who is nobody may not enter the folder that it is in.
+    /// The authorities' file, or its contents if the client runs as `nobody`, who has no access to the file's folder.
     private var authorities: PEMSource? {
         get throws {
             try caFile.map { asOtherUser ? .text(try String(contentsOfFile: $0, encoding: .utf8)) : .file($0) }
@@ -46,14 +46,14 @@ struct Client: AsyncParsableCommand {
         PusherClientOptions(
             authMethod: .endpoint(authEndpoint: authEndpoint), host: .host(host), port: port, useTLS: authorities != nil,
             tls: TLSConfiguration(roots: authorities.map { .only($0) } ?? .system), proxy: .none,
-            // What a peer sends without an end is refused before the time for an answer is over, even on a busy machine.
+            // Small enough that an endless message is refused before the reply times out, even on a busy machine.
             maximumMessageSize: 4 << 20,
             activityTimeout: 1, timeouts: Patience.timeouts, reconnectPolicy: Patience.reconnects)
     }
 }
 
-/// The times that a client waits here: so short that what takes minutes in a service takes seconds. The page's times are made
-/// with these.
+/// The client's time-outs and retry delays, so short that what takes minutes in a service takes seconds here. The page's times
+/// are measured with these.
 enum Patience {
     static let timeouts = ConnectionTimeouts(
         open: .seconds(2), establish: .seconds(1), pong: .seconds(1), close: .seconds(1), authorization: .seconds(1),
@@ -62,7 +62,7 @@ enum Patience {
         initialDelay: .milliseconds(100), maximumDelay: .milliseconds(500), stableAfter: .seconds(1))
 }
 
-/// Prints what the delegate is told.
+/// Prints the delegate's notifications.
 private final class Reporter: PusherDelegate, Sendable {
     func report(_ heard: Heard) {
         guard let line = try? heard.line() else { return }
@@ -82,7 +82,7 @@ private final class Reporter: PusherDelegate, Sendable {
     }
 
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
-        // The port is another each time.
+        // The port differs each time.
         let message = error?.localizedDescription.replacing(#/127.0.0.1:\d+/#, with: "127.0.0.1:443")
         report(.subscriptionFailed(channel: name, message: message ?? ""))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An event that a client reports: a line of its output, in the order in which its delegate was told.
+/// A notification that a client reports as a line of its output, in the order in which its delegate received it.
 enum Heard: Codable, Equatable, Sendable {
     case state(String)
     case subscribed(channel: String)

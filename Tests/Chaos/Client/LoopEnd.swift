@@ -2,15 +2,16 @@ import Foundation
 import Glibc
 import PusherChannels
 
-/// Ends the client's loop, with its thread and its descriptors, whenever its world says so: the next attempt is to make another.
+/// Shuts down the client's loop, with its thread and its descriptors, whenever ``World`` requests it, so that the next attempt
+/// makes another loop.
 enum LoopEnd {
-    /// The pipe in a world's folder by which it says so.
+    /// The name of the pipe in the folder of a ``World`` that carries the request.
     static let pipe = "end-loop"
 
-    /// Has a thread of its own wait for it; what comes then takes no other thread, as there may be none.
+    /// Waits for requests on a separate thread, which also runs the shutdown, because there may be no other thread.
     static func awaitIt() {
         guard let folder = ProcessInfo.processInfo.environment["CHAOS_WORLD"] else { return }
-        // For writing, too: else it would be at its end whenever nobody else has it open.
+        // Opened for writing, too: otherwise a read would find the end of the file whenever nobody else has the pipe open.
         let descriptor = open("\(folder)/\(pipe)", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         Thread {
@@ -21,7 +22,7 @@ enum LoopEnd {
         }.start()
     }
 
-    /// Runs each part of a task on the thread that has it go on.
+    /// Runs each part of a task on the thread that resumes it.
     private final class Here: TaskExecutor {
         func enqueue(_ job: consuming ExecutorJob) {
             UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())

@@ -2,19 +2,19 @@ import Foundation
 import Processes
 import PusherChannels
 
-/// A feed of numbered events, and what a client hears of it.
+/// A feed of numbered events, with the notifications that a client reports about it.
 actor Feed {
     private struct Waiter {
         let isMet: @Sendable (Feed.State) -> Bool
         let note: Note<Void>
     }
 
-    /// The facts that are known so far, for those who wait for them.
+    /// The facts known so far, for callers that wait for them.
     struct State: Sendable {
         fileprivate(set) var ledger = Ledger()
-        /// Everything but the events.
+        /// All notifications except events.
         fileprivate(set) var heard: [Heard] = []
-        /// The number of events that came.
+        /// The number of events received.
         fileprivate(set) var events = 0
         fileprivate(set) var connection = ""
     }
@@ -45,7 +45,7 @@ actor Feed {
         }
     }
 
-    /// Returns when it is so; also when the task is cancelled.
+    /// Returns when the condition is met, or when the task is cancelled.
     func wait(until isMet: @escaping @Sendable (State) -> Bool) async {
         guard !isMet(state) else { return }
         let note = Note<Void>()
@@ -68,7 +68,7 @@ struct Publisher: Sendable {
             options: PusherHTTPAPIOptions(retryPolicy: .none))
     }
 
-    /// Goes on until the task is cancelled.
+    /// Publishes until the task is cancelled.
     func run() async {
         let clock = ContinuousClock()
         while !Task.isCancelled {

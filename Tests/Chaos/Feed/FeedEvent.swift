@@ -1,4 +1,4 @@
-/// The events that tell what was lost: numbered, the same on all channels.
+/// The events that reveal losses: numbered, and the same on all channels.
 enum FeedEvent {
     static let name = "tick"
     static let channels = ["feed", "private-feed", "presence-feed"]

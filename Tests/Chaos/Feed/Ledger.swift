@@ -1,11 +1,12 @@
 import Foundation
 
-/// Compares what was published with what a client heard.
+/// Compares the published events with those that a client received.
 ///
-/// Within a subscription nothing is lost, repeated or out of order. Between two, what was sent after the last event of the first
-/// and before the second may be missing, and then the client has said so, with a time from which on something may be.
+/// Within a subscription, no event may be lost, repeated or out of order. Between two subscriptions, events sent after the last
+/// event of the first and before the second may be missing, but the client must have reported this, with the time since when
+/// events may be missing.
 struct Ledger {
-    /// Something that a client should have heard differently.
+    /// A deviation from what a client should have reported.
     struct Finding: Equatable, CustomStringConvertible {
         let channel: String
         let description: String
@@ -19,14 +20,15 @@ struct Ledger {
     private struct Subscriber {
         enum State {
             case none
-            /// Nothing yet; what is published from this number on must come.
+            /// Subscribed, but without an event yet; every event published from this number on must arrive.
             case waiting(for: Int)
             case following
         }
 
         var state = State.none
         var last: Int?
-        /// The gaps that the client has reported since the last event: from when events may be missing, and before which.
+        /// The gaps that the client has reported since the last event: the time since when events may be missing, and the number
+        /// that all of them are below.
         var gaps: [(since: Date, before: Int)] = []
         var missed = 0
 
@@ -37,8 +39,8 @@ struct Ledger {
         }
     }
 
-    /// The number of seconds that an event may be on its way: one that is lost with a connection may have been sent before the
-    /// last sign of life came.
+    /// The number of seconds that an event may be in transit: one that is lost with a connection may have been sent before the
+    /// last sign of life arrived.
     private static let transit = 0.1
     /// The number of seconds by which a time that a client reports may precede the first missing event.
     private static let caution = 10.0
@@ -55,7 +57,7 @@ struct Ledger {
 
     // MARK: The publisher
 
-    /// The number of the event that is published next.
+    /// The number of the next event to be published.
     var nextNumber: Int { publications.count }
 
     mutating func begin(at time: Date) -> Int {
@@ -63,7 +65,7 @@ struct Ledger {
         return publications.count - 1
     }
 
-    /// The server didn't say that it took the event.
+    /// Records that the server didn't confirm the event.
     mutating func failed(_ number: Int) {
         publications[number].mayBeMissing = true
     }

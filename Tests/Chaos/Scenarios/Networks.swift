@@ -2,7 +2,7 @@ import Processes
 import TestSupport
 
 extension Scenario {
-    /// Scenarios in which something happens to the bytes on their way.
+    /// Scenarios that disturb the bytes in transit.
     static let networks = [
         Scenario("The connection is reset") { site in
             site.proxy.cutAll()

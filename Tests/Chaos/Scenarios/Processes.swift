@@ -3,7 +3,7 @@ import Processes
 import TestSupport
 
 extension Scenario {
-    /// Servers and clients that die, hang, or are put to sleep.
+    /// Scenarios in which servers and clients die, hang or are suspended.
     static let processes = [
         Scenario("The server is killed and started again") { site in
             await site.endServer(SIGKILL)

@@ -1,20 +1,20 @@
-/// Something that happens to a client and its server: a row of the page "Under fire".
+/// A fault that a client and its server go through: a row of the page "Under fire".
 struct Scenario: Sendable {
-    /// The fate of the connection.
+    /// The expected outcome for the connection.
     enum Outcome: Sendable {
-        /// It stays, and nothing is lost.
+        /// The connection stays open, and nothing is lost.
         case stays
-        /// It is lost, and made anew.
+        /// The connection is lost and re-established.
         case isRemade
     }
 
-    /// As the page says it.
+    /// The name, as on the page.
     let name: String
     let outcome: Outcome
     let ways: [Site.Way]
-    /// Indicates whether the client runs as another user than this program does, if that is root.
+    /// Indicates whether the client runs as another user if this program runs as root.
     let asOtherUser: Bool
-    /// Makes it happen, and returns when it is over.
+    /// Makes the scenario happen, and returns when it is over.
     let happen: @Sendable (Site) async throws -> Void
 
     init(
@@ -28,14 +28,14 @@ struct Scenario: Sendable {
         self.happen = happen
     }
 
-    /// Those that leave the client's own process as it is.
+    /// The scenarios that impose no limits on the client's own process.
     static let outside = processes + networks + surroundings
     static let all = outside + shortages
 }
 
 extension Site {
-    /// Makes a scenario happen, and returns how long it took from its end until the client got on every channel what was sent
-    /// after that; of a connection that is lost, on the next one.
+    /// Makes a scenario happen, and returns the time from its end until the client received, on every channel, an event sent
+    /// after it. If the connection is lost, only the next connection's events count.
     func goThrough(_ scenario: Scenario) async throws -> Duration {
         let before = await feed.state.heard.count
         try await scenario.happen(self)

@@ -3,8 +3,8 @@ import PusherChannels
 import TestSupport
 
 extension Scenario {
-    /// Scenarios in which the machine runs out of something. Every attempt ends in an error meanwhile, and the first one after
-    /// that works.
+    /// Scenarios in which the client runs out of a resource. Every attempt meanwhile ends in an error, and the first one
+    /// afterwards succeeds.
     static let shortages = [
         Scenario("There is no thread to be had, and a loop is to be made", asOtherUser: true) { site in
             try await site.setThreads(enough: false)
@@ -27,7 +27,7 @@ extension Scenario {
         Scenario("Memory is short, and the server and the authorization endpoint send without an end") { site in
             let server = try EndlessServer()
             let long = site.authServer.stub("POST /pusher/auth", StubResponse(text: String(repeating: "x", count: 64 << 20)))
-            // Some times as much as a message and an answer may have, and a thread's stack.
+            // A few times as much as a message and a response may take, plus a thread's stack.
             try site.setMemory(free: 96 << 20)
             let before = await site.feed.state.heard.count
             try site.openFront(to: server.port)
@@ -43,7 +43,7 @@ extension Scenario {
 }
 
 extension Site {
-    /// At most what was under way still fails; then the client is back.
+    /// Waits until the client is connected again; at most the attempt that was under way may still fail.
     fileprivate func expectRecovery() async throws {
         let before = await feed.state.heard.count
         await feed.wait { $0.connection == "connected" }

@@ -2,8 +2,7 @@ import Processes
 import TestSupport
 
 extension Scenario {
-    /// Scenarios about what a connection needs beside a network and a server: certificates, an authorization endpoint, names, a
-    /// clock.
+    /// Scenarios about the other things that a connection needs: certificates, an authorization endpoint, names, a clock.
     static let surroundings =
         [
             Scenario("The server is back with a certificate that nobody trusts, for 1 s", ways: [.tls]) { site in
@@ -50,7 +49,7 @@ extension Scenario {
             },
         ]
 
-    /// An endpoint that fails while its answers are needed.
+    /// Scenarios in which the authorization endpoint fails while its responses are needed.
     private static let authorization = [
         Scenario("The authorization endpoint answers 503 for 1 s") { site in
             try await site.reset(whileAuthorization: .http(503))
@@ -74,7 +73,7 @@ extension Scenario {
 }
 
 extension Site {
-    /// Has the client subscribe anew while the authorization endpoint answers like that, for a second.
+    /// Makes the client subscribe again while the authorization endpoint sends this reply, for a second.
     fileprivate func reset(whileAuthorization reply: StubResponse) async throws {
         let stub = authServer.stub("POST /pusher/auth", reply)
         proxy.cutAll()

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import PusherChannels
 
-/// A server that grants every upgrade and then sends one message without an end, in pieces, for as long as somebody takes it.
+/// A server that accepts every upgrade and then sends one endless message in fragments, for as long as the peer reads it.
 final class EndlessServer: Sendable {
     let port: Int
     private let listener: Int32
@@ -28,7 +28,7 @@ final class EndlessServer: Sendable {
         }.start()
     }
 
-    /// Takes no more connections; those that are there end when the other side has had enough.
+    /// Accepts no more connections; existing ones end when the peer closes them.
     func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
     }
@@ -38,7 +38,7 @@ final class EndlessServer: Sendable {
         guard let key = upgradeKey(from: connection) else { return }
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         guard send([UInt8]("\(head)Sec-WebSocket-Accept: \(accept(of: key))\r\n\r\n".utf8), to: connection) else { return }
-        // A text that goes on, and then what it goes on with: 65,536 bytes each.
+        // An unfinished text frame, and then its continuation frames: 65,536 bytes each.
         let length: [UInt8] = [127, 0, 0, 0, 0, 0, 1, 0, 0]
         let text = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16)
         var opcode: UInt8 = 1

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A limit on what another process may have of the system, from now on.
+/// A limit on the system resources of another running process.
 struct ProcessLimit: Sendable {
     /// Thrown when a limit could not be set.
     struct Refused: Error, CustomStringConvertible {
@@ -17,14 +17,14 @@ struct ProcessLimit: Sendable {
         self.resource = resource
     }
 
-    /// Of all threads of a user; root's are counted, but not limited.
+    /// The number of all threads of a user; root's are counted, but not limited.
     static let threads = ProcessLimit(Int32(__RLIMIT_NPROC.rawValue))
-    /// The first number that no descriptor may have.
+    /// The lowest number that a descriptor may not have.
     static let descriptors = ProcessLimit(Int32(RLIMIT_NOFILE.rawValue))
-    /// Bytes of addresses.
+    /// The size of the address space in bytes.
     static let memory = ProcessLimit(Int32(RLIMIT_AS.rawValue))
 
-    /// Sets it; nil for as much as there may be.
+    /// Sets the limit; nil sets the maximum.
     func set(_ value: Int?, of process: pid_t) throws {
         var limit = rlimit()
         try call(process, nil, &limit)
@@ -33,7 +33,7 @@ struct ProcessLimit: Sendable {
     }
 
     private func call(_ process: pid_t, _ new: UnsafePointer<rlimit>?, _ old: UnsafeMutablePointer<rlimit>?) throws {
-        // Not among what Swift sees of glibc.
+        // Swift's Glibc module doesn't export it.
         guard let symbol = dlsym(nil, "prlimit") else { throw Refused(number: ENOSYS) }
         guard unsafeBitCast(symbol, to: Call.self)(process, resource, new, old) == 0 else { throw Refused(number: errno) }
     }

@@ -4,7 +4,7 @@ import Processes
 import PusherChannels
 
 extension Site {
-    /// Has the client be without new threads, or with them.
+    /// Prevents the client from creating threads, or allows it again.
     func setThreads(enough: Bool) async throws {
         let arguments = ["limit-threads", "--process", "\(client.id)"] + (enough ? ["--off"] : [])
         let command = try Command(program: try Command.own(), arguments)
@@ -16,9 +16,9 @@ extension Site {
         }
     }
 
-    /// Leaves the client so many numbers for descriptors beside those it has all the time, without its connections.
+    /// Leaves the client `free` descriptors beside those that it always has open, its connections not included.
     func setDescriptors(free: Int) throws {
-        // What it opens for a moment, to close it again, isn't in all of them.
+        // Descriptors that the client opens only for a moment aren't in all twenty samples.
         let used = (0..<20).map { _ in ProcessTables.descriptorsBesideSockets(of: client.id) }.reduce(nil) { common, numbers in
             common?.intersection(numbers) ?? numbers
         }
@@ -32,7 +32,7 @@ extension Site {
         try ProcessLimit.descriptors.set(nil, of: client.id)
     }
 
-    /// Leaves the client so many bytes beside those it has.
+    /// Leaves the client `free` bytes beside those that it has.
     func setMemory(free: Int) throws {
         guard let size = try ProcessTables.virtualMemory(of: client.id) else {
             throw unseen("the client's size")
@@ -40,7 +40,8 @@ extension Site {
         try ProcessLimit.memory.set(size * 1024 + free, of: client.id)
     }
 
-    /// Why something isn't seen: this machine doesn't show it, or the client is gone, which is what the scenarios look for.
+    /// Returns the error for a value that can't be read: either this machine doesn't show it, or the client has ended, which is
+    /// what the scenarios look for.
     private func unseen(_ what: String) -> any Error {
         kill(client.id, 0) == 0 || errno == EPERM ? Skipped("\(what) can't be seen here") : Trouble("the client has ended")
     }
@@ -49,12 +50,12 @@ extension Site {
         try ProcessLimit.memory.set(nil, of: client.id)
     }
 
-    /// Has the client's loop end, with its thread and its descriptors: the next attempt is to make another.
+    /// Ends the client's loop, with its thread and its descriptors, so that the next attempt makes another loop.
     func endLoop() throws {
         try world.endLoop()
     }
 
-    /// Waits until the client reported so many more errors of a kind, which are attempts that ended.
+    /// Waits until the client has reported `count` more errors of a kind, each of which ends an attempt.
     func clientFails(_ count: Int = 1, as kind: String, since before: Int) async {
         await feed.wait { state in
             state.heard.dropFirst(before).count { heard in
@@ -65,7 +66,7 @@ extension Site {
     }
 }
 
-/// The error of a scenario that needs something that isn't to be had on this machine.
+/// The error of a scenario that needs something unavailable on this machine.
 struct Skipped: Error, CustomStringConvertible {
     let description: String
 

@@ -2,21 +2,21 @@ import Foundation
 import Glibc
 import Processes
 
-/// A world made for a client's process: a name server and a clock that the scenario controls (world.c).
+/// The simulated environment of a client's process: a name server and a clock that the scenario controls (world.c).
 final class World: Sendable {
     /// The host that the client connects to.
     let host = "ws.example"
-    /// For the client's process.
+    /// The environment variables for the client's process.
     let environment: [String: String]
     private let folder: URL
 
     init(library: String) throws {
-        // Not where TMPDIR says: that may be its user's alone, and a client may be another's.
+        // Not in TMPDIR, which may be accessible only to its user, while the client may run as another user.
         folder = URL(fileURLWithPath: "/tmp/chaos-\(UUID())")
         environment = ["LD_PRELOAD": library, "CHAOS_WORLD": folder.path]
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let pipe = folder.appendingPathComponent(LoopEnd.pipe).path
-        // Also for a client that is another user's, whatever this one's files are by default.
+        // Allows a client that runs as another user to open the pipe, whatever this process's umask is.
         guard mkfifo(pipe, 0o666) == 0, chmod(pipe, 0o666) == 0 else { throw Trouble("no pipe to the client: \(errno)") }
         try setNames(found: true)
         try setClock(ahead: 0)
@@ -34,9 +34,9 @@ final class World: Sendable {
         try write("\(seconds)", to: "clock")
     }
 
-    /// Has the client's loop end.
+    /// Makes the client end its loop.
     func endLoop() throws {
-        // Without waiting for somebody to read: that would be for ever where nobody does.
+        // Doesn't wait for a reader: without one, the wait would never end.
         let descriptor = open(folder.appendingPathComponent(LoopEnd.pipe).path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw Trouble("the client doesn't wait for its loop's end: \(String(cString: strerror(errno)))")

@@ -1,4 +1,4 @@
-/// The input that libFuzzer made up: choices at the beginning, then whatever the target makes of the rest.
+/// The input that libFuzzer generated: choices at the beginning, then data that each target interprets in its own way.
 struct FuzzInput {
     private(set) var rest: ArraySlice<UInt8>
 
@@ -6,12 +6,12 @@ struct FuzzInput {
         rest = Array(UnsafeBufferPointer(start: data, count: size))[...]
     }
 
-    /// The next byte; 0 at the end.
+    /// Returns the next byte, or 0 at the end.
     mutating func choice() -> Int {
         Int(rest.popFirst() ?? 0)
     }
 
-    /// As many bytes as the next one says, or as there are.
+    /// Returns as many bytes as the next byte says, or as many as are left.
     mutating func choices() -> [UInt8] {
         let chosen = rest.prefix(choice())
         rest = rest.dropFirst(chosen.count)

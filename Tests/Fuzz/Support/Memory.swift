@@ -1,4 +1,4 @@
-/// Calls `body` with a copy that is freed afterwards: who looks at it later, or beyond its end, is caught.
+/// Calls `body` with a copy that is freed afterwards, which exposes any access after the call or beyond the copy's end.
 func withMemory<Result>(of bytes: some Collection<UInt8>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
     defer { memory.deallocate() }

@@ -1,4 +1,4 @@
-/// Cuts the stream into reads of these sizes, again and again; one read if they get nowhere.
+/// Splits the stream into reads of these sizes, which repeat. Returns a single read if all sizes are 0.
 func pieces(of stream: ArraySlice<UInt8>, sizes: [UInt8]) -> [ArraySlice<UInt8>] {
     guard sizes.contains(where: { $0 > 0 }) else { return [stream] }
     var (rest, pieces, turn) = (stream, [ArraySlice<UInt8>](), 0)

@@ -4,7 +4,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// An authorization endpoint's answer: as bytes of a connection through the HTTP reader, and as a body to whoever asked for it.
+/// Checks an authorization endpoint's response: as bytes of a connection that go through the HTTP reader, and as a body that goes
+/// to the requester.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     var input = FuzzInput(data, size)
@@ -20,7 +21,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     }
     if case .response(let response, _) = whole { ResponseCheck(response).check(asked) }
 
-    // The bytes as a body, in every way that a body may come.
+    // The bytes as a body, in every framing that a body may have.
     let response = HTTPResponse(status: status, fields: [], body: Array(bytes), reuse: nil)
     ResponseRun.checkFramings(of: response, sizes: sizes)
     ResponseCheck(response).check(asked)

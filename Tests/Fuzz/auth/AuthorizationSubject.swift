@@ -12,7 +12,7 @@ enum AuthorizationSubject: Equatable {
         self = choice & 3 == 3 ? .user : .channel(channels[choice & 3])
     }
 
-    /// The authorization that a body holds, in the order auth, data, secret; nil if it holds none.
+    /// Returns the authorization in a body, in the order auth, data, secret, or nil if there is none.
     func authorization(in body: String) -> [String?]? {
         guard let json = JSONValue(ifJSON: body), let auth = json["auth"]?.stringValue else { return nil }
         switch self {

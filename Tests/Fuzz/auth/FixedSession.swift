@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Answers every request at once, always the same.
+/// A session that gives every request the same response at once.
 struct FixedSession: HTTPSession {
     let data: Data
     let response: HTTPURLResponse?
@@ -23,11 +23,11 @@ struct FixedTask: HTTPTask {
     func cancel() {}
 }
 
-/// There is no network here.
+/// A stand-in for the default transport, because there is no network here.
 public enum DefaultTransport {
-    /// Answers with nothing.
+    /// A session that responds with nothing.
     public static let httpSession: any HTTPSession = FixedSession(data: Data(), response: nil)
 
-    /// Is not called.
+    /// Must not be called.
     @Sendable public static func makeWebSocket() -> any WebSocket { fatalError("nobody connects") }
 }

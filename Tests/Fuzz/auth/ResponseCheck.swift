@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A response, and what must become of it for those who asked.
+/// A check of a response and of its outcome for the requester.
 struct ResponseCheck {
     private static let endpoint = "http://127.0.0.1/auth"
     private static let url = URL(string: endpoint)
@@ -21,9 +21,9 @@ struct ResponseCheck {
         checkSecrecy(result, of: asked)
     }
 
-    // MARK: What comes of it
+    // MARK: Outcome
 
-    /// A failure, or the parts of an authorization; and what all of it looks like in a log.
+    /// A failure or the parts of an authorization, and the text that a log could show of it.
     fileprivate struct Outcome {
         let parts: Result<[String?], AuthorizationFailure>
         let shown: String
@@ -65,21 +65,22 @@ struct ResponseCheck {
         case .failure(let failure):
             require(expected == nil, "\(failure) for \(body.debugDescription)")
             require(!failure.message.isEmpty, "a failure says why")
-            // An encrypted channel's answer without a key is found wanting when it was read.
+            // An encrypted channel's response without a key is rejected only after it was read.
             let isUnread = failure.status != nil
             require(isUnread || isGood, "the status is missing in \(failure)")
             require(!isUnread || failure.status == response.status, "the status of \(failure)")
             require(failure.body == (isGood ? nil : body), "a refusal's body is passed on, and no other: \(failure)")
             let isBusy = (500..<600).contains(response.status) || [408, 425, 429].contains(response.status)
-            // Who means to answer and doesn't is a gateway, as like as not.
+            // A success that can't be read most likely comes from a gateway.
             let isMistaken = isGood && isUnread
             require(failure.isRetryable == (isBusy || isMistaken), "\(failure) may be better later: \(isBusy || isMistaken)")
         }
     }
 
-    // MARK: What it tells
+    // MARK: Secrecy
 
-    /// Whatever the secret, it looks the same: whether it stands for the body's texts, before it or behind it.
+    /// Checks that the shown text is the same for every secret, whether the secret is in the body's texts, before the body or
+    /// after it.
     private func checkSecrecy(_ outcome: Outcome, of asked: AuthorizationSubject) {
         let body = String(decoding: response.body, as: UTF8.self)
         let places: [(String) -> String] = [
@@ -100,7 +101,7 @@ struct ResponseCheck {
 }
 
 extension ResponseCheck.Outcome {
-    /// A failure's body is what the endpoint says to its own user, who gets it as it is; it is shown nowhere.
+    /// A failure's body is the endpoint's message to its own user, who gets it unchanged; it is shown nowhere.
     fileprivate init<Auth>(_ result: Result<Auth, AuthorizationFailure>, _ parts: (Auth) -> [String?]) {
         self.parts = result.map(parts)
         switch result {

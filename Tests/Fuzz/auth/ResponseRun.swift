@@ -1,8 +1,8 @@
-/// A server's bytes through a ``ResponseReader``.
+/// A run of a server's bytes through a ``ResponseReader``.
 enum ResponseRun {
-    /// The outcome of reading the bytes, as far as they go.
+    /// The outcome of reading the bytes that there are.
     enum Outcome: Equatable {
-        /// A response, and how many bytes behind it were not touched.
+        /// A response, and the number of bytes after it that weren't read.
         case response(HTTPResponse, unread: Int)
         case problem(ResponseReader.Problem)
 
@@ -19,7 +19,7 @@ enum ResponseRun {
         }
     }
 
-    /// The outcome of these reads, each in memory of its own, and of the end of the connection after them.
+    /// Returns the outcome of these reads, each in its own memory, and of the end of the connection after them.
     static func outcome(of reads: [ArraySlice<UInt8>]) -> Outcome {
         var reader = ResponseReader(method: "POST", limit: 300)
         var unread = reads.reduce(0) { $0 + $1.count }
@@ -48,10 +48,10 @@ enum ResponseRun {
         }
     }
 
-    /// Checks that a body is read alike whether its length is announced, it comes in chunks or ends with the connection.
+    /// Checks that a body is read the same whether its length is announced, it comes in chunks, or it ends with the connection.
     static func checkFramings(of response: HTTPResponse, sizes: [UInt8]) {
         let body = response.body.prefix(300)
-        // An interim response has none, and another one after it.
+        // An interim response has no body, and another response follows it.
         guard response.status >= 200 else { return }
         let isBodiless = response.status == 204 || response.status == 304
         let chunks = pieces(of: body, sizes: sizes).filter { !$0.isEmpty }

@@ -1,8 +1,10 @@
 import Foundation
 
-/// A large message, in any place of which a piece is repeated, perhaps between two others: it costs what its length costs.
+/// Checks that the cost of a large message is proportional to its length. The message has a repeated piece in one of its places,
+/// with an optional head and tail around the repetitions.
 ///
-/// `benchmarks cost` knows which pieces to try, and measures the whole client; here libFuzzer makes pieces up for what reads them.
+/// `benchmarks cost` tries known pieces and measures the whole client. Here, libFuzzer makes up pieces for the code that reads
+/// them.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     var input = FuzzInput(data, size)
@@ -12,14 +14,15 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     guard !piece.isEmpty else { return 0 }
     let shape = CostShape("made up", head, tail) { _ in piece }
     let message = place.message(shape, isText: false, size: 1 << 16)
-    // Whatever disturbs a try makes it longer, so the least counts.
+    // Interference only makes a try longer, so the shortest try counts.
     let isCheap = (0..<4).contains { _ in ReadingClient.cost(of: message.bytes, in: place.scene) < limit * Double(message.length)
     }
     require(isCheap, "\(place.name): \(head) \(piece) … \(tail)")
     return 0
 }
 
-/// Nanoseconds a byte. With the sanitizer on all is some ten times as dear; what takes the square of its length is a thousand times.
+/// The limit in nanoseconds per byte. The sanitizer makes everything about ten times as slow; quadratic code is a thousand times
+/// as slow.
 private let limit = 1_000.0
 
 private func text(_ bytes: some Collection<UInt8>) -> String {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A client that reads messages: the decoder and the machine.
+/// A client that reads messages, consisting of the decoder and the machine.
 struct ReadingClient {
     private var machine = ConnectionMachine(configuration: ConnectionMachine.Configuration(), seed: 1)
     private var decoder = EnvelopeDecoder()
@@ -14,7 +14,7 @@ struct ReadingClient {
         for frame in scene.frames { receive(Array(frame.utf8)) }
     }
 
-    /// Nanoseconds of this thread's time that a message takes.
+    /// Returns the nanoseconds of this thread's time that a message takes.
     static func cost(of message: [UInt8], in scene: CostScene) -> Double {
         var client = ReadingClient(in: scene)
         let began = clock()
@@ -36,7 +36,7 @@ struct ReadingClient {
         }
     }
 
-    /// Whatever is to be authorized is, at once.
+    /// Passes an input to the machine, and grants every authorization that it requests at once.
     private mutating func tell(_ input: Input) {
         var effects: [Effect] = []
         machine.handle(input, at: .origin, into: &effects)

@@ -1,4 +1,4 @@
-/// A text as values of many types, through this package's decoder and Foundation's.
+/// Decodes a text as values of many types, with this package's decoder and Foundation's.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let text = Array(FuzzInput(data, size).rest)

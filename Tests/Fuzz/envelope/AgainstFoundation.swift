@@ -1,10 +1,10 @@
-/// Checks a frame against what Foundation's JSON makes of it, ``JSONDifferences`` apart.
+/// Checks a frame against the result of Foundation's JSON parser, except for the known ``JSONDifferences``.
 func checkAgainstFoundation(_ frame: [UInt8], _ outcome: Result<ServerMessage, MalformedMessage>) {
     let differences = JSONDifferences(in: frame)
     // An event is an object around its members, each of which may be as deep as any document.
     let isTooDeep = differences.depth > JSONScanner.maximumDepth + 1
     if frame.contains(0) || isTooDeep || differences.isRefusedHere { return requireNoJSON(outcome) }
-    // At this depth it depends on which member it is.
+    // At this depth, the outcome depends on which member it is.
     guard differences.depth <= JSONScanner.maximumDepth else { return }
     let repaired = decode(differences.repaired)
     let expected = FoundationJSON.value(of: differences.repaired)
@@ -19,7 +19,7 @@ private func requireNoJSON(_ outcome: Result<ServerMessage, MalformedMessage>) {
     guard case .failure(.notJSON) = outcome else { return require(false, "\(outcome) is no JSON") }
 }
 
-/// A fault that a frame may have before anybody asks what it means.
+/// A fault that a frame may have before its meaning matters.
 private enum Complaint {
     case none, notJSON, notAnObject, missingEvent
 }
@@ -46,7 +46,7 @@ private func envelope(_ outcome: Result<ServerMessage, MalformedMessage>) -> Env
     }
 }
 
-/// The members are the ones that Foundation read.
+/// Checks that the members are the ones that Foundation read.
 private func check(_ envelope: Envelope, _ expected: JSONValue) {
     let members = expected.objectValue ?? [:]
     require(isSame(envelope.event.text, members["event"]?.stringValue), "event \(envelope.event), not \(expected)")
@@ -68,7 +68,7 @@ private func isSame(_ left: String?, _ right: String?) -> Bool {
     left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
 }
 
-/// A string's content, the raw text of another value, nothing for null.
+/// Indicates whether the text is the value's payload: a string's content, the raw text of another value, or nothing for null.
 private func isPayload(_ text: String?, _ value: JSONValue) -> Bool {
     switch value {
     case .null: text == nil

@@ -1,4 +1,4 @@
-/// Which messages are the protocol's own, and what one of them may never be.
+/// Checks that the right messages are treated as the protocol's own, and that each of these is valid.
 func checkControl(_ outcome: Result<ServerMessage, MalformedMessage>) {
     switch outcome {
     case .success(.event(let envelope)):
@@ -12,7 +12,8 @@ func checkControl(_ outcome: Result<ServerMessage, MalformedMessage>) {
     }
 }
 
-/// By its bytes: to a protocol, an accent is a character of its own.
+/// Indicates whether an event is the protocol's own. Compares bytes, because the protocol treats an accent as a separate
+/// character.
 private func isReserved(_ event: Name) -> Bool {
     ["pusher:", "pusher_internal:"].contains { event.text.utf8.starts(with: $0.utf8) }
 }

@@ -1,9 +1,10 @@
-/// A server's text through the decoder and through Foundation's JSON; what was understood through the encoder and back.
+/// Passes a server's text through the decoder and through Foundation's JSON parser, and a message that was understood through the
+/// encoder and back.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let frame = Array(FuzzInput(data, size).rest)
     let outcome = decode(frame)
-    // The framing has seen to it that text is UTF-8; what isn't must only not trap.
+    // The framing guarantees that text is UTF-8. Anything else must only not trap.
     guard let text = String(validating: frame, as: UTF8.self) else { return 0 }
     checkAgainstFoundation(frame, outcome)
     checkControl(outcome)
@@ -14,7 +15,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     return 0
 }
 
-/// A frame is what it is alone, wherever it lies among others, and whether or not its names are known already.
+/// Decodes a frame. Checks that the result is the same when other frames surround it, and when its names are already known.
 func decode(_ frame: [UInt8]) -> Result<ServerMessage, MalformedMessage> {
     let alone = EnvelopeDecoder.decode(frame)
     var decoder = EnvelopeDecoder()
@@ -26,7 +27,8 @@ func decode(_ frame: [UInt8]) -> Result<ServerMessage, MalformedMessage> {
     return alone
 }
 
-/// A value is what its text says. Not so numbers beyond `Double`, which JSON has no text for: they become null.
+/// Checks that a value survives being written and read. Numbers beyond `Double` don't: JSON has no text for them, and they become
+/// null.
 private func checkRoundTrip(_ value: JSONValue) {
     guard value.isFinite else { return }
     let again = JSONValue(ifJSON: value.text)
@@ -44,7 +46,7 @@ extension JSONValue {
     }
 }
 
-/// A member's raw text is that member, found without reading the others.
+/// Checks that a member's raw text, which is found without reading the others, is that member.
 private func checkRawMembers(of text: String) {
     let value = JSONValue(ifJSON: text)
     for name in ["event", "data", "a"] {

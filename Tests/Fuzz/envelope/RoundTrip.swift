@@ -1,4 +1,4 @@
-/// A message that was understood, written in other ways: it must be understood again, and by Foundation, too.
+/// A message that was understood. Written in other ways, it must be understood again, by Foundation, too.
 struct RoundTrip {
     private let message: ServerMessage
     private let envelope: Envelope
@@ -17,7 +17,7 @@ struct RoundTrip {
 
     // MARK: Escapes
 
-    /// A character is the same whether it is escaped or not.
+    /// Checks that a character is the same whether it is escaped or not.
     private func checkEscapes() {
         let members = [
             ("event", envelope.event.text), ("channel", envelope.channel?.text), ("data", envelope.data),
@@ -54,9 +54,9 @@ struct RoundTrip {
         Envelope(event: envelope.event, channel: envelope.channel, data: envelope.data, userID: envelope.userID)
     }
 
-    // MARK: What clients say
+    // MARK: Client messages
 
-    /// Messages with these texts in them, and what they say.
+    /// Client messages that contain these texts, and the values that they must have.
     private var clientMessages: [(ClientMessage, JSONValue)] {
         let (event, channel) = (envelope.event.text, envelope.channel?.text ?? "")
         let payload = envelope.data.flatMap(JSONValue.init(ifJSON:)) ?? .string(envelope.data ?? "")

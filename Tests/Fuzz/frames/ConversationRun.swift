@@ -1,4 +1,4 @@
-/// An action of the owner of a conversation in the middle of the stream.
+/// An action that the owner of a conversation takes in the middle of the stream.
 enum OwnerAction: Int {
     case nothing, send, close, abandon
 
@@ -9,7 +9,7 @@ enum OwnerAction: Int {
         self = OwnerAction(rawValue: choice & 3) ?? .nothing
     }
 
-    /// The code it closes with.
+    /// The code that the action closes with.
     var closeCode: UInt16? {
         switch self {
         case .nothing, .send: nil
@@ -34,7 +34,7 @@ extension Outcome {
     }
 }
 
-/// A stream through a ``WebSocketConversation``, with a backend that has no stream.
+/// A run of a stream through a ``WebSocketConversation``, with a backend that has no stream.
 struct ConversationRun: ~Copyable {
     private var conversation: WebSocketConversation
     private let room: Int
@@ -79,12 +79,12 @@ struct ConversationRun: ~Copyable {
         takeOutputs(room: room)
     }
 
-    /// The stream takes all at last.
+    /// Writes the output until none is left.
     private mutating func drain() {
         while conversation.hasOutput { takeOutputs(room: .max) }
     }
 
-    /// The end is reported once, nothing is heard after it, and in the end the stream is to be closed.
+    /// Checks that the end is reported once, that nothing is delivered after it, and that the stream is finally to be closed.
     private mutating func expectNothingMore() {
         if !outcome.closures.isEmpty { expectSilence() }
         conversation.streamEnded()
@@ -98,7 +98,7 @@ struct ConversationRun: ~Copyable {
         require(conversation.stream == .closeNow && !conversation.hasOutput, "the stream is to be closed")
     }
 
-    /// Whatever the server sends now, nobody hears of it. Pongs may go out, to a server that owes its close frame.
+    /// Checks that nothing that the server sends now is delivered. Pongs may still go to a server that owes its close frame.
     private mutating func expectSilence() {
         var before = outcome
         for read in [[0x81, 1, 0x61], [0x8A, 0], [0x88, 0], [0xFF]] as [[UInt8]] { receive(read[...]) }
@@ -130,7 +130,7 @@ struct ConversationRun: ~Copyable {
     }
 }
 
-/// The keys of all frames, in their order.
+/// The mask keys of all frames, in order.
 struct MaskKeys {
     private var key: UInt32 = 0
 

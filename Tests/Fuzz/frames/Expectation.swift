@@ -1,6 +1,6 @@
-/// The outcome that a conversation must have, by what the stream says and what the owner did.
+/// The outcome that a conversation must have, given the stream and the owner's action.
 struct Expectation {
-    /// The events of the whole stream, and those before the owner did something.
+    /// The events of the whole stream, and those before the owner's action.
     let events: [StreamEvent]
     let before: [StreamEvent]
     let action: OwnerAction
@@ -24,7 +24,7 @@ struct Expectation {
         if let closure { require(outcome.closures == [closure], "closures are \(outcome.closures), not \(closure)") }
     }
 
-    /// The events that the owner hears of: no more after it has abandoned the conversation.
+    /// The events that are delivered to the owner: none after it has abandoned the conversation.
     private var delivered: [StreamEvent] { action == .abandon ? before : events }
 
     private var messages: [StreamEvent] {
@@ -63,7 +63,7 @@ struct Expectation {
         }
     }
 
-    /// The report; nil for a failure, which has words.
+    /// The expected closure, or nil for a failure, whose text isn't compared.
     private var closure: WebSocketClosure? {
         if !wasOver, let code = action.closeCode {
             return .closed(code: code, reason: action == .close ? OwnerAction.reason : "")
@@ -78,8 +78,8 @@ struct SentFrame {
     let opcode: UInt8
     let payload: [UInt8]
 
-    /// Takes output apart: whole and final frames without reserved bits, masked with the keys that were drawn for them, with the
-    /// shortest form of length, and with contents that may be sent.
+    /// Parses output into frames. Checks that they are whole and final, have no reserved bits, are masked with the keys drawn for
+    /// them, use the shortest form of length, and have contents that may be sent.
     static func all(in output: [UInt8]) -> [SentFrame] {
         var (rest, keys, frames) = (output[...], MaskKeys(), [SentFrame]())
         while !rest.isEmpty {

@@ -1,10 +1,10 @@
-/// Bytes of a server, cut anywhere, through ``MessageReader`` and ``WebSocketConversation``.
+/// Passes a server's bytes, split anywhere, through ``MessageReader`` and ``WebSocketConversation``.
 ///
-/// The input: the limit of messages, what the owner does and when, how much of the output the stream takes at a time, how large a
-/// message has become before, the sizes of the reads, and the stream.
+/// The input has the limit of messages, the owner's action and its place, the amount of output that the stream takes at a time,
+/// the size of a fragment that comes first, the sizes of the reads, and the stream.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-    // More pongs than this conversation answers at a time depend on the cuts, as they may.
+    // If there are more pongs than the conversation sends at a time, the outcome may depend on the splits.
     guard size <= 8192 else { return -1 }
     var input = FuzzInput(data, size)
     let limit = [0, 10, 130, 300, 1000, 3000, 1 << 20, .max][input.choice() & 7]
@@ -40,7 +40,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     return 0
 }
 
-/// The first fragment of a binary message, such as would take the fuzzer long to make up; nothing for size 0.
+/// Returns the first fragment of a binary message, which would take the fuzzer long to make up; nothing for size 0.
 private func fragment(ofSize size: Int) -> [UInt8] {
     guard size > 0 else { return [] }
     return [0x02] + (size < 126 ? [UInt8(size)] : [126, UInt8(size >> 8), UInt8(size & 0xFF)])

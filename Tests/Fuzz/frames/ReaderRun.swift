@@ -1,6 +1,6 @@
-/// A stream through a ``MessageReader``.
+/// A run of a stream through a ``MessageReader``.
 enum ReaderRun {
-    /// Returns the events in these reads, each of which is in memory of its own.
+    /// Returns the events in these reads, each of which is in its own memory.
     static func events(of reads: [ArraySlice<UInt8>], limit: Int) -> [StreamEvent] {
         var reader = MessageReader(maximumSize: limit)
         var events: [StreamEvent] = []
@@ -9,7 +9,8 @@ enum ReaderRun {
             withMemory(of: read) { events += add($0, to: &reader) }
             received += read.count
             reader.release()
-            // Twice what came, because it grows by doubling; 1024 bytes at least, and as many for control frames.
+            // Twice the received bytes, because the buffer grows by doubling; at least 1024 bytes, and 1024 more for control
+            // frames.
             let allowed = max(min(limit, 2 * received), 1024) + 1024
             require(reader.capacity <= allowed, "it holds \(reader.capacity) bytes, \(allowed) are allowed")
         }
@@ -18,7 +19,7 @@ enum ReaderRun {
 
     private static func add(_ read: UnsafeRawBufferPointer, to reader: inout MessageReader) -> [StreamEvent] {
         var cursor = ByteCursor(read)
-        // Messages are looked at when the read is through, as they may be.
+        // Messages stay valid until the whole read is processed, so they are looked at only then.
         var events: [() -> StreamEvent] = []
         do throws(ProtocolViolation) {
             while let event = try reader.next(in: &cursor) { events.append(later(event)) }

@@ -3,13 +3,13 @@ enum StreamEvent: Equatable {
     case message(isText: Bool, [UInt8])
     case ping([UInt8])
     case pong([UInt8])
-    /// The last: a close frame.
+    /// A close frame, which is the last event.
     case close(code: UInt16, [UInt8])
-    /// The last: a violation, and the code that the server is told.
+    /// A violation, which is the last event, and the code that is sent to the server.
     case violation(code: UInt16)
 }
 
-/// Reads a whole stream as RFC 6455 describes frames, section by section and without a thought to speed.
+/// A reader of a whole stream that follows the sections of RFC 6455 on frames, without regard to speed.
 struct ReferenceReader {
     private var rest: ArraySlice<UInt8>
     private let limit: Int
@@ -20,7 +20,7 @@ struct ReferenceReader {
         let code: UInt16
     }
 
-    /// All that the stream says, up to its end, a close frame or a violation.
+    /// Returns all events of the stream, up to its end, a close frame or a violation.
     static func events(of stream: ArraySlice<UInt8>, limit: Int) -> [StreamEvent] {
         var reader = ReferenceReader(rest: stream, limit: limit)
         do {
@@ -36,7 +36,7 @@ struct ReferenceReader {
         self.limit = limit
     }
 
-    /// False at the end.
+    /// Reads a frame. Returns false at the end.
     private mutating func readFrame() throws -> Bool {
         guard let first = rest.popFirst() else { return false }
         // 5.2: reserved bits.
@@ -56,7 +56,7 @@ struct ReferenceReader {
         }
     }
 
-    /// 5.2: the length, or nil at the end. What else is wrong with a frame is found when its length is whole.
+    /// 5.2: the length, or nil at the end. Other faults of a frame are found once its length is complete.
     private mutating func readLength(_ second: UInt8) throws -> UInt64? {
         let size = second == 126 ? 2 : second == 127 ? 8 : 0
         guard rest.count >= size else { return nil }
@@ -111,15 +111,15 @@ struct ReferenceReader {
     }
 }
 
-/// 7.4, and what IANA registered since.
+/// The codes of 7.4, and those that IANA has registered since.
 let sendableCodes = Set<UInt16>([1000, 1001, 1002, 1003] + Array(1007...1014) + Array(3000...4999))
 
-/// Returns whether the standard library takes the bytes for UTF-8.
+/// Returns whether the standard library accepts the bytes as UTF-8.
 func isUTF8(_ bytes: [UInt8]) -> Bool {
     String(validating: bytes, as: UTF8.self) != nil
 }
 
-/// Returns whether something can follow that makes the bytes text: their last character may be cut.
+/// Returns whether more bytes can turn these into text, as their last character may be incomplete.
 private func mayBecomeText(_ bytes: [UInt8]) -> Bool {
     (0...min(3, bytes.count)).contains { cut in
         isUTF8(Array(bytes.dropLast(cut))) && mayBecomeCharacters(Array(bytes.suffix(cut)))

@@ -1,6 +1,6 @@
-/// A history made up: how the machine is configured, and what the user, the server, the network and the authorizer do.
+/// Plays a made-up history: the machine's configuration, and the actions of the user, the server, the network and the authorizer.
 ///
-/// At the end all of them do what they should, and the client must get where its user wants it.
+/// At the end, all of them behave as they should, and the client must reach the state that its user wants.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     var input = FuzzInput(data, size)
@@ -11,7 +11,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
 }
 
 extension ConnectionMachine.Configuration {
-    /// A bit for each thing that changes the way: small limits are reached soon.
+    /// Creates a configuration with a bit for each setting that changes the course. Small limits are reached soon.
     fileprivate init(choices: Int, _ more: Int) {
         self.init()
         secure = choices & 1 == 0

@@ -37,7 +37,7 @@ extension World {
             on: attempt)
     }
 
-    /// Sends the reply of a good server to a message, if there is one.
+    /// Sends a good server's reply to a message, if there is one.
     mutating func reply(_ message: ClientMessage) {
         let frame: String? =
             switch message {

@@ -1,5 +1,5 @@
 extension World {
-    /// From now on nothing goes wrong, and the user asks once more for what failed: everything wanted comes true.
+    /// Lets nothing go wrong any more, repeats the user's requests, and checks that everything wanted comes true.
     mutating func settle() {
         tell(.readersChanged(areOver: false))
         tell(.reconnectPolicy(ReconnectPolicy()))
@@ -20,7 +20,7 @@ extension World {
         require(stages.allSatisfy { $0 == .idle }, "an event was not opened: \(stages)")
     }
 
-    /// Answers whatever the machine asks, and lets time pass where it asks nothing.
+    /// Replies to everything that the machine requests, and lets time pass when it requests nothing.
     private mutating func run(until end: Instant) {
         for _ in 0..<5_000 {
             if replyToNext() { continue }

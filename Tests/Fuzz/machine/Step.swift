@@ -5,7 +5,7 @@ extension World {
         .zero, .milliseconds(1), .milliseconds(300), .seconds(1), .seconds(5), .seconds(20), .seconds(60), .seconds(1000),
     ]
 
-    /// Does what the next byte says, with what follows it.
+    /// Takes the step that the next byte selects, with the bytes that follow as its details.
     mutating func step(_ input: inout FuzzInput) {
         switch input.choice() % 27 {
         case 0: tell(.connect)
@@ -41,7 +41,7 @@ extension World {
         Self.channels[input.choice() % Self.channels.count]
     }
 
-    /// Mostly the latest, now and then an earlier one.
+    /// Returns mostly the latest attempt, and sometimes an earlier one.
     private func socket(_ input: inout FuzzInput) -> ConnectionAttempt {
         let choice = input.choice()
         return ConnectionAttempt(choice & 7 == 7 ? choice >> 3 : watch.attempt.number)
@@ -74,9 +74,9 @@ extension World {
         tell(.socketClosed(closure, attempt))
     }
 
-    // MARK: Answers
+    // MARK: Replies
 
-    /// An answer to any question there ever was, of any sort.
+    /// Sends any kind of reply to any authorization request so far.
     private mutating func reply(_ choice: Int, _ sort: Int) {
         guard !watch.asked.isEmpty else { return }
         let attempt = watch.asked[choice % watch.asked.count]

@@ -1,8 +1,8 @@
-/// Looks at what a machine does and knows what it may never do.
+/// An observer of a machine that checks everything the machine does against what it must never do.
 struct Watch {
     enum Socket {
         case opening, open
-        /// Asked to close, and still to say that it is closed.
+        /// Asked to close, but not yet reported as closed.
         case closing, closingUnopened
         case closed
 
@@ -10,7 +10,7 @@ struct Watch {
         var isUp: Bool { self == .open || self == .closing }
     }
 
-    /// The authorization that a user brings along.
+    /// The authorization that a user supplies.
     static let supplied = "supplied"
 
     /// The latest attempt to connect.
@@ -20,14 +20,14 @@ struct Watch {
     private(set) var underWay: Set<SubscriptionAttempt> = []
     private(set) var askedUsers: [UserMachine.Attempt] = []
     private(set) var usersUnderWay: Set<UserMachine.Attempt> = []
-    /// Events to be opened.
+    /// Encrypted events that are to be decrypted.
     private(set) var encryptedEvents: [ConnectionMachine.EncryptedEvent] = []
     /// Messages that were sent on the latest socket.
     private var sent: ArraySlice<ClientMessage> = []
     private var settled: Set<SubscriptionAttempt> = []
     private var state = ConnectionState.disconnected
     private var isReading = true
-    /// Channels that the server was asked for on this socket.
+    /// Channels that were requested from the server on this socket.
     private var askedFor: Set<Name> = []
     private var eventTimes: [Instant] = []
     private var lastEvents: [Name: Int] = [:]
@@ -45,7 +45,7 @@ struct Watch {
         check(after)
     }
 
-    // MARK: What happens to it
+    // MARK: Inputs
 
     private mutating func see(_ input: Input) {
         switch input {
@@ -59,7 +59,7 @@ struct Watch {
         }
     }
 
-    // MARK: What it does
+    // MARK: Effects
 
     private mutating func see(_ effect: Effect, _ before: ConnectionMachine, _ after: ConnectionMachine, at now: Instant) {
         switch effect {
@@ -125,7 +125,7 @@ struct Watch {
         auth.map { $0 == Self.supplied || $0.hasPrefix("\(attempt.number):") } ?? true
     }
 
-    /// In order, as fast as is allowed, and on a subscribed channel.
+    /// Checks that events are sent in order, within the rate limit, and on a subscribed channel.
     private mutating func sendEvent(on channel: Name, _ data: String, _ machine: ConnectionMachine, at now: Instant) {
         require(machine.subscriptions[channel]?.isSubscribed == true, "an event is sent on \(channel), not subscribed to")
         let number = Int(data) ?? 0
@@ -145,7 +145,7 @@ struct Watch {
         require(underWay.count <= limit, "\(underWay.count) authorizations are asked for at a time")
     }
 
-    // MARK: What the user hears
+    // MARK: Deliveries
 
     private mutating func hear(_ delivery: Delivery, _ before: ConnectionMachine, _ after: ConnectionMachine) {
         switch delivery {
@@ -155,7 +155,7 @@ struct Watch {
         case .subscribed(let channel):
             require(askedFor.contains(channel) && sockets[attempt] == .open, "\(channel) is subscribed, not asked for")
         case .event(let envelope):
-            // The protocol's own events tell of failures, too; those of encrypted channels come when they are opened.
+            // The protocol's own events report failures, too; events of encrypted channels are delivered once they are decrypted.
             guard let channel = envelope.channel, !envelope.event.begins(with: "pusher:"), ChannelName(channel).kind != .encrypted
             else { return }
             require(before.subscriptions[channel]?.isSubscribed == true, "\(envelope.event) of \(channel), not subscribed to")
@@ -170,7 +170,7 @@ struct Watch {
         }
     }
 
-    // MARK: What it is
+    // MARK: State
 
     private func check(_ machine: ConnectionMachine) {
         require(machine.state == state, "it is \(machine.state), but said \(state)")

@@ -1,5 +1,4 @@
-/// The surroundings of a machine: time, sockets, and those who reply to requests for authorization. A ``Watch`` looks at all that
-/// the machine does.
+/// The environment of a machine: time, sockets, and the authorizers. A ``Watch`` observes everything that the machine does.
 struct World {
     static let channels: [Name] = [
         "room", "private-room", "presence-room", "private-encrypted-room", "cache-room", "private-cache-room",
@@ -9,7 +8,7 @@ struct World {
     private(set) var machine: ConnectionMachine
     private(set) var now: Instant = .origin
     var watch = Watch()
-    /// The channels that the user wants; the next one says whether the user wants to be signed in.
+    /// The channels that the user wants. `wantsUser` indicates whether the user wants to be signed in.
     private(set) var wanted: Set<Name> = []
     private(set) var wantsUser = false
     private var triggered = 0
@@ -32,7 +31,8 @@ struct World {
         now += time
     }
 
-    /// Time goes on to what the machine waits for; that must be over with it, sooner or later.
+    /// Advances time to the machine's deadline, and checks that the machine handles the deadline within a limited number of
+    /// calls.
     mutating func reachDeadline() {
         guard let deadline = machine.nextDeadline else { return }
         now = max(now, deadline)
@@ -59,7 +59,7 @@ struct World {
         for channel in wanted.sorted() { unsubscribe(channel) }
     }
 
-    /// Each event has the next number for its data.
+    /// Triggers an event whose data is the next number.
     mutating func trigger(on channel: Name) {
         triggered += 1
         tell(.trigger(ClientEvent(name: "client-number", channel: channel, data: "\(triggered)")))
@@ -73,7 +73,7 @@ struct World {
     // MARK: The server
 
     mutating func receive(_ frame: some Collection<UInt8>, on attempt: ConnectionAttempt) {
-        // Nobody hears of a message before the socket is open or after it is closed.
+        // No message is reported before the socket is open or after it is closed.
         guard watch.sockets[attempt]?.isUp == true else { return }
         let block = Array(frame)
         do throws(MalformedMessage) {
@@ -89,7 +89,7 @@ struct World {
 
     // MARK: Authorizations
 
-    /// The number says which attempt it is for, so that the watch knows a stale one when it is used.
+    /// Returns an authorization that contains the number of its attempt, by which the watch recognizes a stale one.
     static func auth(for attempt: SubscriptionAttempt) -> PusherAuth {
         let kind = ChannelName(attempt.channel).kind
         return PusherAuth(

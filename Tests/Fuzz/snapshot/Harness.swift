@@ -1,4 +1,4 @@
-/// There is no harness here that would ask a recorder for its findings.
+/// Discards findings, because no harness asks a recorder for them here.
 extension TrafficRecorder {
     func find(_ finding: Finding) {}
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A secret at a place where it has to be hidden, whatever stands around it.
+/// A secret at a place where it must be hidden, whatever text surrounds it.
 ///
-/// Nothing that a recorder shows depends on it: with another secret of the same length it is the same.
+/// Nothing that a recorder shows depends on the secret: another secret of the same length gives the same output.
 struct PlantedSecret {
     /// The number of places that a secret can have.
     static let places = 14
@@ -61,7 +61,7 @@ struct PlantedSecret {
         JSONValue.object(["event": "pusher:signin", "data": data]).text
     }
 
-    /// The text, in which nothing is a line's end, as in a header.
+    /// The text without line ends and other control characters, as in a header.
     private var plain: String { String(decoding: text.utf8.filter { $0 >= 0x20 }, as: UTF8.self) }
 
     /// Returns JSON with the text, and the secret around it: as a member of its objects, in its arrays, and beside it.
@@ -80,7 +80,7 @@ struct PlantedSecret {
         }
     }
 
-    /// An older file, or one that was written by hand.
+    /// Returns a file as an older version, or a person, may have written it.
     private func file(with secret: String) -> String {
         JSONValue.array([
             ["url": .string("https://ann:\(secret)@a.example/"), "body": json(secret), "parameters": json(secret)],

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Traffic that is made up.
+/// Made-up traffic.
 enum Recording {
     private static let headers: Set<String> = ["Authorization", "Cookie", "X-Api-Key", "X-Note", "Content-Type"]
     private static let time = Date(timeIntervalSince1970: 0)
@@ -16,7 +16,7 @@ enum Recording {
         TrafficDocument.text(of: recorder.entries, headers: recorder.headers)
     }
 
-    /// The first two lines are the query and a header, the rest is the body.
+    /// Returns a request with the text's first two lines as the query and a header, and with the rest as the body.
     static func request(_ text: String) -> RecordedRequest {
         let lines = text.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         return RecordedRequest(
@@ -24,7 +24,7 @@ enum Recording {
             body: Data((lines.last ?? "").utf8))
     }
 
-    /// All that a recorder shows of its traffic.
+    /// Returns everything that a recorder shows of its traffic.
     static func shown(by recorder: TrafficRecorder) -> String {
         let nothing = TrafficEntry(members: ["url": "https://a.example/", "body": ["none": 1]])
         var mismatch = ""

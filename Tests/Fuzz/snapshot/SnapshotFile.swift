@@ -1,4 +1,4 @@
-/// A text as a file of traffic.
+/// A text that is read as a file of traffic.
 enum SnapshotFile {
     private static let name = "traffic.json"
 
@@ -10,7 +10,8 @@ enum SnapshotFile {
         }
     }
 
-    /// It is read and means the same when it is written down again, or the error says where what is wrong.
+    /// Checks that the text is read and keeps its meaning when it is written again, or that the error names the file and the
+    /// fault.
     static func check(_ text: String) {
         switch read(text) {
         case .success(let entries):
@@ -30,7 +31,7 @@ enum SnapshotFile {
     }
 }
 
-/// Traffic fits the file that it was written to, in every way of comparing.
+/// Checks that traffic matches the file that it was written to, with every way of comparing.
 func checkRecording(of text: String) {
     let recorder = Recording.recorder()
     recorder.record(Recording.request(text))

@@ -1,4 +1,5 @@
-/// Traffic and its files: the bytes as a file, as traffic that is written to one, and around a secret that must not get there.
+/// Checks traffic and its files: the input is a file, traffic that is written to one, or the text around a secret that must not
+/// get there.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     var input = FuzzInput(data, size)

@@ -1,4 +1,4 @@
-/// An answer as RFC 6455, 4.1, has it, in bytes: no text is compared, so that no knowledge of Unicode comes in.
+/// A response as RFC 6455, 4.1, describes it, in bytes. Comparing no text keeps Unicode rules out.
 struct ReferenceResponse {
     let status: Int
     let fields: [(name: [UInt8], value: [UInt8])]

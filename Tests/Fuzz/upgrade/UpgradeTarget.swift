@@ -1,4 +1,4 @@
-/// An answer to the upgrade, made up: the subprotocols asked for, the status and the fields, a line each.
+/// Checks a made-up response to the upgrade. The input has the requested subprotocols, the status and the fields, one per line.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let lines = FuzzInput(data, size).rest.split(separator: 10, omittingEmptySubsequences: false)
@@ -15,7 +15,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let handshake = UpgradeHandshake(nonce: (0x7468_6520_7361_6D70, 0x6C65_206E_6F6E_6365), subprotocols: asked)
     checkRequest(handshake)
     let expected = ReferenceResponse(status: status, fields: fields).result(asked: handshake.subprotocols)
-    // Neither the order of fields nor the case of their names makes a difference, nor do fields that nobody knows.
+    // The order of fields, the case of their names, and unknown fields make no difference.
     let versions = [
         fields, fields.reversed(), fields.map { (inOtherCase($0.name), $0.value) }, fields + [("X-Unknown", "websocket")],
     ]
@@ -43,7 +43,7 @@ private func result(of handshake: UpgradeHandshake, _ status: Int, _ fields: [(n
     }
 }
 
-/// Each field and each subprotocol once, none empty.
+/// Checks that each field and each subprotocol is there once, and that none is empty.
 private func checkRequest(_ handshake: UpgradeHandshake) {
     let names = handshake.fields.map(\.name)
     require(Set(names).count == names.count, "each field once: \(names)")

@@ -31,7 +31,7 @@ extension FailureScenario {
             return try await failure(of: request(port: full.port), ports: [full.port: 443], timeouts: impatient)
         },
         FailureScenario("There is no way to the address") {
-            // Broadcast, which TCP has none of.
+            // The broadcast address, which TCP doesn't support.
             try await failure(of: request(port: 80), ports: [80: 443]) { $1(.success(["255.255.255.255"])) }
         },
     ]

@@ -2,9 +2,9 @@
 import Foundation
 import Testing
 
-/// The page "When connecting fails" says what happens: each of its rows is made to happen, and read as it says.
+/// Each row of the page "When connecting fails" is made to happen, and the client's report must match the row.
 @Suite struct FailureCatalogTests {
-    /// A row: what is wrong, the failure's kind, its message.
+    /// The page's rows by the name of the problem, each with the failure's kind and message.
     private static let rows: [String: FailureReport] = {
         let path = "Sources/PusherChannels/PusherChannels.docc/WhenConnectingFails.md"
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../..")

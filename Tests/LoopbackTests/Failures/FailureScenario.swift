@@ -3,11 +3,11 @@ import Foundation
 import Processes
 @testable import PusherChannels
 
-/// A way not to get or not to keep a connection, and what a client hears of it: a row of "When connecting fails".
+/// A way in which a connection fails to open or is lost, with the client's report: a row of "When connecting fails".
 struct FailureScenario: Sendable, CustomStringConvertible {
     /// The problem, in the words of the page.
     let name: String
-    /// Makes it happen.
+    /// Makes the problem happen, and returns the client's report.
     let run: @Sendable () async throws -> FailureReport
 
     init(_ name: String, run: @escaping @Sendable () async throws -> FailureReport) {
@@ -39,7 +39,7 @@ struct FailureReport: Equatable, Sendable {
     }
 }
 
-/// Makes one attempt and waits for its end; `ports` are the real ones and those that the page has in their place.
+/// Makes one attempt and returns its failure; `ports` maps real ports to those that the page shows in their place.
 func failure(
     of request: WebSocketRequest, ports: [Int: Int] = [:], timeouts: NetworkTimeouts = .long,
     resolve: @escaping AddressResolver.Resolve = { $1(.success(["127.0.0.1"])) }
@@ -55,6 +55,6 @@ func failure(
     }
 }
 
-/// For what never comes.
+/// The time-outs for scenarios in which a response never comes.
 let impatient = NetworkTimeouts(stage: .seconds(2), address: .seconds(2))
 #endif

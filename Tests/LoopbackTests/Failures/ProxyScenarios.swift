@@ -40,7 +40,7 @@ extension FailureScenario {
         },
     ]
 
-    /// A request to a server that only the proxy knows.
+    /// Returns a request to a server that only the proxy knows.
     private static func through(_ port: Int, showing credentials: HTTPProxy.Credentials? = nil) -> WebSocketRequest {
         var request = request(port: 443, secure: true)
         request.proxy = .http(HTTPProxy(host: "127.0.0.1", port: port, credentials: credentials))

@@ -102,7 +102,7 @@ extension FailureScenario {
             with: .certificate(authority.issue(names: ["ws.example"], flaw: flaw)), trusting: authority)
     }
 
-    /// A server that asks for certificates of an authority, and a client that shows one, or none.
+    /// Runs a server that requests an authority's certificates, and a client that shows one, or none.
     private static func asked(
         _ version: ServerTLS.Version, _ identity: (CertificateAuthority) throws -> IssuedCertificate?
     ) async throws -> FailureReport {

@@ -4,9 +4,9 @@ import Glibc
 import PusherChannels
 @testable import TestSupport
 
-/// One client of a ``ConnectProxy``: its request, the reply, the tunnel. Lives on a thread of its own.
+/// One client's conversation with a ``ConnectProxy``: the request, the reply and the tunnel. Runs on its own thread.
 struct ConnectConversation {
-    /// No request's head is longer.
+    /// The maximum length of a request's head.
     private static let longestHead = 1 << 16
 
     let client: Int32
@@ -31,7 +31,7 @@ struct ConnectConversation {
         }
     }
 
-    /// The request's head, and what came with it.
+    /// Returns the request's head, and the bytes that arrived with it.
     private func readHead() -> (head: String, rest: [UInt8])? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -123,11 +123,11 @@ struct ConnectConversation {
         }
         var tunnel = Tunnel(client, server)
         tunnel.begin(with: rest)
-        // Each is closed once, where it was opened: its number may be another conversation's at once.
+        // Doesn't close the sockets: each is closed once, where it was opened, because its number may be reused at once.
         if tunnel.run() == .reset { for descriptor in [client, server] { Sockets.resetOnClose(descriptor) } }
     }
 
-    /// Connects to a port of this machine.
+    /// Connects to a port on this machine.
     private func connect(to target: String) -> Int32? {
         if let port = settings.target { return try? Loopback.ipv4.connection(to: port) }
         guard let colon = target.lastIndex(of: ":"), let port = Int(target[target.index(after: colon)...]),

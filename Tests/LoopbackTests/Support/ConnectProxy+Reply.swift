@@ -2,25 +2,25 @@
 import Foundation
 
 extension ConnectProxy {
-    /// The reply of a proxy to a request that it has no objection to.
+    /// The proxy's reply to a request that it accepts.
     enum Reply: Sendable {
-        /// It grants the tunnel, with a head that comes in pieces.
+        /// Grants the tunnel, with a head that is sent in pieces.
         case established(cut: Cut = .nowhere)
-        /// It grants the tunnel in HTTP/1.0.
+        /// Grants the tunnel in HTTP/1.0.
         case establishedHTTP10
-        /// It grants the tunnel with a `Content-Length`, which means nothing in an answer to CONNECT.
+        /// Grants the tunnel with a `Content-Length`, which means nothing in a response to CONNECT.
         case establishedWithBodyLength
-        /// It grants the tunnel, and these bytes come in the same segment as the head: they are the tunnel's first.
+        /// Grants the tunnel, with these first bytes of the tunnel in the same segment as the head.
         case establishedFollowed(by: [UInt8])
-        /// It answers with this status and a text, and closes.
+        /// Replies with this status and a text, and closes.
         case refused(status: Int)
-        /// It answers with exactly these bytes, and closes.
+        /// Replies with exactly these bytes, and closes.
         case garbage([UInt8])
-        /// It answers with 200 and header fields without end.
+        /// Replies with 200 and endless header fields.
         case endlessHeader
-        /// It never answers.
+        /// Never replies.
         case silence
-        /// It closes without an answer.
+        /// Closes without a reply.
         case closed
     }
 
@@ -45,12 +45,12 @@ extension ConnectProxy {
             }
         }
 
-        /// The values of the fields of a name, in whatever case that is written.
+        /// Returns the values of the fields with a name, regardless of case.
         func values(_ name: String) -> [String] {
             fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
         }
 
-        /// The address that a tunnel is asked for, such as `example.com:443`; nil if the request is no CONNECT.
+        /// The requested address of the tunnel, such as `example.com:443`; nil if the request isn't a CONNECT.
         var target: String? {
             let words = line.split(separator: " ", omittingEmptySubsequences: false)
             guard words.count == 3, words[0] == "CONNECT", words[2].hasPrefix("HTTP/1.") else { return nil }

@@ -3,9 +3,10 @@ import Foundation
 import Glibc
 import PusherChannels
 
-/// A proxy for tests that makes tunnels by HTTP's CONNECT, to this machine only: a port of its own, a thread for each connection.
+/// A proxy for tests that makes tunnels with HTTP's CONNECT, only to this machine. It has its own port, and a thread for each
+/// connection.
 ///
-/// It connects to nothing before it grants a tunnel. A proxy that is let go stops.
+/// It connects to nothing before it grants a tunnel, and stops when it is deallocated.
 final class ConnectProxy: Sendable {
     /// The user name and the password that a client must know to be served.
     struct Credentials: Sendable {
@@ -23,7 +24,7 @@ final class ConnectProxy: Sendable {
     let port: Int
     /// The proxy's address, `http://127.0.0.1:49152`.
     let url: String
-    /// The requests that it got, in the order in which they were complete.
+    /// The requests that the proxy received, in the order in which they were complete.
     let requests = Record<Request>()
     private let openTunnels = Locked(0)
     private let workers: Workers
@@ -33,10 +34,10 @@ final class ConnectProxy: Sendable {
     /// Starts a proxy, which listens when this returns.
     ///
     /// - Parameters:
-    ///   - target: The port of this machine that all tunnels lead to, whatever is asked for; `nil` is where they are asked for,
-    ///     if that is this machine.
-    ///   - credentials: The credentials that clients must show (Basic); without, they get 407.
-    ///   - reply: The response to a client that shows them.
+    ///   - target: The port on this machine that all tunnels lead to, whatever address is requested; with `nil`, a tunnel leads
+    ///     to the requested address if that is on this machine.
+    ///   - credentials: The credentials that clients must show (Basic); without them, they get 407.
+    ///   - reply: The reply to a client that shows them.
     init(
         on address: Loopback = .ipv4, to target: Int? = nil, credentials: Credentials? = nil, reply: Reply = .established()
     ) throws {

@@ -2,14 +2,15 @@
 import Glibc
 @testable import TestSupport
 
-/// Waits until sent bytes have arrived at the other end of a connection, or were read there. That end is on this machine.
+/// Functions that wait until sent bytes have arrived at the other end of a connection, or were read there. That end must be on
+/// this machine.
 enum Delivery {
-    /// Returns when the program at the other end has taken all that was sent; after very long in any case.
+    /// Returns once the program at the other end has read all sent bytes, or after a very long time.
     static func waitUntilRead(from descriptor: Int32) {
         wait(at: descriptor) { Sockets.unacknowledged(descriptor) > 0 || unread(byPeerOf: descriptor) > 0 }
     }
 
-    /// Returns when the system at the other end has all that was sent; after very long in any case.
+    /// Returns once the system at the other end has all sent bytes, or after a very long time.
     static func waitUntilArrived(from descriptor: Int32) {
         wait(at: descriptor) { Sockets.unacknowledged(descriptor) > 0 }
     }
@@ -22,7 +23,7 @@ enum Delivery {
 
     // MARK: Asking the system
 
-    /// Returns the number of bytes that wait at the other end, as `sock_diag(7)` says; 0 if the system doesn't say.
+    /// Returns the number of bytes that wait at the other end, according to `sock_diag(7)`; 0 if the system doesn't report it.
     private static func unread(byPeerOf descriptor: Int32) -> Int {
         let diagnosis = socket(AF_NETLINK, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 4)
         guard diagnosis >= 0 else { return 0 }
@@ -63,7 +64,7 @@ enum Delivery {
     }
 }
 
-/// The places where bytes are cut that are sent in pieces, each when the other end has read the one before.
+/// The positions at which bytes are cut into pieces. Each piece is sent after the other end has read the one before.
 enum Cut: Sendable {
     case nowhere
     case every(Int)

@@ -6,7 +6,8 @@ import FoundationNetworking
 #endif
 
 extension Fault {
-    /// One of each kind, and those positions that decide where a fault exists; ``kind`` tells when one is forgotten.
+    /// One fault of each kind, and the positions that decide where a fault exists; the switch in ``kind`` is a reminder to add
+    /// new ones.
     static let samples: [Fault] =
         [
             .refused, .upgradeRefused(status: 503), .wrongAcceptKey, .reset, .reset(after: .bytes(7)), .reset(after: .frames(1)),
@@ -15,7 +16,7 @@ extension Fault {
             .bandwidth(bytesPerSecond: 1), .dribble(bytes: 1, every: .seconds(1)), .error(.timedOut),
         ] + MalformedFrame.allCases.map(Fault.malformedFrame)
 
-    /// The kind of the fault, whatever its numbers are.
+    /// The kind of the fault, regardless of its numbers.
     var kind: String {
         switch self {
         case .refused: "refused"

@@ -6,9 +6,9 @@ import TestSupport
 struct SocketOutcome: Equatable, Sendable, CustomStringConvertible {
     /// Indicates whether the upgrade succeeded.
     var isOpened = false
-    /// The number of messages that came.
+    /// The number of messages received.
     var messages = 0
-    /// The end of the attempt; `nil` if it was the client that closed, having got all there was to get.
+    /// The end of the attempt; `nil` if the client closed the connection after it had received everything it expected.
     var end: End?
 
     enum End: Equatable, Sendable {
@@ -29,9 +29,9 @@ struct SocketOutcome: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The faults that exist in memory and on a socket, and what comes of each: the same at both.
+/// The faults that exist both in memory and on a socket, with the outcome that they have at both.
 enum FaultTable {
-    /// The greeting and the answers to the pings: what a client gets where nothing is wrong.
+    /// The number of pings that the client sends. Without a fault, it receives the greeting and a reply to each ping.
     static let pings = 4
     static let whole = 1 + pings
 
@@ -64,11 +64,11 @@ enum FaultTable {
         SocketOutcome(isOpened: true, messages: messages, end: .failed(.connectionLost))
     }
 
-    /// Opens a socket, sends pings, and gives back what came of it.
+    /// Opens a socket, sends pings, and returns the outcome.
     ///
     /// - Parameters:
-    ///   - expected: The event to wait for before the client closes, if the connection has no end of its own.
-    ///   - settle: Called before a client that never was opened closes.
+    ///   - expected: The outcome to wait for before the client closes, if the connection doesn't end by itself.
+    ///   - settle: The closure to call before the client closes a connection that was never opened.
     static func outcome(
         of socket: any WebSocket, port: Int, expecting expected: SocketOutcome, settle: () async -> Void = {}
     ) async -> SocketOutcome {

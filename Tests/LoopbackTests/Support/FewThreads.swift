@@ -3,13 +3,13 @@ import Glibc
 import Processes
 @testable import PusherChannels
 
-/// As many threads as a test allows.
+/// Starts only as many threads as a test allows.
 final class FewThreads: Sendable {
-    /// Told of each thread that somebody wanted in vain.
+    /// Receives a value for each thread that was refused.
     let refusals = Note<Void>()
     private let left = Locked(0)
 
-    /// Has so many more be there.
+    /// Allows this many more threads.
     func allow(_ count: Int) {
         left.withLock { $0 += count }
     }

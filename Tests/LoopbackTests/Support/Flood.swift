@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import PusherChannels
 
-/// Numbered messages that a server sends, one after the other, as fast as they are taken.
+/// Numbered messages that a server sends, one after the other, as fast as the client takes them.
 final class Flood: Sendable {
     private let isStopping = Locked(false)
     private let ended = DispatchSemaphore(value: 0)
@@ -21,7 +21,7 @@ final class Flood: Sendable {
         thread.start()
     }
 
-    /// Ends it after a whole message; how many there were.
+    /// Ends the flood after a whole message, and returns the number of messages.
     func stop() -> Int {
         isStopping.withLock { $0 = true }
         ended.wait()

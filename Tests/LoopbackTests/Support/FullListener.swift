@@ -1,7 +1,7 @@
 #if os(Linux)
 import Glibc
 
-/// A listener that accepts nobody, and whose queue is full: who connects to it hears nothing.
+/// A listener with a full queue that accepts no connection: clients that connect to it get no response.
 final class FullListener: Sendable {
     let port: Int
     private let listener: Int32
@@ -19,7 +19,7 @@ final class FullListener: Sendable {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
                 guard bind(listener, pointer, length) == 0, getsockname(listener, pointer, &length) == 0, listen(listener, 0) == 0
                 else { return false }
-                // One more than the queue has room for: it is full when one of them has to wait.
+                // One more than the queue has room for, so the queue is full when one of them has to wait.
                 fillers = (0..<4).map { _ in
                     let filler = Self.makeSocket()
                     connect(filler, pointer, length)

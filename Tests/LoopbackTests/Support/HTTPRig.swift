@@ -10,7 +10,7 @@ struct Unexpected: Error {
     init(_ what: String) { self.what = what }
 }
 
-/// A session, and requests with it.
+/// A session, and helpers that make requests with it.
 struct HTTPRig: Sendable {
     let session: any HTTPSession
 
@@ -36,13 +36,13 @@ struct HTTPRig: Sendable {
         try request("http://127.0.0.1:\(port)\(path)", method: method, body: body, timeout: timeout)
     }
 
-    /// Makes a request: the status and the body.
+    /// Makes a request, and returns the status and the body.
     func reply(_ request: URLRequest) async throws -> String {
         let (body, response) = try await session.response(to: request)
         return "\(response.statusCode) \(String(decoding: body, as: UTF8.self))"
     }
 
-    /// Makes a request that must fail.
+    /// Makes a request that must fail, and returns its failure.
     func failure(_ request: URLRequest) async throws -> HTTPFailure {
         do {
             let reply = try await reply(request)
@@ -56,12 +56,12 @@ struct HTTPRig: Sendable {
     }
 }
 
-/// The connections and requests that were seen by a server that keeps its connections open.
+/// The connections and requests of a server that keeps its connections open.
 final class HTTPLog: Sendable {
     private let state = Locked((connections: 0, requests: [] as [String]))
 
     var connections: Int { state.withLock { $0.connections } }
-    /// The paths, with the number of the connection behind them.
+    /// The paths, each followed by the number of its connection.
     var requests: [String] { state.withLock { $0.requests } }
 
     func connected() -> Int {
@@ -78,8 +78,8 @@ final class HTTPLog: Sendable {
 }
 
 extension RawServer {
-    /// A server that answers each request on each connection with what `answer` gives: nil hangs up. The connection's and
-    /// the request's numbers begin with 1.
+    /// Creates a server that responds to each request on each connection with the result of `reply`: nil hangs up. The numbers of
+    /// connections and requests begin with 1.
     convenience init(
         log: HTTPLog, reply: @escaping @Sendable (_ connection: Int, _ request: Int) throws -> String?
     ) throws {
@@ -96,7 +96,7 @@ extension RawServer {
     }
 }
 
-/// An answer with a length.
+/// Returns a response with a length.
 func okay(_ body: String = "ok", _ fields: String = "") -> String {
     "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
 }

@@ -3,8 +3,8 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// A client in the real world: libwebsockets, the clock. Only its reconnects come sooner than a service's would, and it waits for
-/// each answer as long as a busy machine may take.
+/// A client in the live environment: libwebsockets and the system's clock. It only reconnects sooner than a service would, and
+/// waits for each reply as long as a busy machine may take.
 struct LiveClient: Sendable {
     let pusher: Pusher
     let recorder: RecordingDelegate
@@ -25,7 +25,7 @@ struct LiveClient: Sendable {
         recorder = RecordingDelegate(of: pusher)
     }
 
-    /// A client of a local server that asks the server's own endpoint, or another path of it.
+    /// Creates a client of a local server that calls the server's own endpoint, or another path of it.
     init(of server: LocalServer, key: String = "local-key", authPath: String = "/pusher/auth", autoReconnect: Bool = true) {
         self.init(
             port: server.port, key: key, auth: .endpoint(authEndpoint: "\(server.url)\(authPath)"),
@@ -55,7 +55,7 @@ struct LiveClient: Sendable {
         #expect(error.kind == kind, sourceLocation: sourceLocation)
     }
 
-    /// Waits for an event by name and gives its data.
+    /// Waits for an event with a name, and returns its data.
     func event(_ name: String) async throws -> String? {
         guard
             case .event(_, _, let data, _) = try await recorder.next(where: {

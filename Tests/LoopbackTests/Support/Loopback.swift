@@ -3,16 +3,16 @@ import Foundation
 import Glibc
 @testable import TestSupport
 
-/// An address of this machine that nobody else reaches.
+/// An address of this machine that no other machine reaches.
 enum Loopback: CaseIterable, Sendable {
     case ipv4, ipv6
 
     var host: String { self == .ipv4 ? "127.0.0.1" : "::1" }
 
-    /// The host and a port as they stand in addresses.
+    /// Returns the host and a port as they are written in addresses.
     func authority(_ port: Int) -> String { self == .ipv4 ? "\(host):\(port)" : "[\(host)]:\(port)" }
 
-    /// A socket that is bound to a free port but doesn't listen.
+    /// Returns a socket that is bound to a free port but doesn't listen.
     private func bound() throws -> (descriptor: Int32, port: Int) {
         let descriptor = try make()
         var address = sockaddr_storage()
@@ -26,14 +26,14 @@ enum Loopback: CaseIterable, Sendable {
         return (descriptor, Self.port(of: address))
     }
 
-    /// A socket that listens on a free port.
+    /// Returns a socket that listens on a free port.
     func listener() throws -> (descriptor: Int32, port: Int) {
         let (descriptor, port) = try bound()
         guard listen(descriptor, 256) == 0 else { throw failure(closing: descriptor) }
         return (descriptor, port)
     }
 
-    /// A socket that is connected to a port.
+    /// Returns a socket that is connected to a port.
     func connection(to port: Int) throws -> Int32 {
         let descriptor = try make()
         guard withAddress(port: port, { connect(descriptor, $0, $1) }) == 0 else { throw failure(closing: descriptor) }
@@ -44,7 +44,7 @@ enum Loopback: CaseIterable, Sendable {
         let family = self == .ipv4 ? AF_INET : AF_INET6
         let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        // Pieces must leave as they are; what a listener accepts takes after it.
+        // Pieces must be sent as they are; accepted sockets inherit this from their listener.
         Sockets.set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY)
         return descriptor
     }
@@ -83,7 +83,7 @@ enum Loopback: CaseIterable, Sendable {
         }
     }
 
-    /// It stands at the same place in the addresses of both families.
+    /// Returns the port, which has the same position in the addresses of both families.
     private static func port(of address: sockaddr_storage) -> Int {
         withUnsafeBytes(of: address) { Int($0[2]) << 8 | Int($0[3]) }
     }

@@ -3,12 +3,12 @@ import Foundation
 import Glibc
 import Testing
 
-/// A pipe with a name, for a process to open its other end.
+/// A named pipe whose other end a process opens.
 final class NamedPipe: Sendable {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("pipe-\(UUID())").path
     private let descriptor: Int32
 
-    /// - Parameter flags: Which end the test has. With both, whoever opens the other doesn't wait.
+    /// - Parameter flags: The end that the test opens. If it opens both, opening the other end doesn't wait.
     init(_ flags: Int32) throws {
         try #require(mkfifo(path, 0o600) == 0)
         descriptor = open(path, flags | O_CLOEXEC)
@@ -20,7 +20,7 @@ final class NamedPipe: Sendable {
         unlink(path)
     }
 
-    /// At once: it is far less than a pipe holds.
+    /// Writes without waiting, because the text is far smaller than a pipe's capacity.
     func write(_ text: String) {
         let bytes = Array(text.utf8)
         #expect(Glibc.write(descriptor, bytes, bytes.count) == bytes.count)

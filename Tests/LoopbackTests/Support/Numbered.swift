@@ -3,9 +3,10 @@ import Glibc
 import Processes
 import PusherChannels
 
-/// Messages that show which of them is missing, early or damaged.
+/// Messages whose numbers show if one is missing, early or damaged.
 enum Numbered {
-    /// A message by its number: from a few bytes to more than one read brings, each length of a frame's header among them.
+    /// Returns the message with a number: from a few bytes to more than one read brings, with each length of a frame's header
+    /// among them.
     static func bytes(_ number: Int) -> [UInt8] {
         let size = number % 64 == 63 ? 70_000 : number * 37 % 2000
         return Array("\(number) ".utf8) + [UInt8](repeating: UInt8(97 + number % 26), count: size)
@@ -13,7 +14,7 @@ enum Numbered {
 
     static func text(_ number: Int) -> String { String(decoding: bytes(number), as: UTF8.self) }
 
-    /// Returns whether a message is the one with that number. It compares in a single call, as this is asked of megabytes.
+    /// Returns whether a message is the one with that number. Compares in a single call, because tests check megabytes.
     static func isRight(_ message: UnsafeRawBufferPointer, _ number: Int) -> Bool {
         bytes(number).withUnsafeBytes { expected in
             guard let left = expected.baseAddress, let right = message.baseAddress else { return false }
@@ -24,7 +25,7 @@ enum Numbered {
     static func isRight(_ message: [UInt8], _ number: Int) -> Bool { message.withUnsafeBytes { isRight($0, number) } }
 }
 
-/// A delegate that checks numbered messages as they come, up to one that begins with "end".
+/// A delegate that checks numbered messages as they arrive, up to one that begins with "end".
 final class NumberedDelegate: WebSocketDelegate {
     private struct State {
         var count = 0
@@ -35,13 +36,13 @@ final class NumberedDelegate: WebSocketDelegate {
     private let opened = Note<Void>()
     private let last = Note<String>()
 
-    /// The number of messages that came.
+    /// The number of messages received.
     var count: Int { state.withLock { $0.count } }
-    /// The place of the first message that wasn't the one of that number.
+    /// The position of the first message that wasn't the one with that number.
     var firstWrong: Int? { state.withLock { $0.firstWrong } }
 
     func untilOpen() async { await opened.next() }
-    /// The next message that begins with "end".
+    /// Returns the next message that begins with "end".
     func end() async -> String? { await last.next() }
 
     func webSocketDidOpen(attempt: ConnectionAttempt) { opened.send(()) }

@@ -2,12 +2,12 @@
 import PusherChannels
 
 extension ConnectionTimeouts {
-    /// For tests that aren't about them: on a busy machine everything takes as long as it takes.
+    /// Time-outs for tests that aren't about time-outs: a busy machine may take any amount of time.
     static let patient = ConnectionTimeouts(open: day, establish: day, pong: day, authorization: day, subscription: day)
 }
 
 extension PusherHTTPAPIOptions {
-    /// For tests that aren't about how long a response takes.
+    /// Options for tests that aren't about response times.
     static let patient = PusherHTTPAPIOptions(timeout: day)
 }
 

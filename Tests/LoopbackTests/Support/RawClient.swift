@@ -4,12 +4,12 @@ import Glibc
 import PusherChannels
 import TestSupport
 
-/// A client that sees what a network does to it, byte for byte. Its calls block: see ``onThread(_:)``.
+/// A client that shows the effects of a network byte for byte. Its calls block; see ``onThread(_:)``.
 final class RawClient: Sendable {
-    /// The end of a connection, as seen from here.
+    /// The end of a connection, as seen by the client.
     enum End: Equatable {
         case finished, reset
-        /// Nothing came for as long as was waited.
+        /// The connection is still open: nothing arrived in time, or the limit was reached.
         case open
     }
 
@@ -41,13 +41,13 @@ final class RawClient: Sendable {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Makes the close that follows a reset.
+    /// Turns the close that follows into a reset.
     func resetOnClose() {
         var now = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// So many bytes, as they come: each piece is what one call brought. Ends early when nothing comes any more.
+    /// Reads at least `limit` bytes, and returns them in the pieces that each call brought. Ends early when nothing more arrives.
     func readPieces(_ limit: Int) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -61,12 +61,12 @@ final class RawClient: Sendable {
         return pieces
     }
 
-    /// ``read(_:patience:)`` on a thread of its own.
+    /// Calls ``read(_:patience:)`` on a separate thread.
     func reads(_ limit: Int = .max) async throws -> (bytes: [UInt8], end: End) {
         try await onThread { self.read(limit) }
     }
 
-    /// Reads so many bytes, or to the end, or until nothing came for a while.
+    /// Reads `limit` bytes, or to the end, or until nothing has arrived for a while.
     func read(_ limit: Int = .max, patience: Duration = .seconds(Patience.seconds)) -> (bytes: [UInt8], end: End) {
         let (seconds, attoseconds) = patience.components
         var wait = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
@@ -83,7 +83,7 @@ final class RawClient: Sendable {
     }
 }
 
-/// Runs what blocks on a thread of its own, so that it holds up nobody else's test.
+/// Runs blocking code on a separate thread, so that it doesn't hold up other tests.
 func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
         let thread = Thread { continuation.resume(with: Swift.Result { try body() }) }

@@ -6,7 +6,7 @@ import Processes
 import PusherChannels
 @testable import TestSupport
 
-/// A server that does what a test tells it to, byte for byte: a port of its own, a thread for each connection.
+/// A server that a test scripts byte for byte, with its own port and a thread for each connection.
 final class RawServer: Sendable {
     /// A failure on the server's side of a script.
     enum Trouble: Error {
@@ -14,21 +14,22 @@ final class RawServer: Sendable {
         case unexpectedEnd
     }
 
-    /// The port for clients, behind TLS if that was asked for.
+    /// The port for clients, with TLS if that was requested.
     let port: Int
     /// All ports between a client and its script: there are two with TLS.
     let ports: Set<Int>
     /// The heads of the requests that scripts read.
     let requests: Record<String>
-    /// The proxy that ends TLS, and knows whom to trust.
+    /// The proxy that terminates TLS, and has the authority that clients must trust.
     let tlsProxy: NetworkFaultProxy?
     private let listener: Int32
     /// Indicates whether the descriptor still belongs to the listener.
     private let isListening: Locked<Bool>
 
-    /// Starts to accept; each connection gets `script`, and is closed when that returns or throws.
+    /// Starts to accept connections. Each runs `script`, and is closed when that returns or throws.
     ///
-    /// - Parameter tls: Has clients speak TLS; the script reads and writes what that carries, and its RST and FIN go on to them.
+    /// - Parameter tls: The TLS settings for clients. The script reads and writes the decrypted bytes, and its RST and FIN are
+    ///   passed on to the clients.
     init(
         on address: Loopback = .ipv4, tls: ServerTLS? = nil, script: @escaping @Sendable (RawConnection) throws -> Void
     ) throws {
@@ -65,14 +66,14 @@ final class RawServer: Sendable {
         isListening.withLock { if $0 { shutdown(listener, Int32(SHUT_RDWR)) } }
     }
 
-    /// A port on which nothing listens, for as long as the descriptor is open.
+    /// Returns a port on which nothing listens for as long as the descriptor is open.
     static func refusingPort() throws -> (port: Int, descriptor: Int32) { try HeldPort.take() }
 }
 
-/// The server's end of one connection. A read that brings nothing for very long fails.
+/// The server's end of one connection. A read fails if nothing arrives for a very long time.
 final class RawConnection: Sendable {
     let descriptor: Int32
-    /// The bytes that were read beyond those that were asked for.
+    /// The bytes that were read beyond those requested.
     private let unread = Locked<[UInt8]>([])
     private let speed = Locked<Speed?>(nil)
     private let requests: Record<String>
@@ -89,20 +90,20 @@ final class RawConnection: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// Makes the close that follows a reset: the peer's kernel answers with "connection reset".
+    /// Turns the close that follows into a reset: the peer's kernel reports "connection reset".
     func resetOnClose() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
     }
 
-    /// Makes the close that follows a reset, once the peer's system has all that was sent: a reset takes with it what is still on
-    /// its way.
+    /// Turns the close that follows into a reset, once the peer's system has all sent bytes: a reset discards those still in
+    /// transit.
     func resetOnceArrived() {
         Delivery.waitUntilArrived(from: descriptor)
         resetOnClose()
     }
 
-    /// The request's head, up to the empty line.
+    /// Reads the request's head, up to the empty line.
     func readRequest() throws -> String {
         var head: [UInt8] = []
         while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
@@ -113,13 +114,13 @@ final class RawConnection: Sendable {
         return request
     }
 
-    /// The request's body, as long as its head says.
+    /// Reads the request's body, whose length its head gives.
     func readBody(of head: String) throws -> [UInt8] {
         let field = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length: ") }
         return try read(field.flatMap { Int($0.dropFirst(16)) } ?? 0)
     }
 
-    /// Reads the request and answers 101, with `data` in the same segment.
+    /// Reads the request and replies with 101, with `data` in the same segment.
     @discardableResult
     func upgrade(followedBy data: [UInt8] = []) throws -> String {
         let request = try readRequest()
@@ -127,7 +128,7 @@ final class RawConnection: Sendable {
         return request
     }
 
-    /// Returns the head of the response that grants the upgrade that a request asks for.
+    /// Returns the head of the response that grants a request's upgrade.
     static func upgradeHead(for request: String) -> [UInt8] {
         Array(
             """
@@ -155,7 +156,7 @@ final class RawConnection: Sendable {
         }
     }
 
-    /// Sends bytes in pieces, each when the peer has read the one before.
+    /// Sends bytes in pieces, each after the peer has read the one before.
     func send(_ bytes: [UInt8], cut: Cut) throws {
         for piece in cut.pieces(of: bytes) {
             try send(piece)
@@ -181,7 +182,7 @@ final class RawConnection: Sendable {
         return Frame(opcode: head[0] & 0x0F, isFinal: head[0] & 0x80 != 0, payload: payload)
     }
 
-    /// Reads no more than so many bytes at a time from now on, and does something before each time.
+    /// From now on, reads at most `limit` bytes at a time, and calls `before` each time.
     func slowDown(to limit: Int, before: @escaping @Sendable () -> Void) {
         speed.withLock { $0 = Speed(limit: limit, before: before) }
     }
@@ -189,7 +190,7 @@ final class RawConnection: Sendable {
     private static func unmask(_ payload: inout [UInt8], with mask: [UInt8]) {
         let key = mask.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
         payload.withUnsafeMutableBytes { bytes in
-            // Four at a time: some tests send megabytes.
+            // Unmasks four bytes at a time, because some tests send megabytes.
             let rest = bytes.count & ~3
             for place in stride(from: 0, to: rest, by: 4) {
                 let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)
@@ -199,7 +200,7 @@ final class RawConnection: Sendable {
         }
     }
 
-    /// Returns the bytes that one read brings.
+    /// Returns the bytes of a single read.
     func readSome() throws -> [UInt8] { try receive() }
 
     /// Returns whether something can be read at once.
@@ -208,7 +209,7 @@ final class RawConnection: Sendable {
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
     }
 
-    /// Waits for the peer to end the connection, and gives back what it sent.
+    /// Waits for the peer to end the connection, and returns the bytes that it sent.
     @discardableResult
     func readToEnd() throws -> [UInt8] {
         var bytes: [UInt8] = []
@@ -219,7 +220,7 @@ final class RawConnection: Sendable {
         }
     }
 
-    /// All that still comes, be it ended by a reset.
+    /// Returns all remaining bytes, even if a reset ends them.
     func readRest() -> [UInt8] {
         var bytes = unread.withLock { unread in
             defer { unread = [] }
@@ -229,12 +230,12 @@ final class RawConnection: Sendable {
         return bytes
     }
 
-    /// Says that no more comes (FIN), and goes on reading.
+    /// Sends FIN, and continues to read.
     func finish() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Sends for as long as bytes are taken, none for so many seconds being the end; how many there were.
+    /// Sends until no bytes have been accepted for `seconds` seconds, and returns the number of bytes sent.
     func sendUntilBlocked(seconds: Int = 1) -> Int {
         var limit = timeval(tv_sec: seconds, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

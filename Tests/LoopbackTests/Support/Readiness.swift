@@ -2,14 +2,14 @@
 import Glibc
 import TestSupport
 
-/// Something that can be done with a descriptor, as the system says.
+/// A condition of a descriptor, as the system reports it.
 enum Readiness {
     case readable, writable, gone
 
-    /// Returns whether it can be done at once.
+    /// Returns whether the condition holds now.
     func holds(for descriptor: Int32) -> Bool { look(at: descriptor, milliseconds: 0) }
 
-    /// Returns when it can be done; `false` if it takes too long.
+    /// Returns when the condition holds; `false` if that takes too long.
     func wait(for descriptor: Int32) -> Bool { look(at: descriptor, milliseconds: 1000 * Int32(Patience.seconds)) }
 
     private func look(at descriptor: Int32, milliseconds: Int32) -> Bool {
@@ -17,7 +17,7 @@ enum Readiness {
             switch self {
             case .readable: Int16(POLLIN)
             case .writable: Int16(POLLOUT)
-            // Told in any case.
+            // Reported in any case.
             case .gone: Int16(0)
             }
         let sought = self == .gone ? Int16(POLLERR | POLLHUP) : events

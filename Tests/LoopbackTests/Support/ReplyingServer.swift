@@ -4,7 +4,7 @@ import TestSupport
 extension RawServer {
     /// The beginning of a reply to a request.
     enum Head: Sendable {
-        /// A 101 with the key that the request asks for.
+        /// A 101 with the key that matches the request.
         case upgrade
         /// These bytes, or none.
         case bytes([UInt8])
@@ -12,22 +12,22 @@ extension RawServer {
         static func text(_ text: String) -> Head { .bytes(Array(text.utf8)) }
     }
 
-    /// The way in which a server goes on after its reply. It goes on reading in any case but the last.
+    /// The server's behavior after its reply. It continues to read in every case but the last.
     enum Ending: Sendable {
-        /// It says nothing more, until the client is gone.
+        /// Sends nothing more, until the client is gone.
         case silence
-        /// It says that nothing more comes (FIN).
+        /// Sends FIN.
         case finish
-        /// It resets the connection once the reply has arrived.
+        /// Resets the connection once the reply has arrived.
         case reset
     }
 
-    /// A server that reads each client's request and answers all of them alike.
+    /// Returns a server that reads each client's request and sends the same reply to all of them.
     ///
     /// - Parameters:
-    ///   - data: The body.
-    ///   - cut: The places at which head and data are cut into pieces; behind TLS, into records.
-    ///   - received: Gets what each client sent after its request, when it is gone.
+    ///   - data: The bytes after the head.
+    ///   - cut: The positions at which head and data are cut into pieces; with TLS, into records.
+    ///   - received: The record that gets the bytes that each client sent after its request, once the client is gone.
     static func replying(
         _ head: Head = .upgrade, followedBy data: [UInt8] = [], cut: Cut = .nowhere, then ending: Ending = .silence,
         on address: Loopback = .ipv4, tls: ServerTLS? = nil, received: Record<[UInt8]>? = nil

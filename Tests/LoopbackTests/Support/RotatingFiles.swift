@@ -1,11 +1,11 @@
 #if os(Linux)
 import Foundation
 
-/// Files that are replaced as Kubernetes does it with secrets: each is a link through another link, and only the latter changes.
+/// Files that are replaced as Kubernetes replaces secrets: each is a link through another link, and only the latter changes.
 final class RotatingFiles: Sendable {
     private let directory = FileManager.default.temporaryDirectory.appendingPathComponent("rotating-\(UUID().uuidString)")
 
-    /// - Parameter versions: The texts by name, the old ones first; all are equally old, as files that were unpacked are.
+    /// - Parameter versions: The texts by name, the old version first. All have the same modification date, as unpacked files do.
     init(_ versions: [[String: String]]) throws {
         let manager = FileManager.default
         let age = [FileAttributeKey.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)]
@@ -30,7 +30,7 @@ final class RotatingFiles: Sendable {
 
     func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
 
-    /// Has all names lead to the second version.
+    /// Makes all names lead to the second version.
     func rotate() throws { try link(1) }
 
     private func link(_ version: Int) throws {

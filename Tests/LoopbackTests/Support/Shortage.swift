@@ -3,12 +3,12 @@ import Dispatch
 import Glibc
 import PusherChannels
 
-/// A process that has few descriptors left, or none. For tests in a process of their own.
+/// A shortage of descriptors in this process, which has few left, or none. For tests that run in their own process.
 final class DescriptorShortage: Sendable {
     private let fillers = Locked<[Int32]>([])
 
-    /// Leaves so many, once the system's pool of threads has those of its own: it takes them some time after its first thread, and ends
-    /// the process where there are none.
+    /// Leaves `count` descriptors once the system's thread pool has its own: it takes them some time after its first thread, and
+    /// ends the process if there are none.
     init(leaving count: Int) {
         let hasStarted = DispatchSemaphore(value: 0)
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { hasStarted.signal() }
@@ -23,7 +23,7 @@ final class DescriptorShortage: Sendable {
         }
     }
 
-    /// Gives all of them back.
+    /// Closes all descriptors that were taken.
     func end() {
         fillers.withLock { fillers in
             for descriptor in fillers { close(descriptor) }

@@ -13,7 +13,7 @@ enum SocketEvent: Equatable, Sendable {
     }
 }
 
-/// A delegate that keeps what it hears, in order, for a test to take event by event.
+/// A delegate that keeps its notifications in order, for a test to take one by one.
 final class SocketEvents: WebSocketDelegate {
     private let stream: AsyncStream<SocketEvent>
     private let continuation: AsyncStream<SocketEvent>.Continuation
@@ -31,13 +31,13 @@ final class SocketEvents: WebSocketDelegate {
         self.socket.withLock { $0 = socket }
     }
 
-    /// The next event; `nil` when the waiting task was cancelled, as the watchdog does.
+    /// Returns the next event; `nil` if the waiting task was cancelled, as the watchdog does.
     func next() async -> SocketEvent? {
         var iterator = stream.makeAsyncIterator()
         return await iterator.next()
     }
 
-    /// The next event that isn't a control frame: those are reported once a read, whenever they came.
+    /// Returns the next event that isn't a control frame. Those are reported once per read, whenever they arrived.
     func nextMessage() async -> SocketEvent? {
         while let event = await next() {
             if event != .controlFrame { return event }
@@ -45,7 +45,7 @@ final class SocketEvents: WebSocketDelegate {
         return nil
     }
 
-    /// All events up to and including the close report.
+    /// Returns all events up to and including the close report.
     func untilClosed() async -> [SocketEvent] {
         var events: [SocketEvent] = []
         for await event in stream {

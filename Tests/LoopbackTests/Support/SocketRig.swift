@@ -3,7 +3,7 @@ import Dispatch
 @testable import PusherChannels
 import TestSupport
 
-/// A socket with the delegate that hears it.
+/// A socket with the delegate that records its events.
 struct SocketRig: Sendable {
     let socket: NetworkWebSocket
     let events: SocketEvents
@@ -15,7 +15,7 @@ struct SocketRig: Sendable {
         self.socket = socket
         events = SocketEvents(reaction: reaction)
         socket.delegate = events
-        // A socket that is let go closes: whoever still waits for events needs it.
+        // A socket closes when it is deallocated, so its events, for which somebody may still wait, keep it alive.
         events.keep(socket)
     }
 
@@ -29,7 +29,7 @@ struct SocketRig: Sendable {
 }
 
 extension NetworkTimeouts {
-    /// For tests that aren't about them: none is over before the test is, however long a busy machine takes.
+    /// Time-outs for tests that aren't about time-outs: none expires before the test ends, however long a busy machine takes.
     static let long = NetworkTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .seconds(86_400))
 }
 
@@ -38,7 +38,7 @@ extension NetworkLoop {
         self.init(environment: NetworkEnvironment(timeouts: timeouts, startThread: startThread))
     }
 
-    /// The loop of tests that need none of their own.
+    /// The loop for tests that don't need their own.
     static let patient = NetworkLoop(timeouts: .long)
 }
 
@@ -53,12 +53,12 @@ func serviceTurn(of loop: NetworkLoop = .patient) async {
 func waitForServiceTurn(of loop: NetworkLoop) {
     let turn = DispatchSemaphore(value: 0)
     loop.post { _ in turn.signal() }
-    // Nothing comes of a loop that was shut down.
+    // A loop that was shut down doesn't signal.
     _ = turn.wait(timeout: .now() + .seconds(Patience.seconds))
 }
 
 extension WebSocketRequest {
-    /// A request to a server of this machine, whoever vouches for it.
+    /// Returns a request to a server on this machine that accepts any certificate.
     static func toLoopback(port: Int, secure: Bool) -> WebSocketRequest {
         WebSocketRequest(
             secure: secure, host: "127.0.0.1", port: port, path: "/",

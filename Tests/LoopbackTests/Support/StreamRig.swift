@@ -4,20 +4,20 @@ import Processes
 @testable import PusherChannels
 @testable import TestSupport
 
-/// A stream to a peer that is the test itself, on a loop each turn of which the test takes itself. For a thread that may block.
+/// A stream whose peer is the test itself, on a loop whose turns the test runs. For a thread that may block.
 final class StreamRig: ByteStreamOwner {
     let loop: EventLoop
-    /// The loop keeps it for as long as it isn't closed.
+    /// The stream, which the loop retains until it is closed.
     private(set) weak var stream: ByteStream?
     /// The client's socket.
     let descriptor: Int32
     /// The peer's end of the connection.
     private(set) var peer: Int32
     private(set) var received: [UInt8] = []
-    /// The times since which the bytes of each read came.
+    /// For each read, the time since when its bytes may have arrived.
     private(set) var times: [Instant] = []
     private(set) var ends: [StreamEnd] = []
-    /// Has the owner stop reading at each read, as one does that has to work off something large.
+    /// Indicates whether the owner stops reading at each read, as one does that is busy with something large.
     var stopsAtEachRead = false
     private var isConnected = false
 
@@ -30,13 +30,14 @@ final class StreamRig: ByteStreamOwner {
         peer = try Sockets.accept(listener)
         guard let descriptor = ProcessTables.descriptors(connectedTo: port).first else { throw Unexpected("no socket") }
         self.descriptor = descriptor
-        // More than a read's worth can wait to be read.
+        // Lets more than a read's worth of bytes wait.
         Sockets.set(descriptor, SOL_SOCKET, SO_RCVBUF, to: 1 << 20)
         stream.owner = self
         while !isConnected { turn(.untilNext) }
     }
 
-    /// Runs `body` with a connected stream, and ends that. What it gives back is to be judged by the test, not by its thread.
+    /// Runs `body` with a connected stream, and then ends the stream. Check the returned value in the test, not in `body`, which
+    /// runs on another thread.
     static func run<Result: Sendable>(
         _ environment: NetworkEnvironment = NetworkEnvironment(timeouts: .long),
         _ body: @escaping @Sendable (StreamRig) throws -> Result
@@ -53,19 +54,20 @@ final class StreamRig: ByteStreamOwner {
 
     // MARK: Turns
 
-    /// One turn of the loop; whether there is more to do at once.
+    /// Runs one turn of the loop; returns whether there is more to do at once.
     @discardableResult
     func turn(_ wait: EventLoop.Wait = .notAtAll) -> Bool {
         loop.wait(wait)
         return loop.settle()
     }
 
-    /// Returns when the client's system has all that the peer sent.
+    /// Returns once the client's system has all bytes that the peer sent.
     func waitUntilArrived() { Delivery.waitUntilArrived(from: peer) }
 
     // MARK: The peer
 
-    /// Has the client start TLS, and goes on until the peer has said the last word of the handshake, which the client hasn't read.
+    /// Starts TLS on the client, and returns once the peer has sent the last message of the handshake, which the client hasn't
+    /// read.
     func handshakeInTLS12() throws -> any ProxyStream {
         let certificate = try CertificateAuthority().issue()
         let server = try TestSupport.TLSContext(ServerTLS(versions: .tls12 ... .tls12), showing: certificate)
@@ -82,7 +84,7 @@ final class StreamRig: ByteStreamOwner {
         }
     }
 
-    /// Sends bytes in records, of which the first is of another size than the rest: none ends where a read of the client does.
+    /// Sends bytes in records, the first of which has a different size, so that none ends where a read of the client does.
     func send(_ bytes: [UInt8], over session: any ProxyStream) {
         var queue = ByteQueue()
         bytes.withUnsafeBytes { queue.append($0) }
@@ -94,7 +96,8 @@ final class StreamRig: ByteStreamOwner {
         waitUntilArrived()
     }
 
-    /// Sends so many bytes, each in a record of its own, and all records in few segments: a segment takes room of its own.
+    /// Sends `count` bytes, each in its own record, and all records in few segments, because each segment takes up additional
+    /// space.
     func sendEachInARecord(_ count: Int, over session: any ProxyStream) {
         Sockets.set(peer, SOL_SOCKET, SO_SNDBUF, to: 1 << 20)
         Sockets.set(peer, Int32(IPPROTO_TCP), TCP_CORK, to: 1)
@@ -105,7 +108,7 @@ final class StreamRig: ByteStreamOwner {
         waitUntilArrived()
     }
 
-    /// Resets the connection; the client's system knows of it then.
+    /// Resets the connection, and returns whether the client's system has learned of it in time.
     func reset() -> Bool {
         Sockets.reset(peer)
         peer = -1

@@ -3,7 +3,7 @@ import Foundation
 import Processes
 import TestSupport
 
-/// The result of a connection of OpenSSL's own client, `openssl s_client`.
+/// The result of a connection made by OpenSSL's own client, `openssl s_client`.
 struct TLSClient: Sendable {
     /// The text that it received.
     let output: String
@@ -11,23 +11,23 @@ struct TLSClient: Sendable {
     let remarks: String
     let end: Command.End?
 
-    /// The version that was agreed on, such as `TLSv1.3`; nil where its side of the handshake wasn't finished.
+    /// The negotiated version, such as `TLSv1.3`; nil if the client's side of the handshake wasn't finished.
     var version: String? {
         remarks.split(separator: "\n").first { $0.hasPrefix("Protocol version: ") }?.split(separator: " ").last.map(String.init)
     }
 
-    /// The number of the alert by which it was refused.
+    /// The number of the alert that refused the client.
     var alert: Int? {
         remarks.components(separatedBy: "SSL alert number ").dropFirst().first.flatMap { Int($0.prefix { $0.isNumber }) }
     }
 
-    /// The command for the shell whose output is sent, unless a test says otherwise.
+    /// The shell command whose output is sent by default.
     static let greeting = #"printf 'hi\r\n\r\n'"#
 
     /// Connects and stays until the server ends the connection.
     ///
     /// - Parameters:
-    ///   - saying: A command for the shell whose output is sent.
+    ///   - saying: The shell command whose output is sent.
     ///   - certificate: The client certificate, for servers that ask for one.
     ///   - options: Further options of `openssl s_client`.
     static func connect(

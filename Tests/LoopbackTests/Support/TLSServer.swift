@@ -4,7 +4,7 @@ import Processes
 import PusherChannels
 import Testing
 
-/// A TLS server with a certificate that it signed itself: the `openssl` command.
+/// A TLS server with a self-signed certificate, run by the `openssl` command.
 final class TLSServer: Sendable {
     let port: Int
     private let process: Command
@@ -27,9 +27,9 @@ final class TLSServer: Sendable {
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
             "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate)
         try #require(await making.end() == .exit(0), "\(making.errors.all)")
-        // With `-www`, as it hangs up with its standard input otherwise.
+        // Uses `-www`, because the server would otherwise hang up at the end of its standard input.
         let serving = try openssl("s_server", "-www", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key)
-        // It says where it listens: "ACCEPT 127.0.0.1:41234".
+        // The server prints its address: "ACCEPT 127.0.0.1:41234".
         let line = try await serving.output.next(containing: "ACCEPT 127.0.0.1:")
         let port = line.split(separator: ":").last.flatMap { Int($0) } ?? 0
         return TLSServer(port: port, process: serving, directory: directory)

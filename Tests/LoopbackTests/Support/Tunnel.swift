@@ -3,7 +3,7 @@ import Glibc
 import PusherChannels
 @testable import TestSupport
 
-/// Two sockets, each of which gets what comes from the other, and its end as it was: FIN as FIN, RST as RST.
+/// Two sockets, each of which gets the other's bytes, and the same kind of end: FIN as FIN, RST as RST.
 struct Tunnel {
     /// The way in which the two sockets are to be closed.
     enum End {
@@ -12,14 +12,14 @@ struct Tunnel {
 
     private struct Side {
         let descriptor: Int32
-        /// The bytes that it hasn't been sent yet.
+        /// The bytes that haven't been sent to this side yet.
         var queue = ByteQueue()
-        /// These indicate whether its FIN has come, and whether it was sent one.
+        /// These indicate whether this side's FIN has arrived, and whether it was sent one.
         var hasEnded = false
         var hasFinished = false
     }
 
-    /// One side isn't read while so many bytes wait at the other.
+    /// The number of bytes that may wait for one side before the other is no longer read.
     private static let bufferLimit = 256 << 10
     private var sides: [Side]
 
@@ -28,12 +28,12 @@ struct Tunnel {
         for side in sides { _ = fcntl(side.descriptor, F_SETFL, fcntl(side.descriptor, F_GETFL) | O_NONBLOCK) }
     }
 
-    /// Has the second side get these bytes first.
+    /// Queues the bytes that the second side gets first.
     mutating func begin(with bytes: [UInt8]) {
         bytes.withUnsafeBytes { sides[1].queue.append($0) }
     }
 
-    /// Returns when both sides have said all they had to say, or either is gone.
+    /// Returns once both sides have sent everything, or either is gone.
     mutating func run() -> End {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
         defer { buffer.deallocate() }
@@ -75,8 +75,8 @@ struct Tunnel {
         return true
     }
 
-    /// Waits for something to do. A side that is neither read nor sent to is looked at as well, because it may be reset; but not
-    /// once it was sent FIN: its own FIN, unread, would look the same.
+    /// Waits for something to do. Also watches a side that is neither read from nor sent to, because it may be reset, but not
+    /// once it was sent FIN: its own unread FIN would look the same.
     private func wait() -> End? {
         var polled = sides.indices.map { index in
             let events = (isReading(index) ? POLLIN : 0) | (sides[index].queue.isEmpty ? 0 : POLLOUT)

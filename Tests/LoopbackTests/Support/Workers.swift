@@ -4,7 +4,7 @@ import Glibc
 import Processes
 @testable import PusherChannels
 
-/// Threads that can be waited for, and the sockets that they may be waiting at.
+/// Threads that can be waited for, and the sockets on which they may be waiting.
 final class Workers: Sendable {
     private struct State {
         var sockets: Set<Int32> = []
@@ -20,7 +20,7 @@ final class Workers: Sendable {
         self.name = name
     }
 
-    /// Runs `body` on a thread of its own; not any more once these are stopped.
+    /// Runs `body` on a new thread, unless the workers have been stopped.
     func start(_ body: @escaping @Sendable () -> Void) {
         state.withLock { state in
             guard !state.isStopping else { return }
@@ -36,7 +36,7 @@ final class Workers: Sendable {
         }
     }
 
-    /// Takes charge of a socket. Once these are stopped it is closed, and the result is `false`.
+    /// Takes charge of a socket. If the workers have been stopped, closes it and returns `false`.
     func open(_ descriptor: Int32) -> Bool {
         let isOpen = state.withLock { state in
             guard !state.isStopping else { return false }
@@ -47,14 +47,14 @@ final class Workers: Sendable {
         return isOpen
     }
 
-    /// Closes a socket; not at the same time as it is shut down from elsewhere, or its number might be another's by then.
+    /// Closes a socket, but not while another thread shuts it down, which might then hit a new socket with the same number.
     func close(_ descriptor: Int32) {
         state.withLock { state in
             if state.sockets.remove(descriptor) != nil { Glibc.close(descriptor) }
         }
     }
 
-    /// Ends all sockets, and returns when nothing runs any more.
+    /// Shuts down all sockets, and returns when no thread runs any more.
     func stop() {
         state.withLock { state in
             state.isStopping = true
@@ -68,12 +68,12 @@ private func shutDown(_ socket: Int32) {
     for way in [SHUT_RD, SHUT_WR] { shutdown(socket, Int32(way)) }
 }
 
-/// A list of things that happened, in order, to be looked at or waited for.
+/// A list of values in order, to be inspected or waited for.
 final class Record<Value: Sendable>: Sendable {
     private let values = Locked<[Value]>([])
     private let note = Note<Value>()
 
-    /// Everything so far.
+    /// All values so far.
     var all: [Value] { values.withLock { $0 } }
 
     func append(_ value: Value) {
@@ -81,7 +81,7 @@ final class Record<Value: Sendable>: Sendable {
         note.send(value)
     }
 
-    /// The next one that this hasn't given back yet; nil when the waiting task was cancelled.
+    /// Returns the next value that this hasn't returned yet; nil if the waiting task was cancelled.
     func next() async -> Value? {
         await note.next()
     }

@@ -142,7 +142,7 @@ import Testing
         #expect(rig.recorder.notifications.allSatisfy { $0 != .event("news", channel: "room", data: "late") })
     }
 
-    // MARK: From within a callback
+    // MARK: Calls from within a callback
 
     @Test func aBindingMayTakeItselfBack() {
         let room = rig.pusher.subscribe("room")
@@ -168,7 +168,7 @@ import Testing
         let sent = rig.socket.frames.suffix(3).map { "\($0.event ?? "") \($0.channel ?? "")" }
         #expect(sent == ["pusher:subscribe more", "client-seen private-room", "pusher:unsubscribe private-room"])
         #expect(pusher.connection.channels.find(name: "more")?.subscribed == true)
-        // What it captures has the closure.
+        // The closure captures the channel that holds it: this breaks the cycle.
         room.unbindAll()
     }
 

@@ -21,7 +21,7 @@ import Testing
         #expect(try await stream.data(of: 1) == ["0"], "the stream itself goes on")
     }
 
-    /// Though there is always something to read.
+    /// This holds even if there is always something to read.
     @Test func soIsOneOfABusyStream() async throws {
         let rig = rig()
         let stream = rig.pusher.events
@@ -39,7 +39,7 @@ import Testing
         #expect(try await reading.value == 4, "what waited when it was cancelled is read")
     }
 
-    /// Whatever a reader takes at a time.
+    /// This holds however many elements a reader takes at a time.
     @Test(arguments: [(StreamBuffering.Overflow.pauseThenEnd, 1), (.dropOldest, 1), (.pauseThenEnd, 2)])
     func whatWaitedWhenItWasCancelledIsRead(overflow: StreamBuffering.Overflow, iterators: Int) async throws {
         let rig = rig()
@@ -56,9 +56,9 @@ import Testing
         withExtendedLifetime(others) {}
     }
 
-    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+    #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
-    /// Threads of its own: thousands of tasks would wait for the pool behind all other tests.
+    /// An executor with its own threads: in the shared pool, thousands of tasks would wait behind all other tests.
     private final class Threads: TaskExecutor {
         private let queue = DispatchQueue(label: "readers", attributes: .concurrent)
 
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// Whenever the cancellation comes: also between the reader's look at it and its waiting.
+    /// The cancellation may come at any time, even after the reader has checked for it and before it waits.
     @Test func aReaderThatIsCancelledAsItBeginsToWaitIsLetGo() async throws {
         let rig = rig()
         let streams = (0..<8).map { _ in rig.pusher.events }
@@ -77,7 +77,7 @@ import Testing
             for round in 0..<500 {
                 await withThrowingTaskGroup(of: Void.self) { group in
                     for stream in streams { group.addTask { for try await _ in stream {} } }
-                    // So much later: as long as it takes to run a task, a few times.
+                    // Delays the cancellation by the time that a few tasks take to run.
                     for _ in 0..<round % 8 { await Task(executorPreference: threads) {}.value }
                     group.cancelAll()
                 }

@@ -3,13 +3,13 @@ import Testing
 
 @testable import PusherChannels
 
-/// The one object that a channel has, and what can be set on it.
+/// The single object of a channel, and the properties that can be set on it.
 @Suite struct ChannelObjectTests {
     private struct Account: Decodable, Equatable {
         let id: UInt64
     }
 
-    /// Not as the number that it is nearest to.
+    /// Large numbers aren't rounded to the nearest number that a `Double` can hold.
     @Test func whatIsSaidOfAMemberIsDecodedAsItWasSent() throws {
         let rig = ClientRig.connected(server: .manual)
         rig.socket.accept()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// `updates`: all that happens to a channel, in order.
+/// `updates` delivers everything that happens to a channel, in order.
 @Suite(.timeLimit(.lost)) struct ChannelUpdateTests {
     private func lines(_ updates: PusherStream<ChannelUpdate>, _ count: Int) async throws -> [String] {
         var lines: [String] = []
@@ -44,7 +44,7 @@ import Testing
         }
         #expect(heard == ["n 1", "count 3", "subscribed", "n 2"])
         #expect(gaps.map(\.reason) == [.reconnected])
-        // The last that was heard came 110 seconds ago, by the client's clock.
+        // By the client's clock, the last message came 110 seconds ago.
         let age = try -#require(gaps.first).since.timeIntervalSinceNow
         #expect((109...111).contains(age), "\(age)")
     }
@@ -76,7 +76,7 @@ import Testing
         for try await _ in rig.pusher.updates(of: "news") { Issue.record("nothing can come") }
     }
 
-    /// The element that tells of a gap may be dropped, too. The one that tells of this then begins where the first gap began.
+    /// The element that announces a gap may itself be dropped. The next announcement then begins where the first gap began.
     @Test(arguments: [StreamBuffering.Overflow.dropOldest, .dropNewest])
     func aGapThatIsDroppedKeepsItsBeginning(overflow: StreamBuffering.Overflow) async throws {
         let rig = ClientRig.connected()
@@ -97,7 +97,7 @@ import Testing
         #expect((109...111).contains(age), "\(age)")
     }
 
-    /// Events that waited to be read came earlier than they were read, so the gap begins earlier, too.
+    /// Events that waited to be read came before they were read, so the gap begins earlier, too.
     @Test(arguments: ["news", "private-encrypted-orders"]) func aGapBeginsBeforeWhatIsMissingCame(channel: String) async throws {
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: EncryptedChannelTests.masterKey))
         let updates = rig.pusher.subscribe(channel).updates(buffering: StreamBuffering(limit: 1, overflow: .dropOldest))
@@ -144,7 +144,7 @@ import Testing
     }
 }
 
-/// Events as values of a type.
+/// Events decoded as values of a type.
 @Suite(.timeLimit(.lost)) struct DecodedStreamTests {
     @Test func whatIsNoValueIsAnElementAndEndsNothing() async throws {
         let rig = ClientRig.connected()

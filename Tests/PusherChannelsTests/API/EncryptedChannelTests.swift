@@ -57,7 +57,7 @@ import FoundationNetworking
         #expect(EncryptedData.open(data, with: SharedSecret(base64: Self.secret)) == .failure(.wrongKey))
     }
 
-    /// Text that isn't a key counts as a wrong key, so that the client asks for another one if it has a way to.
+    /// Text that isn't a key counts as a wrong key, so the client asks for another one if it has a way to.
     // Proves P10.5.
     @Test func aKeyThatIsNoneIsAWrongOne() {
         let data = #"{"nonce":"\#(Self.nonce)","ciphertext":""}"#
@@ -74,9 +74,9 @@ import FoundationNetworking
         #expect(SecretBox.open(ciphertext: encrypted, nonce: nonce + [0], key: key) == nil, "not by its beginning")
     }
 
-    // MARK: The whole way
+    // MARK: End to end
 
-    /// Something that was placed on private-encrypted-orders.
+    /// The encrypted data of an event on private-encrypted-orders.
     static let event =
         #"{\"nonce\":\"\#(nonce)\",\"ciphertext\":\"C0kyg3jbbxBm0WrgebRFUvDklNxv7eDqzEZyJ3wDyjsf9KG2tbDKvQg=\"}"#
 
@@ -98,7 +98,7 @@ import FoundationNetworking
         #expect(rig.recorder.errors.first?.message.contains("encryptionMasterKey") == true)
     }
 
-    /// The thread that is to decrypt the events is busy in the application's code meanwhile.
+    /// Meanwhile, the thread that should decrypt the events is busy in the application's code.
     @Test func theServerWaitsForWhoDecrypts() throws {
         let queue = DispatchQueue(label: "reader")
         let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -147,7 +147,7 @@ import FoundationNetworking
                 == .event("placed", channel: "private-encrypted-orders", data: #"{"message":"hello world"}"#))
     }
 
-    /// All of the channel, or a word about what is missing.
+    /// The stream has all events of the channel, or an element about those that are missing.
     // Proves P10.8.
     @Test func updatesTellOfWhatCouldNotBeDecrypted() async throws {
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: Self.masterKey))

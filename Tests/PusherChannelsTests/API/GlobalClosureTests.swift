@@ -4,7 +4,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Which events the closures of the client hear, and what is in them, as a program relies on that was written for PusherSwift.
+/// The events that the client's closures receive, and their contents, as programs written for PusherSwift expect them.
 @Suite struct GlobalClosureTests {
     private let heard = Locked<[String]>([])
 

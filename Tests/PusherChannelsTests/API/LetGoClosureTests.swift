@@ -3,10 +3,10 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The end of what a closure holds may do anything, such as take back other closures. It must not be under a lock that that
-/// needs, too.
+/// When an object that a closure holds is released, it may do anything, such as unbind other closures. So it must not be
+/// released under a lock that those calls need.
 @Suite struct LetGoClosureTests {
-    /// Leaves a closure with the client that holds the owner, and gives back what lets it go.
+    /// Gives the client a closure that holds the owner, and returns an action that makes the client release the closure.
     typealias Leave = @Sendable (Pusher, any AnyObject & Sendable) -> @Sendable () -> Void
 
     private static let ways: [(String, Leave)] = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// A delegate that lives on the main actor is called there, however the client delivers.
+/// A delegate on the main actor is called there, whatever the client's delivery policy.
 @Suite(.timeLimit(.lost)) @MainActor struct MainActorDelegateTests {
     private final class Model: MainActorPusherDelegate {
         var heard: [String] = []
@@ -55,7 +55,7 @@ import Testing
         #expect(model.heard == ["connecting", "connected", "not private-room", "no", "disconnecting", "disconnected"])
     }
 
-    /// Closures on the main queue and the delegate hear of things in one order.
+    /// Closures on the main queue and the delegate receive everything in one order.
     @Test func onTheMainQueueItTakesNoHop() async {
         let (over, continuation) = AsyncStream.makeStream(of: Void.self)
         let model = Model { continuation.finish() }
@@ -95,7 +95,7 @@ import Testing
         #expect(recorder.states.isEmpty)
     }
 
-    /// Lets the main queue make the calls that wait there.
+    /// Waits until the main queue has made its waiting calls.
     private func letMainQueueRun() async {
         await withCheckedContinuation { done in DispatchQueue.main.async { done.resume() } }
     }
@@ -156,7 +156,7 @@ import Testing
     }
 }
 
-/// News for a delegate as those hear it who move here from PusherSwift.
+/// The delegate's calls that matter to applications moving from PusherSwift.
 @Suite struct DelegateNewsTests {
     @Test func aLossThatIsRecoveredFromIsNeverDisconnected() {
         let rig = ClientRig.connected()

@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Clients of one process share nothing that one of them could hold up.
+/// Clients in one process share nothing that one of them could block.
 @Suite(.timeLimit(.lost)) struct ManyClientsTests {
     @Test func clientsOfOneOptionsValueDoNotWaitForEachOther() async throws {
         let server = InMemoryServer()
@@ -15,7 +15,7 @@ import Testing
                 environment: PusherEnvironment(makeWebSocket: { server.makeWebSocket() }))
             let recorder = RecordingDelegate()
             let channel = pusher.subscribe("news")
-            // The first one's closure stands still.
+            // The first client's closure is blocked.
             channel.bind(eventName: "n") { event in
                 if number == 0 { gate.wait() }
                 recorder.record(event)

@@ -2,9 +2,9 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// When the next attempt is made, and whether there is one, for those who ask.
+/// The time of the next attempt, and whether there will be one.
 @Suite struct NextAttemptTests {
-    /// A clock that is ahead of its timers, as after a sleep of the machine.
+    /// A clock that is ahead of its timers, as after the machine has slept.
     private struct LateScheduler: Scheduler {
         struct Forgotten: ScheduledAction {
             func cancel() {}

@@ -4,9 +4,9 @@ import Testing
 
 @testable import PusherChannels
 
-/// Each number that an application can give, with each value that it can have: nothing traps, and a client still ends well.
+/// Each number that an application can set, with odd values of all kinds: nothing traps, and a client still ends well.
 @Suite(.timeLimit(.lost)) struct OddValuesTests {
-    /// One number of the options, and how to set it to an odd value.
+    /// A number in the options, and a closure that sets it to an odd value.
     struct Setting: CustomTestStringConvertible, Sendable {
         let type: String
         let name: String
@@ -87,7 +87,7 @@ import Testing
             values: describe(integers)),
     ]
 
-    /// A number that is added to a type must be added here.
+    /// A number that is added to a type must also be added to the settings.
     @Test func everyNumberIsThere() {
         let types: [(String, Any)] = [
             ("ConnectionTimeouts", ConnectionTimeouts()), ("ReconnectPolicy", ReconnectPolicy()),
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// Everything that a client does, with queues that are full and connections that are lost.
+    /// Runs everything that a client does, including full queues and lost connections.
     private func live(_ options: PusherClientOptions, _ buffering: StreamBuffering) {
         let rig = ClientRig {
             let (delivery, logger) = ($0.delivery, $0.logger)

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Numbers that applications give, however odd.
+/// Numbers that applications set, including odd ones.
 struct OptionsTests {
     @Test(
         arguments: [
@@ -47,7 +47,7 @@ struct OptionsTests {
                 subscription: .seconds(6))
             $0.reconnectPolicy = ReconnectPolicy(initialDelay: .zero, maximumDelay: .zero)
         }
-        // Virtual time stands at its origin.
+        // Virtual time stays at its origin.
         func deadline() -> Instant? { rig.pusher.connection.core.read(\.nextDeadline) }
         rig.pusher.connect()
         #expect(deadline() == .seconds(1))
@@ -73,9 +73,9 @@ struct OptionsTests {
         #expect(rig.pusher.connection.connectionState == .disconnected)
     }
 
-    // MARK: The way of requests
+    // MARK: Settings of requests
 
-    /// Writes down which settings it was given.
+    /// A session that records the settings it receives.
     private struct RoutableSession: RoutedHTTPSession {
         let base = MockSession(delivery: .immediate)
         let settings = Locked<[String]>([])

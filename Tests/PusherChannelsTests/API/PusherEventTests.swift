@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct PusherEventTests {
-    /// The event that a frame becomes.
+    /// Returns the event that a frame is delivered as.
     private func event(_ members: String) throws -> PusherEvent {
         let rig = ClientRig.connected()
         let events = Locked<[PusherEvent]>([])

@@ -73,7 +73,7 @@ import FoundationNetworking
         #expect(rig.pusher.user.id == nil)
     }
 
-    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+    #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
     // Proves P9.4.
     @Test func theServersRefusalThrows() async throws {
@@ -87,7 +87,7 @@ import FoundationNetworking
         }
     }
 
-    /// However long its news waits on the application's queue.
+    /// This holds however long the outcome waits on the application's queue.
     @Test func anOutcomeIsForThoseWhoAskedBefore() {
         let queue = DispatchQueue(label: "slow")
         let rig = ClientRig.connected(server: .manual) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// `run()`.
+/// The behavior of `run()`.
 @Suite(.timeLimit(.lost)) struct RunningTests {
     private func rig(_ change: (inout PusherClientOptions) -> Void = { _ in }) -> ClientRig {
         ClientRig(change)
@@ -23,9 +23,9 @@ import Testing
         #expect(rig.pusher.connection.connectionState == .disconnected)
     }
 
-    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+    #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
-    // On one thread: another one that still did what connecting led to would do what follows, too, whenever it could.
+    // On one thread: a second one that still handles the effects of connecting would also handle later effects, at any time.
 
     @Test func runSurvivesLostConnections() async throws {
         try await TestExecutor().run { executor in
@@ -65,12 +65,12 @@ import Testing
         }
     }
 
-    /// Whenever that end comes, while the run begins.
+    /// That end may come at any time while the run begins.
     @Test(arguments: 1...2) func theEndOfAnEarlierConnectionWhileItBeginsIsNotItsOwn(look: Int) async throws {
         try await TestExecutor().run { executor in
             let (server, looks) = (InMemoryServer(), LooksAtTheClock())
             let socket = SlowToClose(server.makeWebSocket())
-            // At once: another thread's looks at the clock would count, too.
+            // Immediate delivery, because another thread's looks at the clock would count, too.
             let pusher = Pusher(
                 key: "local-key", options: PusherClientOptions(delivery: .immediate),
                 environment: PusherEnvironment(scheduler: looks, makeWebSocket: { socket }, randomSeed: { 1 }))
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// One that was cancelled ends when the next has begun.
+    /// A cancelled run ends when the next one has begun.
     @Test func theEndOfAnEarlierRunIsNotTheNextOnes() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    /// As a delegate may, that hears of the end before the run's task does.
+    /// A delegate may connect again, because it hears of the end before the run's task does.
     @Test func theEndOfARunIsNotThatOfALifeThatHasBegunSince() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    /// Each hop through the pool of threads is a task that waits for one.
+    /// Each hop through the thread pool is a task that waits for a thread.
     @Test func whatHappensToTheConnectionTakesARunNoThread() async throws {
         let executor = CountingExecutor()
         let rig = rig()
@@ -218,7 +218,7 @@ import Testing
                 if shutsDown { await rig.pusher.shutdown() } else { try await rig.pusher.run() }
                 hasEnded.withLock { $0 = true }
             }
-            // Before its first step.
+            // Before the task's first step.
             ending.cancel()
             await executor.settle()
             #expect(rig.pusher.connection.connectionState == .disconnecting)
@@ -259,14 +259,14 @@ import Testing
 private struct Unexpected: Error {}
 
 #if !canImport(Darwin)
-/// Counts what is to be done.
+/// An executor that counts its jobs.
 private final class CountingExecutor: TaskExecutor {
     private let jobs = Locked(0)
     private let queue = DispatchQueue(label: "counted")
 
     var count: Int { jobs.withLock(\.self) }
 
-    /// Waits until all that is to be done is done.
+    /// Waits until all jobs are done.
     func settle() {
         queue.sync {}
     }
@@ -279,7 +279,7 @@ private final class CountingExecutor: TaskExecutor {
 }
 #endif
 
-/// A clock that does something when it is looked at for a certain time.
+/// A clock that runs an action on a given look at it.
 private final class LooksAtTheClock: Scheduler {
     private struct State {
         var left = 0
@@ -293,7 +293,7 @@ private final class LooksAtTheClock: Scheduler {
         state.withLock { $0 = State(left: look, action: action) }
     }
 
-    /// Tells whether it was done.
+    /// Indicates whether the action has run.
     var areOver: Bool { state.withLock { $0.action == nil } }
 
     var now: Instant {

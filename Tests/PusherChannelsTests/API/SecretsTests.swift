@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A secret is planted wherever one may be given; nothing that prints, dumps, logs or fails shows it.
+/// A secret is planted wherever an application can pass one; no description, dump, log line or error shows it.
 @Suite struct SecretsTests {
     private static let secret = "s3cr3t"
     private static let address = "https://ann:\(secret)@example.com/auth?token=\(secret)#\(secret)"
@@ -34,7 +34,7 @@ import FoundationNetworking
         PusherHTTPAPIOptions(encryptionMasterKeys: [try? EncryptionMasterKey(base64: masterKey)].compactMap { $0 })
     }
 
-    /// A client in the middle of all that takes secrets.
+    /// A client that is using everything that takes secrets.
     private static var client: Pusher {
         let environment = PusherEnvironment(
             scheduler: TestScheduler(), httpSession: MockSession(), makeWebSocket: { MuteSocket() })
@@ -94,7 +94,7 @@ import FoundationNetworking
         return lines[max(0, found - 12)...found].joined(separator: "\n")
     }
 
-    /// A type that is new here is planted one, or said to have no place for it.
+    /// A new type must have a secret planted in it or be listed as having no place for one.
     @Test func allPublicTypesAreLookedAt() throws {
         let without: Set = [
             "AsyncIterator", "Attribute", "CachedEvent", "ClientEvent", "ConnectionAttempt", "ConnectionState",
@@ -131,7 +131,7 @@ import FoundationNetworking
         #expect(without.intersection(planted) == [])
     }
 
-    // MARK: What goes wrong
+    // MARK: Failures
 
     private static let failing = URLError(
         .timedOut,
@@ -178,7 +178,7 @@ import FoundationNetworking
     }
 }
 
-/// A socket that keeps nothing of what is sent: what a double keeps for tests is another matter.
+/// A socket that keeps no sent messages; those that a test double keeps are another matter.
 private final class MuteSocket: WebSocket {
     private struct Listener {
         weak var delegate: (any WebSocketDelegate)?

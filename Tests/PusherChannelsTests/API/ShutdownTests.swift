@@ -9,7 +9,7 @@ import Testing
         ClientRig(change)
     }
 
-    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+    #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
     @Test func shutdownGivesUpChannelsAndCloses() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
@@ -30,7 +30,7 @@ import Testing
     }
     #endif
 
-    /// Or a program whose last line is `run()` would lose what was read.
+    /// Otherwise a program whose last line is `run()` would lose messages that were already read.
     @Test func runReturnsOnceAShutdownHasDeliveredWhatWasRead() async throws {
         try await TestExecutor().run { executor in
             let queue = DispatchQueue(label: "slow")
@@ -70,7 +70,7 @@ import Testing
         #expect(heard.withLock { $0 } == 10)
     }
 
-    /// At once, and still at it.
+    /// Delivery is immediate, and the other thread isn't finished yet.
     @Test func shutdownWaitsForWhatAnotherThreadDelivers() async throws {
         try await TestExecutor().run { executor in
             let queue = DispatchQueue(label: "reader")
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// The events are still to be decrypted by another thread, which is busy with something else.
+    /// Another thread has yet to decrypt the events but is busy with something else.
     @Test func shutdownWaitsForWhatIsStillToBeDecrypted() async throws {
         try await TestExecutor().run { executor in
             let queue = DispatchQueue(label: "reader")
@@ -128,7 +128,7 @@ import Testing
             MessageBatch.with(Array(repeating: (.text, Array(event.utf8)), count: 2), .told(age: .zero)) {
                 core.webSocketDidReceive($0, attempt: attempt)
             }
-            // Without a connection nothing else is waited for.
+            // Without a connection, the shutdown waits for nothing else.
             core.webSocketDidClose(.failed(WebSocketFailure(.connectionLost, "")), attempt: attempt)
             let isOver = Locked(false)
             let shutdown = executor.spawn {
@@ -197,7 +197,7 @@ import Testing
         withExtendedLifetime(stream) {}
     }
 
-    /// As where a service is asked to end before it has begun.
+    /// A service may be asked to end before it has begun.
     @Test func shutdownIsFinalAlsoWhereItComesFirst() async throws {
         let rig = rig()
         await rig.pusher.shutdown()

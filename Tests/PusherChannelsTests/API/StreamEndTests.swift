@@ -3,7 +3,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Streams end where nothing can come any more, with the reason if there is one.
+/// Streams end when nothing more can come, with the reason if there is one.
 @Suite(.timeLimit(.lost)) struct StreamEndTests {
     private func end<Element>(of stream: PusherStream<Element>) async -> Result<Int, PusherError> {
         var count = 0
@@ -35,7 +35,7 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    /// A lost connection is none: streams go on with the next one, and so they do where the application connects again.
+    /// A lost connection doesn't end streams. They go on with the next one, even if the application itself connects again.
     @Test func whatIsMadeAgainEndsNothing() async throws {
         let rig = ClientRig.connected()
         var iterator = rig.pusher.subscribe("news").events(named: "n").makeAsyncIterator()
@@ -47,7 +47,7 @@ import Testing
         #expect(try await iterator.next()?.data == "1")
     }
 
-    /// In one read: what is tried again has come true when anybody looks.
+    /// Both come in one read, so the retried subscription has already succeeded when a reader looks.
     @Test func aRefusalThatASuccessFollowsEndsNothing() async throws {
         let rig = ClientRig.connected(server: .manual)
         rig.socket.accept()

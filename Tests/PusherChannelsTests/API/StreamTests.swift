@@ -31,9 +31,9 @@ import Testing
         #expect(try await all.data(of: 3) == ["0", "x", "1"])
     }
 
-    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+    #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
-    // On one thread: when the executor has settled, its readers wait.
+    // On one thread: when the executor has settled, its readers are waiting.
 
     @Test func aReaderThatWaitsGetsWhatComes() async throws {
         try await TestExecutor().run { executor in
@@ -102,7 +102,7 @@ import Testing
         #expect(count == 0)
     }
 
-    // MARK: Readers that are slow
+    // MARK: Slow readers
 
     @Test(arguments: [
         (StreamBuffering(limit: 3, overflow: .dropOldest), ["7", "8", "9"]),
@@ -117,7 +117,8 @@ import Testing
         #expect(try await stream.data(of: 3) == left)
     }
 
-    /// Twenty thousand events, a reader that waits for the gate: the server has to wait, nothing is lost, no more than the limit is held.
+    /// Twenty thousand events are published before the reader begins: the server has to wait, nothing is lost, and no more than
+    /// the limit is held.
     @Test func theServerWaitsForTheReader() async throws {
         let rig = rig()
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 100))
@@ -148,7 +149,8 @@ import Testing
         #expect(rig.socket.isReading)
     }
 
-    /// It took all that waited, and more has come meanwhile: half of the room is free before it has read all it took.
+    /// The reader took all waiting elements, and more have come since: half of the buffer is free before it has read all of its
+    /// elements.
     @Test func theServerDoesNotWaitForAllThatAReaderTook() async throws {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 16))
@@ -178,7 +180,7 @@ import Testing
         #expect(rig.socket.isReading)
     }
 
-    /// All that a message has is kept: its names, and what stands between its members.
+    /// A whole message is kept, including its names and the space between its members.
     @Test(arguments: [
         ##"{"event":"\##(String(repeating: "x", count: 100_000))"}"##,
         ##"{"event":"e","data":null,\##(String(repeating: " ", count: 100_000))"channel":"news"}"##,
@@ -206,7 +208,7 @@ import Testing
         #expect(try await stream.data(of: 10) == (2..<12).map { "\($0)" })
     }
 
-    /// As tasks do that share the work: one must not sit on what the others could do.
+    /// Tasks may share the work, so one reader must not hold elements that the others could handle.
     @Test func ofSeveralReadersEachGetsAPart() async throws {
         let rig = rig()
         let stream = rig.pusher.events
@@ -255,7 +257,7 @@ import Testing
         #expect(try await other.data(of: 50).count == 50)
     }
 
-    /// There is no server that could be made to wait.
+    /// Without a connection, there is no server that could be made to wait.
     @Test func attemptsThatFailFillNoStreamThatNobodyReads() async throws {
         let rig = rig { $0.reconnectPolicy = ReconnectPolicy(maximumDelay: .seconds(1)) }
         let ended = rig.pusher.connectionStates(buffering: StreamBuffering(limit: 10))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// `subscribe(to:)`: returns the channel once it is subscribed, or throws why it won't be.
+/// `subscribe(to:)` returns the channel once it is subscribed, or throws the reason why it won't be.
 @Suite(.timeLimit(.lost)) struct SubscribeTests {
     private static let auth = AuthMethod.endpoint(authEndpoint: "https://example.com/auth")
 
@@ -19,7 +19,7 @@ import Testing
         #expect(rig.scheduler.pendingTimers.map(\.label) == ["connection"])
     }
 
-    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+    #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
     private func waiting(
         _ rig: ClientRig, _ executor: TestExecutor, _ channel: String = "private-orders", within limit: Duration? = .seconds(30)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// A handle of the channel's last life has nothing to say to those who wait for the next.
+    /// A handle from before the channel was unsubscribed doesn't affect callers that wait for its next subscription.
     @Test func whoWaitsWithAnOldHandleEndsNobodyElsesWait() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig()
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// An endpoint that is out of order for a while: nobody but the SDK has to try again.
+    /// If an endpoint is out of order for a while, the SDK retries, so its callers needn't.
     @Test func whatIsTriedAgainIsWaitedFor() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig(auth: Self.auth)
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    /// A loss tells of later than what the channel was told before it; who disconnected after that has to connect.
+    /// A lost connection is newer than the channel's earlier error; after a disconnect, the application has to connect.
     @Test func theTroubleIsTheLatest() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig.connected(auth: Self.auth)
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    /// No change of its state says so then.
+    /// In that case, no state change reports the shutdown.
     @Test func soDoesTheShutdownOfAClientThatWasNeverConnected() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig(server: .manual)

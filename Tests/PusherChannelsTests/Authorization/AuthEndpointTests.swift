@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Endpoints with headers and parameters that are fetched first.
+/// Endpoints whose headers and parameters are fetched first.
 @Suite(.timeLimit(.lost)) struct AuthEndpointTests {
     private struct NoToken: Error {}
 
@@ -57,7 +57,7 @@ import FoundationNetworking
         #expect(request.text == #"{"socket_id":"46123.486095","tenant":"7"}"#)
     }
 
-    /// A server would refuse the signature of another channel, and say no more.
+    /// A server would refuse the signature of another channel without saying why.
     // Proves P14.1.
     @Test(arguments: [AuthEndpoint.Encoding.form, .json])
     func parametersReplaceNothingOfTheProtocols(encoding: AuthEndpoint.Encoding) async throws {
@@ -108,7 +108,7 @@ import FoundationNetworking
         #expect(asked.withLock { $0.map(\.isRetry) } == retries)
     }
 
-    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+    #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
     @Test func whatTheApplicationThrowsIsReportedAndTriedAgain() async throws {
         try reply(200, #"{"auth":"k:s"}"#)

@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Which failures of an authorization are final.
+/// The failures of an authorization that are final, and those that aren't.
 @Suite(.timeLimit(.lost)) struct AuthFailureTests {
     private static let statuses: [(Int?, Bool)] = [
         (302, false), (400, false), (401, false), (403, false), (404, false), (407, false), (408, true), (425, true), (429, true),
@@ -25,7 +25,7 @@ import FoundationNetworking
         #expect(failure?.isRetryable == isRetryable)
     }
 
-    /// Such as a framework's page about its error.
+    /// The response may be a framework's error page.
     // Proves P14.2, P14.14.
     @Test func aLongResponseOfAServerInTroubleIsAskedForAgain() throws {
         let url = try #require(URL(string: "http://auth.example/"))
@@ -75,7 +75,7 @@ import FoundationNetworking
         #expect(failure?.isRetryable == isRetryable)
     }
 
-    /// A handler that asks a backend lets the errors of its session through.
+    /// A handler that calls a backend may pass on the errors of its session.
     // Proves P6.10, P14.6.
     @Test(arguments: [
         (URLError.Code.networkConnectionLost, true), (.timedOut, true), (.cannotFindHost, true), (.notConnectedToInternet, true),

@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The methods that need no HTTP request of ours.
+/// The methods that need no HTTP request from the SDK.
 @Suite(.timeLimit(.lost)) struct AuthMethodTests {
     private struct OwnAuthorizer: Authorizer {
         let replies: [PusherAuth?]

@@ -34,7 +34,7 @@ import FoundationNetworking
         #expect(rig.recorder.subscribedChannels == ["private-a,b;c=d@e.f"])
     }
 
-    /// Some editors put it in front of a PHP file.
+    /// Some editors put a byte order mark at the beginning of a PHP file.
     // Proves P14.2.
     @Test func aByteOrderMarkIsPassedOver() throws {
         let rig = rig()
@@ -97,7 +97,7 @@ import FoundationNetworking
         (200, "[]", #"but its body has no string "auth""#),
         (200, #""key:abc""#, #"but its body has no string "auth""#),
         (200, "\u{0}\u{1}", "its body is not JSON"),
-        // The server would only say that the signature is wrong.
+        // Without these errors, the server would only say that the signature is wrong.
         (200, #"{"auth":"k:s","channel_data":{"user_id":"1"}}"#, #"but its "channel_data" is no string"#),
         (200, #"{"auth":"k:s","shared_secret":7}"#, #"but its "shared_secret" is no string"#),
     ])

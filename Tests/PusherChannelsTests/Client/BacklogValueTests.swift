@@ -46,7 +46,7 @@ import Testing
         #expect(backlog.delivered(2, bytes: 0).losses == [])
     }
 
-    /// News that isn't an event counts, too: a server may send as much of it as it likes.
+    /// Deliveries that aren't events count, too, because a server may send any number of them.
     @Test func whateverWaitsCountsInBytes() {
         let text = String(repeating: "x", count: 1_000)
         let failure = SubscriptionFailure(

@@ -4,9 +4,9 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Everything that waits is bounded in bytes, too.
+/// Everything that waits also has a limit in bytes.
 @Suite(.timeLimit(.lost)) struct ByteBoundTests {
-    /// An event of a megabyte, which a backend can publish only where the server's limits are wider than usual.
+    /// An event of a megabyte, which a backend can publish only if the server's limits are higher than usual.
     private static let large = #"{"event":"n","channel":"news","data":"\#(String(repeating: "x", count: 1 << 20))"}"#
 
     private func publish(_ rig: ClientRig, _ count: Int) {
@@ -38,7 +38,7 @@ import Testing
         try await rig.recorder.next { if case .gap("news", _) = $0 { true } else { false } }
     }
 
-    /// Each is reported with its data.
+    /// Each of these events is reported with its data.
     @Test func soDoEventsThatCannotBeDecrypted() {
         let queue = DispatchQueue(label: "slow consumer")
         let gate = DispatchSemaphore(value: 0)

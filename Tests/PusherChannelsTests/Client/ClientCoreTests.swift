@@ -5,7 +5,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// The core adds to the machine: one order, calls that may come from anywhere, a timer, delivery.
+/// The features that the core adds to the machine: a single order, calls from any thread, a timer, and delivery.
 @Suite(.timeLimit(.lost)) struct ClientCoreTests {
     // MARK: Sockets
 
@@ -59,7 +59,7 @@ import Testing
         #expect(rig.recorder.errors.isEmpty)
     }
 
-    /// By another thread, between the decision to open it and its opening.
+    /// Another thread replaces the socket between the decision to open it and its opening.
     @Test func aSocketThatIsReplacedAsItOpensIsClosed() {
         let rig = ClientRig()
         let replacement = MockWebSocket()
@@ -130,7 +130,7 @@ import Testing
         rig.pusher.connect()
         for number in 0..<1000 { rig.socket.publish(channel: "room", event: "n", data: "\(number)") }
         try await rig.recorder.next { $0 == .event("n", channel: "room", data: "999") }
-        // The recorder hears of an event before the channel's closures do, which may be under way still.
+        // The recorder hears of an event before the channel's closures do, and these may still be running.
         queue.sync {}
         #expect(heard.withLock { $0 } == (0..<1000).map(String.init))
         #expect(elsewhere.withLock { $0 } == 0)
@@ -208,7 +208,7 @@ import Testing
         #expect(heard.withLock { $0 } == ["after"])
     }
 
-    // MARK: Several messages of one read
+    // MARK: Several messages in one read
 
     private func read(_ rig: ClientRig, _ messages: [String]) throws {
         let attempt = try #require(rig.socket.currentAttempt)
@@ -226,7 +226,7 @@ import Testing
         room.bind(eventName: "first") { _ in room.unbind(eventName: "second", callbackId: second) }
         try read(rig, ["first", "second"].map { #"{"event":"\#($0)","channel":"room"}"# })
         #expect(heard.withLock { $0 } == 0)
-        // What it captures has the closure.
+        // The closure captures the channel that holds it: this breaks the cycle.
         room.unbindAll()
     }
 
@@ -284,7 +284,7 @@ import Testing
     }
 }
 
-/// A socket that something is done to just before it opens for the first time.
+/// A socket that runs a closure just before it opens for the first time.
 private final class Replaced: WebSocket {
     private let base: MockWebSocket
     private let beforeOpening: Locked<(@Sendable () -> Void)?>

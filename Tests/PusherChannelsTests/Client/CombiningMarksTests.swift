@@ -4,9 +4,9 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// A run of combining marks is one character to Swift, and takes the square of its length to be compared or hashed as a `String`.
+/// A run of combining marks is one character to Swift; comparing or hashing it as a `String` takes quadratic time.
 @Suite struct CombiningMarksTests {
-    /// The places where a server may write any text; the percent sign stands for it.
+    /// The places where a server may put any text, marked with percent signs.
     static let places = [
         #"{"event":"%","channel":"room","data":"{}"}"#,
         #"{"event":"%","data":"{}"}"#,
@@ -34,7 +34,8 @@ import Testing
         return rig
     }
 
-    /// Seconds of this thread's processor time, which other work on the machine doesn't add to: the least of three tries.
+    /// Returns the lowest of three measurements, in seconds of this thread's processor time, which excludes other work on the
+    /// machine.
     private func cost(_ place: String, marks: Int) -> Double {
         let text = "e" + String(repeating: "\u{301}", count: marks)
         return cost(of: place.components(separatedBy: "%").joined(separator: text), to: { client() })
@@ -55,7 +56,7 @@ import Testing
         #expect(long < 64 * short, "sixteen times as long; the square of it would be 256")
     }
 
-    /// Flags are two characters each, and Swift looks for the first of a run.
+    /// A flag consists of two code points, and Swift searches for the first one of a run.
     @Test(arguments: ["\u{301}", "\u{1F1E6}"]) func soDoesTheLogOfWhatIsNoMessage(unit: String) {
         let logging = { client { $0.logger = LineRecorder.logger(Locked([])) } }
         let (short, long) = (5_000, 80_000)

@@ -11,7 +11,7 @@ import Testing
 
     private var timer = DeadlineTimer()
 
-    /// The number of the timer that is set for a deadline.
+    /// Sets a timer for a deadline and returns its number.
     private mutating func set(_ deadline: Instant) throws -> Int {
         let change = timer.change(for: deadline)
         return try #require(change).number
@@ -23,14 +23,14 @@ import Testing
         #expect(changes.map(\.?.deadline) == [nil, .seconds(2), nil, nil, .seconds(1), nil])
     }
 
-    /// The other may be about to ring when it is replaced.
+    /// The earlier timer may be about to ring when it is replaced.
     @Test mutating func onlyTheLatestRings() throws {
         let (first, second) = (try set(.seconds(2)), try set(.seconds(1)))
         let rung = [first, second, second].map { timer.hasRung($0) }
         #expect(rung == [false, true, false], "and once")
     }
 
-    /// Another thread may replace the other before it is there to be kept.
+    /// Another thread may replace the earlier timer before its scheduled action can be kept.
     @Test mutating func onlyTheLatestIsKeptUntilItRings() throws {
         let (first, second) = (try set(.seconds(2)), try set(.seconds(1)))
         let kept = [first, second].map { timer.keep(Scheduled(), number: $0) }

@@ -9,7 +9,7 @@ import Testing
     private let queue = DispatchQueue(label: "slow consumer")
     private let gate = DispatchSemaphore(value: 0)
 
-    /// A client whose delivery queue stands still.
+    /// Creates a client whose delivery queue is blocked.
     private func rig(limit: Int) -> (ClientRig, Locked<[String?]>) {
         let rig = ClientRig.connected {
             $0.delivery = .queue(queue)
@@ -77,7 +77,7 @@ import Testing
         for _ in 0..<200 { rig.socket.serverSendsEvent("n", channel: "nobody's") }
         #expect(!rig.socket.isReading)
         gate.signal()
-        // What was held back may stop it once more.
+        // The messages that were held back may stop the reading once more.
         while !rig.socket.isReading, !Task.isCancelled { queue.sync {} }
     }
 

@@ -3,9 +3,9 @@ import Testing
 
 @testable import PusherChannels
 
-/// Nothing is kept for what is over.
+/// Nothing is kept for authorizations and clients that are gone.
 @Suite(.timeLimit(.lost)) struct LeftBehindTests {
-    /// Answers at once, later, or never.
+    /// An authorizer that keeps its replies, for the test to send later or never.
     private final class HeldAuthorizer: Authorizer {
         typealias Reply = @Sendable (PusherAuth?) -> Void
 
@@ -64,7 +64,7 @@ import Testing
         #expect(underWay(rig) == 0)
     }
 
-    /// Does nothing, and says nothing of its end.
+    /// A socket that does nothing and doesn't report its end.
     private final class SilentSocket: WebSocket, Sendable {
         var delegate: (any WebSocketDelegate)? {
             get { nil }
@@ -77,7 +77,7 @@ import Testing
         func close(code: UInt16, reason: String) {}
     }
 
-    /// A server that doesn't answer our close is waited for, but not by a client that is gone.
+    /// A client waits for a server that doesn't answer its close, but not if the client itself is gone.
     @Test func theTimerOfAClientThatIsGoneIsCancelled() {
         let scheduler = TestScheduler()
         let socket = SilentSocket()

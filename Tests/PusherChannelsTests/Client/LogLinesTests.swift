@@ -5,7 +5,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// All lines that there are: constant messages, known keys, no secret; and the page that lists them.
+/// All log lines have constant messages, known keys and no secrets, and a documentation page lists them.
 @Suite struct LogLinesTests {
     private static let secret = "s3cr3t"
     private static let evil =
@@ -14,7 +14,7 @@ import Testing
     private static let name = Name("pusher:\(String(repeating: "a\n", count: 1_000))")
     private static let error = PusherError(.authorization, code: 403, message: evil)
 
-    /// A line of each sort, and of states those with reasons that there are.
+    /// A line of each kind, and each state with and without a reason if both occur.
     private static let samples: [LogLine] = [
         .state(.connecting, because: nil), .state(.connecting, because: error), .state(.connected, because: nil),
         .state(.disconnecting, because: nil), .state(.disconnected, because: nil), .state(.disconnected, because: error),
@@ -29,7 +29,7 @@ import Testing
         .staleUserAuthorization, .subscribedUnasked(name), .signedInUnasked, .received(evil), .sent(evil),
     ]
 
-    /// A delivery of each sort that has a line.
+    /// A delivery of each kind that writes a line.
     private static let deliveries: [Delivery] = [
         .stateChanged(from: .connected, to: .reconnecting, because: error), .gap(channel: name, since: .origin),
         .subscribed(channel: name),
@@ -60,14 +60,14 @@ import Testing
         }
     }
 
-    /// Returns the lines that a client writes to its log for these effects, and those that its delegate gets.
+    /// Returns the lines that a client logs for these effects, and those that its delegate gets.
     private func written(_ effects: [Effect], level: Logger.Level = .trace) -> ([Written], [String]) {
         let lines = Locked<[Written]>([])
         let rig = ClientRig(auth: .inline(secret: Self.secret)) { options in
             options.logger = Logger(label: "test") { _ in Handler(lines: lines, logLevel: level) }
         }
         for effect in effects { rig.pusher.connection.core.change { $0.effects.append(effect) } }
-        // The end of the client has a line of its own.
+        // The end of the client would write another line.
         return withExtendedLifetime(rig) { (lines.withLock { $0 }, rig.recorder.log) }
     }
 
@@ -107,7 +107,7 @@ import Testing
         #expect(LogField(.delay, time).value == value)
     }
 
-    // MARK: The page
+    // MARK: Documentation page
 
     private static func rows(of section: String) throws -> [String] {
         let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
@@ -137,7 +137,7 @@ import Testing
 }
 
 extension String {
-    /// Indicates whether it is one quotation, with no end before its end.
+    /// Indicates whether the string is a single quotation without an unescaped quotation mark inside.
     fileprivate var isQuoted: Bool {
         guard count >= 2, hasPrefix("\""), hasSuffix("\"") else { return false }
         var isEscaped = false

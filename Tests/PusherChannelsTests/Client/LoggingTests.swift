@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The lines that a client writes to its log: each says whose it is, and none holds a secret.
+/// The lines that a client writes to its log: each identifies the client, and none contains a secret.
 @Suite struct LoggingTests {
     private let lines = Locked<[String]>([])
 
@@ -58,7 +58,7 @@ import Testing
         #expect(rig.recorder.log.last?.hasSuffix("kind=authorization code=403 attempt=1 socket_id=46123.486095") == true)
     }
 
-    /// A host that is none of its own, but an address with all that addresses hold.
+    /// The host isn't a host alone, but an address with credentials and a query.
     @Test(arguments: ["ann:s3cr3t@example.com", "https://ann:s3cr3t@example.com/?token=s3cr3t", "example.com?token=s3cr3t"])
     func theHostIsSaidWithoutWhatIsSecret(host: String) {
         let rig = rig(auth: .noMethod) { $0.host = .host(host) }
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// A server's text begins no line, turns none round, colors nothing, and is cut: a log is read by people and programs.
+    /// A server's text can't begin, reverse or color a line and is truncated, because people and programs read the log.
     @Test func whatAServerSaysStaysWithinItsLine() {
         let rig = rig()
         rig.pusher.subscribe("room")

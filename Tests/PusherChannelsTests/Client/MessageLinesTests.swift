@@ -4,7 +4,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Messages in the log: for whoever asks for them, and without secrets.
+/// Messages are logged only on request and without secrets.
 @Suite struct MessageLinesTests {
     @Test func debugLogShowsMessagesIfAskedTo() {
         let rig = ClientRig.connected { $0.logger.logLevel = .trace }

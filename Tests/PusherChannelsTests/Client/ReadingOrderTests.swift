@@ -5,7 +5,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// The order to read on, or not to.
+/// The order to continue or stop reading.
 @Suite(.timeLimit(.lost)) struct ReadingOrderTests {
     @Test func `One thread passes on the latest order, and later ones`() {
         var order = ReadingOrder()
@@ -50,12 +50,12 @@ import Testing
         ) {
             isAsked.signal()
             gate.wait()
-            gate.signal()  // It stays open.
+            gate.signal()  // The gate stays open.
             completionHandler(nil)
         }
     }
 
-    /// A client with a stream that is full, of which another thread is busy in the application's code.
+    /// Runs the body with a client whose stream is full while another thread of the client is busy in the application's code.
     private func withFullStream(
         pauseLimit: Duration = .seconds(5), _ body: (ClientRig, PusherStream<PusherEvent>) async throws -> Void
     ) async throws {
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// The authorization's time is over before, and its timer rings for nobody who could act on it.
+    /// The authorization's time-out is due first, but when its timer rings, no thread is free to act on it.
     @Test func `Nor does it where something else is due before`() async throws {
         try await withFullStream(pauseLimit: .seconds(20)) { rig, stream in
             rig.scheduler.advance(by: .seconds(20))

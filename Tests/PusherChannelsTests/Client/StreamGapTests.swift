@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// A stream that dropped elements gives its reader one that tells since when.
+/// A stream that dropped elements gives its reader an element with the time of the first loss.
 @Suite struct StreamGapTests {
     private enum Element: Equatable {
         case number(Int)
@@ -15,7 +15,7 @@ import Testing
 
     private func time(_ number: Int) -> Instant { .origin + .seconds(number) }
 
-    /// Each number comes at the second that it is.
+    /// Appends each number at the second of the same number.
     private func append(_ numbers: ClosedRange<Int>, to queue: inout StreamQueue<Element>) {
         for number in numbers { queue.append(.number(number), at: time(number)) }
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// The streams of a client: each gets what it is for, and nothing is kept of those that nobody has any more.
+/// The streams of a client: each gets its own events, and nothing is kept for streams that are gone.
 @Suite struct StreamTableTests {
     private func event(_ channel: Name?, _ name: Name) -> PusherEvent {
         PusherEvent(envelope: Envelope(event: name, channel: channel), decoder: nil)

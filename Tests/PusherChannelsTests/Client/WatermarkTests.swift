@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// The number of elements and bytes that wait.
+/// The number of waiting elements and bytes.
 @Suite struct WatermarkTests {
     @Test func isOverAtEitherLimit() {
         var elements = Watermark(limit: 3, byteLimit: 100)

@@ -7,8 +7,8 @@ import Testing
     private static let key = "278d425bdf160c739803"
     private static let secret = "7ad3773142a6692b25b8"
 
-    /// The documentation prints another signature for the presence channel: it is that of the name "Mr. Pusher", which the
-    /// example had before.
+    /// The documentation prints another signature for the presence channel: it is for the name "Mr. Pusher", which the example
+    /// had before.
     // Proves P14.7.
     @Test(arguments: [
         ("private-foobar", nil, "58df8b0c36d6982b82c3ecf6b4662e34fe8c25bba48f5369f135bf843651c3a4"),

@@ -1,4 +1,4 @@
-/// Texts that make something of the types that decoders are compared with.
+/// Texts made for the types that the decoders are compared with.
 enum DecodedDocuments {
     static let all = [
         #"{"a":1,"b":[{"a":1.5,"b":true},{"a":-2e3}],"c":"x"}"#,
@@ -20,7 +20,7 @@ enum DecodedDocuments {
         #"[[1.5,2],[3e38,1e-45],[16777217,0.1,3.4028236e38]]"#,
         "340282366920938463463374607431768211455", "1e-400", "1e-46", "1e39", "4.9e-324", "1.0", "-0", "-0.0", "300", "1e3",
         "12345678901234567890123456789012345678901234567890", "1e127", "1e128", "1e-128", "-1.5e-127",
-        // Twenty digits that would be few if 64 bits were all that is kept of them.
+        // Twenty digits whose value would be small if only 64 bits of it were kept.
         "18446744073709551617", "1844674407370955161.7",
         #""YQ==""#, #""YQ=\u003d""#, #""YQ""#, #""https://example.com/é""#, #""half \ud800""#, "\"control \u{1}\"",
         #""\ud83d\ude00\u0000""#,

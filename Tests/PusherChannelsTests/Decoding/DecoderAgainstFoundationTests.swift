@@ -3,7 +3,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Texts are decoded as values of many types, by this package's decoder and Foundation's, with the same result.
+/// This package's decoder and Foundation's decode texts as values of many types with the same result.
 @Suite struct DecoderAgainstFoundationTests {
     @Test(arguments: JSONDocuments.valid + JSONDocuments.invalid + JSONDocuments.hereOnly + JSONDocuments.foundationOnly)
     func documentIsDecodedTheSame(document: String) {
@@ -16,7 +16,7 @@ import Testing
         expectSame(document)
     }
 
-    /// Members from so many on are found another way.
+    /// Objects with many members look them up in a different way.
     @Test(arguments: [1, 2, 15, 16, 17, 18, 33, 200])
     func objectOfAnySizeIsDecodedTheSame(size: Int) {
         let members = (0..<size).map { #""\#(["a", "b", "c", "d", "\\u0065"][$0 % 5])\#($0 < 5 ? "" : String($0))":\#($0)"# }
@@ -57,14 +57,14 @@ import Testing
         }
     }
 
-    /// Foundation ends the program.
+    /// Foundation ends the program for these numbers.
     @Test(arguments: ["1" + String(repeating: "0", count: 300) + "e-284", "0." + String(repeating: "0", count: 129) + "1e146"])
     func numberBeyondDecimalIsNoInteger(number: String) throws {
         #expect(try decode(Double.self, number) == 1e16)
         #expect(throws: DecodingError.self) { try decode(Int.self, number) }
     }
 
-    /// Foundation would take it for UTF-16, and end the program at the same numbers.
+    /// Foundation would take the text for UTF-16 and end the program for the same numbers.
     @Test func textWithNULsIsRefused() {
         for document in ["1\u{0}", "\u{0}1"] { #expect(throws: DecodingError.self) { try decode(Int.self, document) } }
         for text in ["1", "[1" + String(repeating: "0", count: 300) + "e-284]"] {

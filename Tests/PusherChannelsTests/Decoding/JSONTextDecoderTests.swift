@@ -53,7 +53,7 @@ import Testing
         #expect(try decode(Kept.self, "{\(members)}").keyed?.allKeys.map(\.stringValue) == names)
     }
 
-    // MARK: What is kept
+    // MARK: Kept decoders and containers
 
     private struct Kept: Decodable {
         let decoder: any Decoder
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// As deep in the text as it was, though the text is gone.
+    /// They can still decode at their place in the text after the text's memory is gone.
     @Test func decoderAndContainersAreUsableAfterDecoding() throws {
         let kept = try decode([Kept].self, #"[{"a":"first"},["second"],"third"]"#)
         #expect(try kept[0].keyed?.decode(String.self, forKey: .init(stringValue: "a")) == "first")
@@ -93,7 +93,7 @@ import Testing
         #expect(try decoder.singleValueContainer().decode(String.self) == "text")
     }
 
-    /// The text's memory is overwritten before it goes, so that nobody can read it there later.
+    /// Overwrites the text's memory before freeing it, so no decoder can read the text there afterwards.
     private func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
         defer {

@@ -2,9 +2,9 @@ import Foundation
 import PusherChannels
 import Testing
 
-/// The page "Errors" says what there is to hear: each of its rows is made to happen, and read as it says.
+/// The page "Errors" lists all errors. The tests cause each row's error and compare it with the row.
 @Suite(.timeLimit(.lost)) struct ErrorCatalogTests {
-    /// The cells of an error's row that are compared; its name and the advice on what to do stand in others.
+    /// The cells of an error's row that are compared. Other cells contain its name and the advice on what to do.
     private struct Row: Equatable {
         let kind: String
         let message: String

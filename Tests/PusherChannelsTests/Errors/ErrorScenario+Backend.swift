@@ -2,11 +2,11 @@ import Foundation
 import PusherChannels
 import TestSupport
 
-/// The errors that a backend gets from the HTTP API, and when it authorizes clients.
+/// The errors that a backend gets from the HTTP API and when authorizing clients.
 extension ErrorScenario {
     private static let onceOnly = PusherHTTPAPIOptions(retryPolicy: .none)
 
-    /// A publish that the API answers so.
+    /// A publish that the API answers with the given status and body.
     private static func status(_ name: String, _ status: Int, _ body: String = "") -> ErrorScenario {
         ErrorScenario(name) {
             let rig = APIRig(options: onceOnly)
@@ -23,12 +23,12 @@ extension ErrorScenario {
         }
     }
 
-    /// An error of a session, with what the SDK's own one says on Linux.
+    /// An error of a session, with the text of the SDK's own session on Linux.
     static func failure(_ code: URLError.Code, _ text: String) -> NSError {
         NSError(domain: NSURLErrorDomain, code: code.rawValue, userInfo: [NSLocalizedDescriptionKey: text])
     }
 
-    /// A call that is refused before it is made.
+    /// A call that is refused before its request is sent.
     private static func misuse(_ name: String, _ call: @escaping @Sendable (PusherHTTPAPI) async throws -> Void) -> ErrorScenario
     {
         ErrorScenario(name) { try await thrown { try await call(APIRig().api) } }

@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Why a channel isn't subscribed, and why a client event isn't sent.
+/// The reasons why a channel isn't subscribed and why a client event isn't sent.
 extension ErrorScenario {
     private static let endpoint = "https://app.example/auth"
 
@@ -148,7 +148,7 @@ extension ErrorScenario {
     ]
 }
 
-/// Never calls back.
+/// An authorizer that never calls back.
 private final class SilentAuthorizer: Authorizer {
     func fetchAuthValue(
         socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void

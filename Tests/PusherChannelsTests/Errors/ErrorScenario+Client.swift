@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import PusherChannels
 
-/// The errors that the delegate gets about the connection, and about the user.
+/// The errors that the delegate gets about the connection and the user.
 extension ErrorScenario {
     private static func closed(_ name: String, _ code: UInt16, _ reason: String) -> ErrorScenario {
         ErrorScenario(name) {
@@ -21,7 +21,7 @@ extension ErrorScenario {
         }
     }
 
-    /// After a time in which nothing comes.
+    /// An error reported after the server has sent nothing for some time.
     private static func silent(
         _ name: String, _ time: Duration, server: MockWebSocket.Server,
         _ prepare: @escaping @Sendable (ClientRig) -> Void = { _ in }

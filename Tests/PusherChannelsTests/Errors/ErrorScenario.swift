@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Something that goes wrong, and the error that is heard of it.
+/// A failure and the error that reports it.
 struct ErrorScenario: Sendable, CustomTestStringConvertible {
     /// The first cell of its row on the page.
     let name: String
@@ -17,7 +17,7 @@ struct ErrorScenario: Sendable, CustomTestStringConvertible {
         self.run = run
     }
 
-    /// The error that a call throws.
+    /// Returns the error that a call throws.
     static func thrown<Result>(by call: () async throws -> Result) async throws -> PusherError {
         do {
             _ = try await call()
@@ -27,12 +27,12 @@ struct ErrorScenario: Sendable, CustomTestStringConvertible {
         throw NoError()
     }
 
-    /// Nothing went wrong.
+    /// The error if nothing went wrong.
     struct NoError: Error {}
 }
 
 extension ClientRig {
-    /// The first error that the delegate hears.
+    /// Returns the first error that the delegate receives.
     func error() async throws -> PusherError {
         let told = try await recorder.next { $0.failure != nil }
         guard let error = told.failure else { throw ErrorScenario.NoError() }
@@ -41,7 +41,7 @@ extension ClientRig {
 }
 
 extension TriggerResult {
-    /// The reason why an event isn't sent.
+    /// Returns the reason why an event isn't sent.
     func refusal() throws -> PusherError {
         guard case .refused(let error) = self else { throw ErrorScenario.NoError() }
         return error

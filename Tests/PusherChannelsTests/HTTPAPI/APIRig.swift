@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// An app's HTTP API on a session that answers from stubs, at the time of the documentation's examples.
+/// An app's HTTP API with a stubbed session, at the time of the documentation's examples.
 struct APIRig: Sendable {
     static let key = "278d425bdf160c739803"
     static let secret = "7ad3773142a6692b25b8"
@@ -23,19 +23,19 @@ struct APIRig: Sendable {
                 randomSeed: { 1 }, jsonEncoder: { .sorted }))
     }
 
-    /// Answers every request.
+    /// Answers every request with this response.
     func respond(_ status: Int = 200, _ body: String = "{}") {
         session.removeAllStubs()
         session.stubRequests(passingTest: { _ in true }, withStubResponse: { _ in StubResponse(status: status, text: body) })
     }
 
-    /// Has every request fail.
+    /// Makes every request fail.
     func fail(_ code: URLError.Code) {
         session.removeAllStubs()
         session.stubRequests(passingTest: { _ in true }, withStubResponse: { _ in .failure(code) })
     }
 
-    /// Gives every request this response; returns when they were made.
+    /// Answers every request with this response, and returns a closure that returns the times of the requests.
     func timesOfRequests(on scheduler: any Scheduler, _ response: StubResponse) -> @Sendable () -> [Instant] {
         let times = Locked<[Instant]>([])
         session.stubRequests(
@@ -59,7 +59,7 @@ extension JSONEncoder {
     }
 }
 
-/// Each call of the HTTP API, with arguments that it takes.
+/// The calls of the HTTP API, with valid arguments.
 enum APICall: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case trigger, triggerBatch, sendToUser, channels, channel, users, terminateConnections, get, post
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Events on encrypted channels: nothing goes to one in plain text.
+/// Events on encrypted channels: nothing is sent to one in plain text.
 @Suite struct EncryptedPublishingTests {
     private static let channel = "private-encrypted-orders"
     private static let other = Data(repeating: 7, count: 32).base64EncodedString()
@@ -106,7 +106,7 @@ import Testing
         #expect(throws: error) { try EncryptionMasterKey(base64: text) }
     }
 
-    /// As `openssl rand -base64 32 > key` writes it.
+    /// `openssl rand -base64 32 > key` writes such a line.
     // Proves P15.16.
     @Test func theEndOfALineBelongsToNoKey() throws {
         _ = try EncryptionMasterKey(base64: "\(APIRig.masterKey)\n")
@@ -114,7 +114,7 @@ import Testing
 
     // MARK: With a client
 
-    /// A client whose backend has keys, on a server to which an API publishes that has keys as well.
+    /// Returns the recorder of a client whose backend has keys, after an API with its own keys has published an event.
     private func heard(backend: [EncryptionMasterKey], publisher: [EncryptionMasterKey]) async throws -> RecordingDelegate {
         let scheduler = TestScheduler()
         let server = InMemoryServer(scheduler: scheduler)
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    /// The backend gives out another key than the one that seals: whoever changes keys begins with the backends.
+    /// Here the backend gives out another key than the publisher encrypts with, so a change of keys begins with the backends.
     // Proves P15.16.
     @Test func theFirstKeyEncrypts() async throws {
         let (old, new) = (Self.key(), Self.key(Self.other))

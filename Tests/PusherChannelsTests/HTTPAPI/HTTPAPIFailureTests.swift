@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Which error each call throws, for each status and for each way to get no response.
+/// The error that each call throws for each status and for each way to get no response.
 @Suite struct HTTPAPIFailureTests {
     private static let statuses: [(status: Int, failure: HTTPAPIFailure, advice: String)] = [
         (301, .unexpectedStatus, ""), (304, .unexpectedStatus, ""), (400, .badRequest, ""),
@@ -82,7 +82,7 @@ import FoundationNetworking
         #expect(rig.session.requests.count == Self.unanswered.count)
     }
 
-    /// As mocks and sessions of the application's own have them.
+    /// Mocks and the application's own sessions may return such errors.
     // Proves P15.11.
     @Test func anErrorOfObjectiveCIsOneOfTheseToo() async throws {
         rig.session.mockResponse = (nil, nil, NSError(domain: NSURLErrorDomain, code: NSURLErrorCannotConnectToHost))
@@ -93,7 +93,7 @@ import FoundationNetworking
         #expect(lost?.kind == .httpAPI(.noResponse))
     }
 
-    /// Somebody has to mend a certificate or an address first, and a response that is too long would be so again.
+    /// A certificate or an address must be fixed first, and a response that is too long would be too long again.
     // Proves P15.11.
     @Test(arguments: [
         (URLError.Code.cannotFindHost, true), (.cannotConnectToHost, true), (.notConnectedToInternet, true), (.timedOut, true),
@@ -106,7 +106,7 @@ import FoundationNetworking
         #expect(error?.isRetryable == isRetryable)
     }
 
-    /// A session of the application's own may have both, where the body was cut off.
+    /// The application's own session may return both if the body was cut off.
     // Proves P15.11.
     @Test func anErrorBesideAResponseIsOne() async throws {
         let url = try #require(URL(string: "http://api.example"))

@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Which requests are made again, and when.
+/// The requests that are retried, and the times of their retries.
 @Suite struct HTTPAPIRetryTests {
     enum Trouble: CaseIterable, Sendable {
         case unreachable, untrusted, lost, refused, late, early, limited, broken, tooLong
@@ -22,7 +22,7 @@ import Testing
             }
         }
 
-        /// Indicates whether a request may be made again after this trouble, though that may carry it out a second time.
+        /// Indicates whether a request may be retried after this trouble, although that may carry it out a second time.
         func allows(_ guarantee: RetryPolicy.Guarantee, isPublish: Bool) -> Bool {
             switch self {
             case .unreachable, .early, .limited: true
@@ -36,7 +36,7 @@ import Testing
         call == .users ? #"{"users":[]}"# : #"{"channels":{}}"#
     }
 
-    /// The first two attempts fail, the third would do.
+    /// The first two attempts fail; the third would succeed.
     // Proves P15.12.
     @Test(arguments: APICall.allCases, Trouble.allCases)
     func aPublishIsMadeAgainOnlyWhereNothingWasCarriedOut(call: APICall, trouble: Trouble) async throws {
@@ -74,7 +74,7 @@ import Testing
         #expect(rig.session.requests.count == attempts)
     }
 
-    /// The bounds are 1 s, 2 s and then 3 s: each delay is somewhere below its own.
+    /// The upper bounds of the delays are 1 s, 2 s and then 3 s; each delay is a random one below its bound.
     // Proves P15.12.
     @Test func delaysGrowAndAreDrawn() async throws {
         let executor = TestExecutor()
@@ -92,7 +92,7 @@ import Testing
         #expect(Set(delays).count == 39)
     }
 
-    /// 5 s are the longest delay of this policy; a date is told by another clock.
+    /// The longest delay of this policy is 5 s.
     // Proves P15.12.
     @Test(
         arguments: [("5", [0, 5, 10], 5), ("0", [0, 0, 0], 0), ("6", [0], 6), ("99999999999999999999", [0], 86400)], [429, 503])
@@ -120,7 +120,7 @@ import Testing
         #expect(rig.session.requests.count == 5)
     }
 
-    /// A signature is good for ten minutes only.
+    /// A signature is valid for only ten minutes.
     @Test func eachAttemptIsSignedAnew() async throws {
         let executor = TestExecutor()
         let session = MockSession(delivery: .immediate)
@@ -175,7 +175,7 @@ import Testing
                     try await APICall.trigger.run(on: rig.api)
                 } catch {
                     guard !(error is CancellationError) else { return }
-                    rig.respond()  // Nobody asks: the count below shows whether it was this.
+                    rig.respond()  // For any other error, a second request makes the count below fail.
                     try? await APICall.channels.run(on: rig.api)
                 }
             }

@@ -41,7 +41,7 @@ import Testing
             ])
     }
 
-    /// As JSON it would be base64.
+    /// Encoded as JSON, it would be base64.
     @Test func dataIsSentAsTheTextThatItIs() async throws {
         rig.respond()
         try await rig.api.trigger(channels: ["a"], eventName: "e", data: Data(#"{"id":7}"#.utf8))
@@ -64,7 +64,7 @@ import Testing
         #expect(told.map(\.subscriptionCount) == [nil, 3])
     }
 
-    /// It was carried out: an error would have it published again.
+    /// The publish was carried out, and an error would make the caller repeat it.
     // Proves P15.3.
     @Test(arguments: ["", "ok", "[]", #"{"ok":true}"#, #"{"channels":[]}"#, #"{"channels":{"a":null}}"#])
     func aResponseThatTellsNothingIsNoFailure(body: String) async throws {

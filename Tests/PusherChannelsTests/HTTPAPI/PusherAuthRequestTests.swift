@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Reading what clients post to a backend.
+/// Reading the requests that clients post to a backend.
 @Suite struct PusherAuthRequestTests {
     // Proves P16.7.
     @Test(

@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The replies of a backend to a client's requests for an authorization, and the requests that it refuses.
+/// A backend's replies to a client's authorization requests, and the requests that it refuses.
 @Suite struct PusherAuthenticatorTests {
     private struct Info: Encodable {
         let n: String
@@ -46,7 +46,8 @@ import Testing
         #expect(user.userData == #"{"id":"12345"}"#)
     }
 
-    /// `python3 -c 'import hashlib,base64; print(base64.b64encode(hashlib.sha256(b"private-encrypted-a"+bytes(range(32))).digest()))'`
+    /// `python3 -c 'import hashlib,base64;
+    /// print(base64.b64encode(hashlib.sha256(b"private-encrypted-a"+bytes(range(32))).digest()))'`
     // Proves P16.2.
     @Test func anEncryptedChannelGetsItsKey() throws {
         let auth = try Self.authenticator(keys: [APIRig.masterKey, Data(repeating: 7, count: 32).base64EncodedString()])
@@ -82,7 +83,7 @@ import Testing
         #expect(plain.auth == "key:610b390391c3de840d4b39f9b42249cf3022208a98790f960c025e449ade0584")
     }
 
-    /// A user chose it: it stays a text, whatever it looks like.
+    /// A user may have chosen the ID, so it stays a text, whatever it looks like.
     // Proves P16.3, P16.4.
     @Test func aUsersIDStaysOne() throws {
         let id = #"a","user_id":"b\"#
@@ -117,7 +118,7 @@ import Testing
                 },
             ]
         } + [
-            // What would sign user data, and a presence channel with data of the client's.
+            // Names that would sign user data, or a presence channel with data from the client.
             Refusal("can't contain", channel(#":user::{"id":"admin"}"#)),
             Refusal("can't contain", channel(#"private-a:{"user_id":"admin"}"#)),
             Refusal("can't contain", channel(#"presence-a:{"user_id":"admin"}"#)),
@@ -155,7 +156,7 @@ import Testing
 
     // Proves P16.5, P16.6.
     @Test(arguments: refusals) func nothingElseIsSigned(refusal: Refusal) throws {
-        // Also where the server would take names of any characters.
+        // This also holds if the server would accept names with any characters.
         for limits in [ProtocolLimits.serverLibraries, ProtocolLimits(channelNameLength: 200, restrictsChannelCharacters: false)]
         {
             let authenticator = try Self.authenticator(limits: limits)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Webhooks: who may send them, and what they tell.
+/// The signatures and the contents of webhooks.
 @Suite struct PusherWebhookTests {
     private static let time = Date(timeIntervalSince1970: 1_700_000_000)
     private static let occupied = #"{"time_ms":1700000000000,"events":[{"name":"channel_occupied","channel":"a"}]}"#
@@ -20,7 +20,7 @@ import Testing
         )
     }
 
-    /// The events of a webhook that is signed right.
+    /// Returns the events of a webhook with a valid signature.
     private func events(_ events: String, keys: [EncryptionMasterKey] = []) throws -> [PusherWebhook.Event] {
         let body = #"{"time_ms":1700000000000,"events":[\#(events)]}"#
         return try Self.verifier(keys: keys).verify(
@@ -35,7 +35,7 @@ import Testing
         #expect(webhook.events == [.channelOccupied(channel: "a")])
     }
 
-    /// As where an environment variable isn't set: everybody could sign.
+    /// A secret may be empty because an environment variable isn't set; then anyone could sign.
     // Proves P17.1.
     @Test(arguments: ["key", ""]) func withAnEmptySecretNothingIsGenuine(key: String) {
         let verifier = Self.verifier(secrets: ["key": "", "": ""])
@@ -103,7 +103,7 @@ import Testing
                 == [.other(name: name, json: json), .cacheMiss(channel: "b")])
     }
 
-    // MARK: Who may send one
+    // MARK: Signatures
 
     // Proves P17.1.
     @Test(
@@ -118,7 +118,7 @@ import Testing
         #expect(throws: error) { try verifier.verify(body: Data(Self.occupied.utf8), key: key, signature: signature) }
     }
 
-    /// Bytes that are no text would be replaced in one, and all such bodies signed the same.
+    /// In a text, invalid bytes would be replaced, and all such bodies would have the same signature.
     // Proves P17.1.
     @Test func theSignatureIsOfTheBytes() {
         let body = Array(Self.occupied.utf8)

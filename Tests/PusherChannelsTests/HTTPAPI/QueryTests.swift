@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Asking about channels and users.
+/// Queries about channels and users.
 @Suite struct QueryTests {
     private let rig = APIRig()
 
@@ -83,7 +83,7 @@ import Testing
     @Test(arguments: [APICall.channels, .channel, .users], ["", "ok", "[]", "7", #"{"channels":7}"#])
     func aResponseThatIsNoneIsAnError(call: APICall, body: String) async throws {
         rig.respond(200, body)
-        // Of one channel everything may be left out.
+        // A response about one channel may leave everything out.
         guard call != .channel || !body.hasPrefix("{") else { return }
         let error = await #expect(throws: PusherError.self) { try await call.run(on: rig.api) }
         #expect(error?.kind == .httpAPI(.unreadableResponse))

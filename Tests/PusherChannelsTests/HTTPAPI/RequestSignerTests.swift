@@ -26,7 +26,7 @@ import FoundationNetworking
                 + "&auth_signature=6f669989dd4c0f757bcda3aa25680d60af10d133b8acbf8b7ef49f73874687a6")
     }
 
-    /// The documentation's example, whose body has another order.
+    /// The documentation's example, whose body has its members in another order.
     // Proves P15.1.
     @Test func theDocumentationsExampleIsSignedAsThere() throws {
         let signer = RequestSigner(
@@ -42,7 +42,7 @@ import FoundationNetworking
         #expect(request.timeoutInterval == 15)
     }
 
-    /// With the one-liner above, the query `auth_…&filter_by_prefix=presence-&info=user_count` and no body.
+    /// Made with the one-liner above, the query `auth_…&filter_by_prefix=presence-&info=user_count` and no body.
     // Proves P15.1.
     @Test func aQueryIsSignedWithItsParametersAndWithoutABody() async throws {
         let rig = APIRig()
@@ -58,7 +58,7 @@ import FoundationNetworking
         #expect(request.header("Content-Type") == nil)
     }
 
-    /// With the one-liner above and the query `a b=ä&=+/&auth_…`.
+    /// Made with the one-liner above and the query `a b=ä&=+/&auth_…`.
     // Proves P15.1.
     @Test func parametersAreSignedAsTheyAreAndSentEscaped() async throws {
         let rig = APIRig()
@@ -108,7 +108,7 @@ import FoundationNetworking
         }
     }
 
-    /// The prefix is taken away again on the way to the server, which checks the signature of what it gets.
+    /// The prefix is removed on the way to the server, which checks the signature of the path that it gets.
     // Proves P15.1.
     @Test func aPathInFrontIsNotSigned() async throws {
         let (rig, plain) = (APIRig(options: PusherHTTPAPIOptions(path: "ws")), APIRig())
@@ -128,7 +128,7 @@ import FoundationNetworking
         #expect(try signer.request(for: .get("/channels"), at: Date()).timeoutInterval == seconds)
     }
 
-    /// Official libraries sign and send names as they are; what a user's id may have beside that is escaped, in both.
+    /// Official libraries sign and send names as they are; other characters that a user's ID may contain are escaped in both.
     @Test(arguments: [
         ("A-z_0=@,.;9", "A-z_0=@,.;9"), ("a/b", "a%2Fb"), ("ä ?#%", "%C3%A4%20%3F%23%25"), ("...", "..."),
     ])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Many channels that need authorization at once: a limited number is asked for at a time.
+/// If many channels need authorization at once, only a limited number is requested at a time.
 @Suite struct AuthorizationQueueTests {
     private func connected(channels: Int, limit: Int) -> (Transcript, [SubscriptionAttempt]) {
         var transcript = Transcript { $0.concurrentAuthorizations = limit }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Presence channels whose authorization leaves it to the sign-in to say who joins: a server refuses them before it.
+/// Presence channels whose authorization names no user, because the sign-in does: before it, a server refuses them.
 @Suite struct AwaitedUserTests {
     private static let lobby: Name = "presence-lobby"
     private let subscribe = ClientMessage.subscribe(channel: lobby.text, auth: "k:s", channelData: nil)
@@ -13,7 +13,7 @@ import Testing
         let user: UserMachine.Attempt
         let channel: SubscriptionAttempt
 
-        /// Asked for both, in a connection that was just established.
+        /// Requests both authorizations on a connection that was just established.
         init() throws {
             transcript = Transcript { $0.pauseLimit = .seconds(1_000) }
             transcript.play(.signIn)
@@ -64,7 +64,7 @@ import Testing
         #expect(effects.sent == [.subscribe(channel: "private-room", auth: "k:s", channelData: nil)])
     }
 
-    /// The server says with its own words that it knows no user.
+    /// The server itself reports that it knows no user.
     // Proves P7.8.
     @Test func theServerDecidesAboutThoseOfAUserWhoIsRefused() throws {
         var refused = try Waiting()
@@ -103,7 +103,7 @@ import Testing
         #expect(waiting.transcript.receive(success).sent.last == subscribe)
     }
 
-    /// The error came before they were asked for.
+    /// The error arrived before these subscriptions were sent.
     // Proves P9.4.
     @Test func theyAreNotMeantByAnErrorThatTheSignInWasNotMeantBy() throws {
         var waiting = try Waiting()

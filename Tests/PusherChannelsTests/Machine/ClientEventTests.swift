@@ -39,7 +39,7 @@ import Testing
         #expect(succeed(&transcript).sent.isEmpty, "they are sent once")
     }
 
-    /// A refusal that may pass by itself has the level debug, for those who look closely; the others are warnings.
+    /// A refusal that may pass by itself is logged at level debug, for those who look closely; the others are warnings.
     @Test(arguments: [("e", 0, LogLevel.warning), ("client-e", 0, .warning), ("client-e", 2, .debug)])
     func aRefusalIsInTheLog(name: String, earlier: Int, level: LogLevel) throws {
         var transcript = Transcript.connected { $0.unsentEventLimit = 2 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Every row of the protocol's close-code table, as a transcript: the connection is up, the server closes with the code.
+/// Every row of the protocol's close-code table, as a transcript in which the server closes an established connection.
 @Suite struct CloseCodeTests {
     enum Outcome: Equatable {
         case stops
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// With a first delay of no time at all, whatever is waited is what the code demands.
+    /// Closes a connection whose initial retry delay is zero, so any wait is due to the code.
     private func closed(with code: UInt16) -> (outcome: Outcome?, errors: [PusherError]) {
         var transcript = Transcript.connected { $0.reconnectPolicy.initialDelay = .zero }
         let effects = transcript.close(code, "why")
@@ -52,7 +52,7 @@ import Testing
     func rangeOfOverloadWaitsASecondAtLeast(code: UInt16) {
         let (outcome, errors) = closed(with: code)
         #expect(outcome == .waits(atLeast: .seconds(1)))
-        // Not all clients of a server at the same moment.
+        // The clients of a server must not all return at the same moment.
         let delays = (1...10 as ClosedRange<UInt64>).compactMap { seed -> Duration? in
             var backoff = Backoff(policy: ReconnectPolicy(), seed: seed)
             return backoff.nextDelay(atLeast: .seconds(1))
@@ -235,7 +235,7 @@ import Testing
         transcript.close(code)
         #expect(transcript.machine.state == (code / 100 == 42 ? .connecting : .reconnecting))
         transcript.pass(.seconds(2))
-        // The server restarts: it isn't there yet.
+        // The server is restarting and isn't reachable yet.
         transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionRefused, "")), transcript.attempt))
         #expect(transcript.machine.state == .reconnecting)
         #expect(transcript.pass(.seconds(5)).opened.count == 1)

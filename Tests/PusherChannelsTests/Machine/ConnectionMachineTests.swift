@@ -170,7 +170,7 @@ import Testing
         #expect(transcript.pass(.seconds(5)).stateChanges == [.disconnected])
     }
 
-    // MARK: Stale news
+    // MARK: Stale reports
 
     // Proves P3.9.
     @Test func reportsOfAnEarlierAttemptAreIgnored() {
@@ -208,7 +208,7 @@ import Testing
         #expect(transcript.pass(.seconds(1)) == [.send(.ping)])
     }
 
-    /// While the client has something to say itself.
+    /// Makes the client send messages of its own.
     private func speak(_ transcript: inout Transcript) {
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.play(.unsubscribe(channel: "room"))
@@ -244,7 +244,7 @@ import Testing
         #expect(transcript.machine.state == .connected)
     }
 
-    /// Nobody is told of what comes on a connection that is given up.
+    /// Frames on a connection that the client has given up aren't reported.
     @Test func nothingIsMadeOfFramesAfterTheEnd() {
         var transcript = Transcript.connected()
         transcript.play(.disconnect)

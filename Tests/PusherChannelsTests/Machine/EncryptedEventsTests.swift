@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Events of encrypted channels: opened in order, the key fetched once more when it doesn't fit.
+/// Events of encrypted channels are decrypted in order, and a key that doesn't fit is fetched once more.
 @Suite struct EncryptedEventsTests {
     private let channel: Name = "private-encrypted-a"
 
@@ -19,7 +19,7 @@ import Testing
         #"{"event":"\#(name)","channel":"\#(channel)","data":"sealed-\#(name)"}"#
     }
 
-    /// Answers each opening as `open` says, until there is none left.
+    /// Replies to each decryption with the result of `open` until none is left.
     private func reply(
         _ transcript: inout Transcript, _ effects: [Effect],
         open: (String, SharedSecret) -> Result<String, ConnectionMachine.DecryptionFailure>
@@ -35,7 +35,7 @@ import Testing
         return all
     }
 
-    /// Only this key opens anything.
+    /// Returns a decryption that succeeds only with this key.
     private func opened(
         with key: String, except broken: String = ""
     ) -> (String, SharedSecret) -> Result<String, ConnectionMachine.DecryptionFailure> {
@@ -76,7 +76,7 @@ import Testing
         #expect(transcript.machine.isOverWithDecrypting)
     }
 
-    /// That may take long, and bounds itself.
+    /// Waiting for a key may take long, and the waiting events have their own bound.
     @Test func whatWaitsForAKeyHasNobodyWait() {
         var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
         _ = reply(&transcript, transcript.receive(event("first")), open: opened(with: "new"))
@@ -129,7 +129,7 @@ import Testing
         #expect(effects.sent.isEmpty, "the channel is subscribed to already")
     }
 
-    /// Whatever gets lost of them came later than that.
+    /// If any of these events are lost, they came after that time.
     @Test func whatIsHereCameAfterWhatWasHeardBefore() {
         var transcript = subscribed()
         transcript.pass(.seconds(30))
@@ -141,7 +141,7 @@ import Testing
         #expect(transcript.machine.subscriptions[channel]?.encryptedEvents?.since == heard)
     }
 
-    /// A pool may move the channel while one is being opened.
+    /// A pool may move the channel while an event is being decrypted.
     // Proves P10.6.
     @Test func anEventThatIsBeingOpenedIsOpenedWhereTheChannelGoes() throws {
         var first = subscribed()
@@ -186,7 +186,7 @@ import Testing
         #expect(reply(&transcript, transcript.receive(event("x")), open: opened(with: "none")).authorizations.count == 1)
     }
 
-    /// The authorization endpoint is asked for keys no sooner than it wants to be.
+    /// The authorization endpoint isn't asked for another key before the time it named has passed.
     @Test func theTimeThatTheEndpointAsksForPassesBeforeTheNextKey() throws {
         var transcript = subscribed()
         let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "none"))
@@ -257,7 +257,7 @@ import Testing
         let refresh = try #require(asked.authorizations.first)
         let error = #"{"event":"pusher_internal:subscription_error","channel":"\#(channel)","data":"{\"status\":403}"}"#
         #expect(transcript.receive(error).contains(.cancelAuthorization(refresh)))
-        // The next subscription brings the key, for what waits, too.
+        // The next subscription also brings the key for the waiting events.
         let effects = reply(
             &transcript, transcript.play(.subscribe(channel: channel, auth: auth("new"))), open: opened(with: "new"))
         #expect(data(effects) == ["open sealed-a"])
@@ -270,7 +270,7 @@ import Testing
         #expect(reply(&transcript, effects, open: opened(with: "old")).deliveries.isEmpty)
     }
 
-    /// A shutdown is in good order: what came before is delivered.
+    /// A shutdown is orderly: events that came before it are delivered.
     @Test func whatWasReadBeforeTheShutdownIsOpened() {
         var transcript = subscribed()
         let effects = transcript.receive(event("a")) + transcript.receive(event("b"))
@@ -289,7 +289,7 @@ import Testing
         #expect(transcript.machine.lastEncryptedEvents.isEmpty)
     }
 
-    /// A second subscription or shutdown changes nothing about it.
+    /// A second subscription or shutdown doesn't change that.
     @Test func whateverIsAskedThenItIsOpened() {
         var transcript = subscribed()
         let effects = transcript.receive(event("a")) + transcript.receive(event("b"))
@@ -330,7 +330,7 @@ import Testing
         #expect(undecryptable(transcript.receive(event("d"))) == ["d"])
     }
 
-    /// As where another thread is busy with something else.
+    /// This occurs if another thread is busy with something else.
     @Test func whatOnlyHasToBeOpenedIsNotLimitedInNumber() {
         var transcript = subscribed { $0.encryptedEventLimit = 2 }
         var effects: [Effect] = []

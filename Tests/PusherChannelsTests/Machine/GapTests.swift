@@ -3,7 +3,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// After a subscription was lost the client says since when events may be missing.
+/// After losing a subscription, the client reports the time since which events may be missing.
 @Suite struct GapTests {
     private func subscribed() -> Transcript {
         var transcript = Transcript.connected()
@@ -38,7 +38,7 @@ import Testing
         #expect((announced ?? 9) < (subscribed ?? 0), "before what comes after it")
     }
 
-    /// Messages that came while the client didn't read were lost with the connection.
+    /// Messages that arrived while the client didn't read were lost with the connection.
     @Test func aPauseBelongsToIt() {
         var transcript = subscribed()
         transcript.pass(.seconds(10))
@@ -52,7 +52,7 @@ import Testing
         #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: .seconds(10))])
     }
 
-    /// A process that was suspended reads late what came before its connection was lost.
+    /// A process that was suspended is late to read messages that came before its connection was lost.
     @Test(arguments: [(Duration.seconds(30), Instant.seconds(20)), (.zero, .seconds(50)), (.seconds(99), .seconds(-49))])
     func whatWasReadLateBelongsToIt(age: Duration, since: Instant) {
         var transcript = subscribed()
@@ -120,7 +120,7 @@ import Testing
         #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: .origin)])
     }
 
-    /// The server unsubscribes and subscribes; the success of the first subscription comes after the second was asked for.
+    /// The first subscription's success arrives after the second request; the server then unsubscribes and subscribes again.
     @Test func aSecondSuccessOnOneConnectionIsOfASecondSubscription() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// A hundred thousand frames that no server should send: nothing traps, nothing grows, nothing is lost without a word.
+/// A hundred thousand frames that no server should send: nothing traps, nothing grows, and nothing is lost silently.
 @Suite struct HostileFramesTests {
     private static let frames =
         Frames.all + [
@@ -23,7 +23,7 @@ import Testing
         return transcript
     }
 
-    /// Indicates whether the frame is JSON with an event's name, which the client must not pass over.
+    /// Indicates whether the frame is JSON with an event name, which the client must not ignore.
     private func isEvent(_ bytes: [UInt8]) -> Bool {
         guard let text = String(validating: bytes, as: UTF8.self) else { return false }
         do {
@@ -58,7 +58,7 @@ import Testing
         #expect(transcript.machine.subscriptions["private-encrypted-room"]?.encryptedEvents?.stage != nil)
     }
 
-    /// Members cost the same to add however many there are; copying the list would make the ratio a hundred.
+    /// Adding a member costs the same for any number of members; copying the list would make the ratio a hundred.
     @Test func aLargeChannelTakesNewMembersAsASmallOneDoes() {
         func cost(existing: Int) -> Double {
             var transcript = connected()

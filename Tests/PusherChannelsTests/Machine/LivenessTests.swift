@@ -3,7 +3,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Servers that count only what the client sends close a connection on which they are busy themselves.
+/// Some servers count only the client's messages as activity, so they close a connection even while they send on it.
 @Suite struct LivenessTests {
     private let event = #"{"event":"tick","channel":"room","data":"1"}"#
 

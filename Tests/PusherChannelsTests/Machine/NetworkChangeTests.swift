@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// The hint that the network may be another one.
+/// The hint that the network may have changed.
 @Suite struct NetworkChangeTests {
     // Proves P4.8, P5.12.
     @Test func anAttemptThatWaitsIsMadeAtOnce() {

@@ -98,7 +98,7 @@ import Testing
         #expect(members(transcript) == ["ann"])
     }
 
-    /// Each is short enough for a message; together they would fill the memory.
+    /// Each member fits into a message, but together they would fill the memory.
     @Test func membersAreBoundedInBytes() {
         var transcript = subscribed(["ann"])
         let info = "\"" + String(repeating: "x", count: 15 << 20) + "\""
@@ -106,7 +106,7 @@ import Testing
         let effects = transcript.receive(added("\"5\"", info: info))
         #expect(effects.errors.map(\.message) == ["presence-lobby has members of 67108864 bytes: 5 is not added"])
         #expect(members(transcript) == ["ann", "1", "2", "3", "4"])
-        // Who leaves makes room, and who is described anew takes no more than once.
+        // A member who leaves makes room, and a member whose info is updated counts only once.
         transcript.receive(added("\"4\"", info: info))
         transcript.receive(removed("1"))
         #expect(transcript.receive(added("\"5\"", info: info)).errors.isEmpty)

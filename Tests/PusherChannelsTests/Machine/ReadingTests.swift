@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Reading stops while the user's side is behind, for a while.
+/// Reading pauses while the user's side is behind, but only for a limited time.
 @Suite struct ReadingTests {
     private func paused() -> Transcript {
         var transcript = Transcript.connected()
@@ -31,7 +31,7 @@ import Testing
         #expect(transcript.pass(.seconds(1)) == [.send(.ping)])
     }
 
-    /// The answer may lie unread.
+    /// The reply may have arrived without being read yet.
     // Proves P4.7.
     @Test func noReplyIsMissedMeanwhile() {
         var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
@@ -43,7 +43,7 @@ import Testing
         #expect(late, "the time runs again")
     }
 
-    /// It was read before.
+    /// A message that arrives during a pause was read before it.
     @Test func whatComesDuringAPauseDoesNotEndIt() {
         var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
         transcript.play(.readersChanged(areOver: true))

@@ -8,7 +8,7 @@ import Testing
         transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionRefused, "refused")), transcript.attempt))
     }
 
-    /// Connects, is refused so many times, and tries again after each.
+    /// Connects, fails the given number of times, and retries after each failure.
     private func connect(_ transcript: inout Transcript, failing failures: Int) {
         transcript.play(.connect)
         for _ in 0..<failures {
@@ -104,7 +104,7 @@ import Testing
         #expect(effects.errors.last?.message == "gave up after 1 retry: no word; call connect() to try again")
     }
 
-    /// A certificate that nobody trusts is no better at the next call.
+    /// An untrusted certificate won't be any better at the next call.
     @Test func whatEndsTheAttemptsTellsWhetherAnotherHelps() {
         var transcript = Transcript { $0.reconnectPolicy.maximumRetries = 0 }
         transcript.play(.connect)
@@ -114,7 +114,7 @@ import Testing
         #expect(effects.errors.last?.isRetryable == false)
     }
 
-    /// No retry can help what this machine can't do, or what the options can't mean.
+    /// A retry can't help if this machine can't do something or the options make no sense.
     // Proves P5.6.
     @Test func whatCanNeverWorkStops() {
         var transcript = Transcript()
@@ -126,7 +126,7 @@ import Testing
         #expect(transcript.play(.connect).opened.count == 1, "the user can start again")
     }
 
-    /// Also where the connection is to be made again at once.
+    /// This also applies if the client would reconnect immediately.
     // Proves P5.11.
     @Test func noAttemptIsNone() {
         var transcript = Transcript.connected { $0.reconnectPolicy.maximumRetries = 0 }
@@ -135,8 +135,8 @@ import Testing
         #expect(effects.errors.map(\.kind).last == .attemptsExhausted)
     }
 
-    /// One hour against a server that is away for ten minutes of every twenty: the client is back soon after each return, pings when
-    /// nothing is said, and has one deadline at a time.
+    /// One hour with a server that is away for ten minutes of every twenty. The client is back soon after each return, and doesn't
+    /// ping while the server talks.
     @Test func anHourOfComingsAndGoings() throws {
         let clock = ContinuousClock()
         let elapsed = clock.measure {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Which channel is meant by an error that is no `subscription_error`.
+/// The channel that an error refers to if it isn't a `subscription_error`.
 @Suite struct RefusalTests {
     private func subscribing(_ channels: Name...) -> Transcript {
         var transcript = Transcript.connected()
@@ -82,7 +82,7 @@ import Testing
         let user = UserMachine.Attempt(connection: transcript.attempt, number: 1)
         transcript.play(.userAuthorized(user, .success(PusherUserAuth(auth: "k:s", userData: "{}"))))
         #expect(failures(transcript.receive(error("private-x is invalid"))) == ["private-x: private-x is invalid"])
-        // Nor is what names one that isn't awaited any more.
+        // An error that names a channel that is no longer awaited isn't about the user, either.
         transcript.receive(error("No current subscription to channel private-x"))
         transcript.receive(#"{"event":"pusher:error","channel":"private-x","data":{"code":null,"message":"no"}}"#)
         guard case .signingIn = transcript.machine.user.state else { return #expect(Bool(false), "still signing in") }
@@ -96,7 +96,7 @@ import Testing
         for words in words { #expect(failures(transcript.receive(error(words))).isEmpty) }
     }
 
-    // MARK: Answers to what was not asked
+    // MARK: Unexpected replies
 
     // Proves P6.7.
     @Test(arguments: ["pusher:subscription_error", "pusher_internal:subscription_error"])
@@ -109,7 +109,7 @@ import Testing
         #expect(transcript.play(.authorized(asked, .success(PusherAuth(auth: "k:s")))).sent.count == 1)
     }
 
-    // MARK: Several at once, without a name
+    // MARK: Several refusals that name no channel
 
     private var unnamed: String { error("Connection is unauthorized", code: 4009) }
 
@@ -124,7 +124,7 @@ import Testing
         #expect(transcript.pass(.seconds(29)).isEmpty, "nobody waits for a time-out, nobody asks again")
     }
 
-    /// However refusals, successes and new subscriptions come: compared with counting all of them each time.
+    /// Refusals, successes and new subscriptions come in any order; the result is compared with a full count after each.
     // Proves P14.10.
     @Test(arguments: UInt64(1)...50)
     func whenTheyAreAllIsKnownAtOnce(seed: UInt64) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// The end of a client for good, in every phase: nothing connects it again.
+/// A client's final shutdown in every phase: nothing connects it again.
 @Suite struct ShutDownTests {
     private static func opening() -> Transcript {
         var transcript = Transcript()

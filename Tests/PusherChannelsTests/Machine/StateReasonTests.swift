@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Why the state changed, and what can be changed about what follows.
+/// The reasons for state changes, and a reconnect policy that is changed before the connection is lost.
 @Suite struct StateReasonTests {
     private func reasons(_ effects: [Effect]) -> [PusherError?] {
         effects.deliveries.compactMap { if case .stateChanged(_, _, let reason) = $0 { .some(reason) } else { nil } }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// The next tries after a subscription that failed.
+/// Retries of failed subscriptions.
 @Suite struct SubscriptionRetryTests {
     private let channel: Name = "private-room"
 
@@ -35,7 +35,7 @@ import Testing
         #expect(transcript.pass(.seconds(1)).authorizations.map(\.channel) == [channel])
     }
 
-    /// A server that is restarted, and a backend that is busy, belong together.
+    /// A server restart and a busy backend go together.
     // Proves P14.14.
     @Test func norByTheNextConnection() throws {
         var (transcript, asked) = authorizing()
@@ -106,7 +106,7 @@ import Testing
         #expect(transcript.pass(.seconds(1)).authorizations.count == 1)
     }
 
-    /// Otherwise the server, which has the channel subscribed, would only say so ("Existing subscription") for ever.
+    /// Otherwise the server, which already has the subscription, would keep answering "Existing subscription" forever.
     @Test func theReplyCountsThatComesWhileTheNextTryIsOnItsWay() throws {
         var (transcript, asked) = authorizing()
         transcript.play(.authorized(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))

@@ -4,7 +4,7 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct SubscriptionTests {
-    /// Found by the simulation: the success was for a subscription that had been given up since.
+    /// Found by the simulation: the success was for a subscription that had since been given up.
     @Test func aSuccessThatTheFailedSubscriptionDidNotAskForChangesNothing() throws {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
@@ -15,7 +15,7 @@ import Testing
         #expect(transcript.machine.subscriptions["private-room"]?.isSubscribed == false)
     }
 
-    /// They are of the subscription that was given up.
+    /// These events belong to the subscription that was given up.
     @Test func eventsThatComeBeforeTheSuccessAreDropped() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))

@@ -2,17 +2,17 @@ import Testing
 
 @testable import PusherChannels
 
-/// Signing a user in whose authorization failed.
+/// Sign-in retries after the user's authorization failed.
 @Suite struct UserRetryTests {
     private let success = #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#
     private let auth = PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
 
-    /// The attempt that an authorization is asked for.
+    /// Returns the attempt whose authorization is requested.
     private func asked(_ effects: [Effect]) -> UserMachine.Attempt? {
         effects.compactMap { if case .authorizeUser(let attempt, _) = $0 { attempt } else { nil } }.first
     }
 
-    /// Plays that the authorization fails that is asked for; returns how many were told of that.
+    /// Fails the requested authorization and returns the number of failures reported.
     @discardableResult
     private func fail(
         after effects: [Effect], isRetryable: Bool = true, retryAfter: Duration? = nil, _ transcript: inout Transcript
@@ -36,7 +36,7 @@ import Testing
         #expect(asked(transcript.pass(.seconds(100))) == nil)
     }
 
-    /// The bounds of the delays are 1 s, 2 s, 4 s and so on: each delay is somewhere below its own.
+    /// The upper bounds of the delays are 1 s, 2 s, 4 s and so on; each delay is a random one below its bound.
     // Proves P9.9.
     @Test func delaysGrowToAMinute() throws {
         var transcript = Transcript.connected()

@@ -3,13 +3,13 @@ import Testing
 
 @testable import PusherChannels
 
-/// Signing a user in, once for each connection.
+/// Signing in a user, once per connection.
 @Suite struct UserTests {
     private let success = #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#
     private let auth = PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
     private let channel: Name = "#server-to-user-ann"
 
-    /// The attempt that an authorization is asked for.
+    /// Returns the attempt whose authorization is requested.
     private func asked(_ effects: [Effect]) -> UserMachine.Attempt? {
         effects.compactMap { if case .authorizeUser(let attempt, _) = $0 { attempt } else { nil } }.first
     }
@@ -65,7 +65,7 @@ import Testing
         #expect(transcript.machine.user.id == nil)
     }
 
-    /// Of a server that refuses the user's channel, or says nothing of it, and delivers to the user all the same.
+    /// Some servers refuse or never confirm the user's channel but deliver the user's events anyway.
     // Proves P9.6.
     @Test(arguments: [
         nil, ##"{"event":"pusher:subscription_error","channel":"#server-to-user-ann","data":{"status":401,"error":"no"}}"##,
@@ -115,7 +115,7 @@ import Testing
         #expect(transcript.play(.signIn) == [.deliver(.signedIn(userID: "ann"))])
     }
 
-    // MARK: What goes wrong
+    // MARK: Failures
 
     // Proves P9.5.
     @Test func aRefusedAuthorizationEndsTheSignInAndNothingElse() throws {
@@ -175,7 +175,7 @@ import Testing
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
         transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"no"}}"#)
         if isAskedAgain {
-            // What succeeds may be the second try: then the first was refused.
+            // The success may belong to the second attempt, in which case the first was refused.
             let again = try #require(asked(transcript.play(.signIn)))
             transcript.play(.userAuthorized(again, .success(auth)))
         }
@@ -251,7 +251,7 @@ import Testing
         #expect(asked(transcript.establish()) != nil, "the wish remains")
     }
 
-    /// The server ended the connection for good; nobody asked for that.
+    /// The server ended the connection for good, without a request from the application.
     @Test func whoWaitsIsToldWhyTheClientGivesUp() {
         var transcript = Transcript()
         transcript.play(.connect)
@@ -281,7 +281,7 @@ import Testing
         #expect(asked(transcript.establish()) != nil)
     }
 
-    // MARK: What comes for the user
+    // MARK: Events for the user
 
     // Proves P9.6.
     @Test func whatMayBeMissingBetweenTwoConnectionsIsSaid() throws {
@@ -294,7 +294,7 @@ import Testing
         #expect(effects.deliveries.filter { if case .gap = $0 { true } else { false } }.count == 1)
     }
 
-    /// The user's events come without the channel; so does what is said of them.
+    /// The user's events arrive even without the channel, and so do announcements of gaps in them.
     // Proves P9.6.
     @Test func soItIsWhereTheServerDoesNotConfirmTheChannel() throws {
         var transcript = try signedIn()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// The text of a message about an error that isn't this package's.
+/// The message text for errors that aren't this package's.
 @Suite struct ErrorTextTests {
     private static let secret = "https://example.com/?token=s3cret"
 
@@ -16,7 +16,7 @@ import Testing
         #expect(text(of: error()) == "it hung up")
     }
 
-    /// A continuation that throws it wraps it in another error.
+    /// A continuation that throws an error wraps it in another one.
     @Test func soIsOneThatAContinuationThrew() async {
         do {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

@@ -3,9 +3,9 @@ import Testing
 
 @testable import PusherChannels
 
-/// The age of a batch: the time that its messages may have waited.
+/// The age of a batch: the longest that its messages may have waited.
 @Suite struct MessageBatchTests {
-    /// The code that handles a batch may be suspended meanwhile: the age counts until it is asked for.
+    /// The code that handles a batch may be suspended before it reads the age, so the age grows until it is read.
     @Test func itsAgeCountsUntilItIsAskedFor() {
         let scheduler = TestScheduler()
         let batch = MessageBatch.controlFrames(.since(.origin, now: { scheduler.now }))

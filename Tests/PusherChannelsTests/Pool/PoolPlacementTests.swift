@@ -23,7 +23,7 @@ import Testing
         #expect(placement.loads == Array(repeating: 100, count: 100))
     }
 
-    /// As people write who want no limit.
+    /// Applications that want no limit use `Int.max`.
     @Test func anyLimitWillDo() {
         var placement = placed(2, limit: .max)
         #expect(placement.loads.count == 2)

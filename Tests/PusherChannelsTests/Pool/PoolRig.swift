@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import PusherChannels
 
-/// A pool at a server in memory, in virtual time, with everything delivered at once.
+/// A pool connected to a server in memory, in virtual time, with immediate delivery.
 struct PoolRig {
     let scheduler = TestScheduler()
     let server = InMemoryServer()
@@ -30,7 +30,7 @@ struct PoolRig {
         pool.delegate = recorder
     }
 
-    /// A pool whose connections are all there.
+    /// Creates a pool whose connections are all established.
     static func connected(
         connections: Int = 3, channelsPerConnection: Int = 100, channels: Int = 30,
         _ change: (inout PusherClientOptions) -> Void = { _ in }
@@ -44,7 +44,7 @@ struct PoolRig {
 
     static func names(_ count: Int) -> [String] { (0..<count).map { "prices-\($0)" } }
 
-    /// The channels of one connection.
+    /// Returns the names of the channels of one connection.
     func names(of number: Int) -> [String] { pool.connections[number].channels.all.map(\.name) }
 
     var states: [ConnectionState] { pool.connections.map(\.connectionState) }
@@ -55,7 +55,7 @@ struct PoolRig {
 }
 
 extension PoolUpdate {
-    /// The update in a word, for comparisons.
+    /// A short description of the update, for comparisons.
     var word: String {
         switch update {
         case .event(let event): "\(channelName) \(event.data ?? "")"

@@ -44,7 +44,7 @@ import Testing
         #expect(rig.states == Array(repeating: .disconnected, count: 3))
     }
 
-    /// The close that its cancellation asked for is none any more.
+    /// Once the pool is connected again, the close that the cancellation asked for no longer ends it.
     @Test func aCancelledRunEndsWhenThePoolIsConnectedAgain() async throws {
         let rig = PoolRig(connections: 1)
         let socket = SlowToClose(rig.server.makeWebSocket())
@@ -80,14 +80,14 @@ import Testing
         #expect(thrown?.code == 4001)
     }
 
-    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+    #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
     @Test func aStreamOfThePauseBetweenTwoRunsIsTheSecondOnes() async throws {
         try await TestExecutor().run { executor in
             let rig = PoolRig(connections: 1)
             let running = Task(executorPreference: executor) { try await rig.pool.run() }
             await executor.settle()
             rig.pool.disconnect()
-            // The run is over, and its task is yet to hear of that.
+            // The run is over, but its task doesn't know yet.
             let updates = rig.pool.updates
             try await running.value
             rig.pool.subscribe("news")
@@ -98,7 +98,7 @@ import Testing
     }
     #endif
 
-    /// Which a delegate begins that hears how the others are disconnected.
+    /// A delegate may connect the pool again when it hears that the other connections are disconnected.
     @Test func theEndOfARunLeavesTheStreamsOfALifeThatHasBegunSince() async throws {
         let rig = PoolRig(connections: 2)
         rig.pool.subscribe("news")
@@ -124,7 +124,7 @@ import Testing
         withExtendedLifetime(delegate) {}
     }
 
-    /// A delegate on its queue may hear of a failure before the pool does, and connect that again.
+    /// A delegate on its own queue may hear of a failure before the pool does and connect the pool again.
     @Test(arguments: [0, 1]) func aFailureOfTheLifeBeforeEndsNothing(number: Int) {
         let rig = PoolRig(connections: 2)
         rig.pool.connect()
@@ -132,13 +132,13 @@ import Testing
         rig.pool.disconnect()
         rig.pool.connect()
         let failure = PusherError(.server, code: 4001, message: "no such app")
-        // The first is connected again, the second awaits its turn.
+        // The first connection is connected again, the second waits its turn.
         rig.pool.disconnected(rig.pool.clients[number], because: failure)
         rig.scheduler.advance(by: .seconds(1))
         #expect(rig.states == [.connected, .connected])
     }
 
-    /// Of all connections, not of the one alone that was given up.
+    /// This holds for all connections, not only for the one that was given up.
     @Test func whatCameBeforeTheFailureIsReadFirst() async throws {
         let rig = PoolRig()
         rig.pool.subscribe(PoolRig.names(30))
@@ -156,7 +156,7 @@ import Testing
         #expect(events == 150)
     }
 
-    /// As `Pusher.subscribe` does.
+    /// `Pusher.subscribe` does the same.
     @Test func aRefusedChannelIsAskedForAgain() {
         let asked = Locked(0)
         let rig = PoolRig.connected(channels: 0) {
@@ -211,7 +211,7 @@ import Testing
             await executor.settle()
             rig.scheduler.advance(by: .seconds(1))
             let ready = Locked<Int?>(nil)
-            // The one that is asked to disconnect: the other's own end comes after that.
+            // The first end is that of the connection asked to disconnect; the failed connection's own end comes after that.
             let delegate = ConnectingAgain { ready.withLock { $0 = executor.readyCount } }
             rig.pool.delegate = delegate
             rig.sockets.withLock(\.self)[0].serverCloses(code: 4001, reason: "no such app")
@@ -262,7 +262,7 @@ import Testing
         #expect(count == 60, "what was read is delivered")
     }
 
-    /// The pool is asked from within what a client calls.
+    /// The closure is called by a client of the pool.
     @Test func closuresMayCallThePool() {
         let rig = PoolRig.connected(connections: 2, channelsPerConnection: 20, channels: 1)
         let pool = rig.pool
@@ -301,7 +301,7 @@ import Testing
     }
 }
 
-/// Does something once, when a first connection is disconnected.
+/// A delegate that runs a closure once, when the first connection is disconnected.
 private final class ConnectingAgain: PusherDelegate, Sendable {
     private let ends = Locked(0)
     private let body: @Sendable () -> Void

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// The one stream of a pool, and how it ends.
+/// The stream of a pool and its end.
 @Suite(.timeLimit(.lost)) struct PoolStreamTests {
     @Test func itHasWhatHappensOnAllConnections() async throws {
         let rig = PoolRig()
@@ -44,7 +44,7 @@ import Testing
         #expect(try await iterator.next()?.word == "another 1")
     }
 
-    /// Each connection waits for readers by itself.
+    /// Each connection waits only for its own readers.
     @Test func oneThatNobodyReadsStopsNoOther() async throws {
         let rig = PoolRig.connected()
         let slow = try #require(rig.pool.channel(named: rig.names(of: 1)[0]))
@@ -86,7 +86,7 @@ import Testing
         #expect(try await second.next()?.word == "prices-0 2")
     }
 
-    /// Also where the channel has moved meanwhile, and what waited of it was taken.
+    /// This holds even if the channel has moved in the meantime and its waiting elements were taken.
     @Test func whatAnIteratorLeavesIsReadBeforeWhatCameLater() async throws {
         let rig = PoolRig.connected(connections: 2)
         let updates = rig.pool.updates
@@ -127,7 +127,7 @@ import Testing
         #expect(try await iterator.next()?.word == "prices-0 1", "the stream goes on")
     }
 
-    /// Though there is always something to read.
+    /// This holds even if there is always something to read.
     @Test func soDoesOneOfABusyPool() async throws {
         let rig = PoolRig.connected()
         let updates = rig.pool.updates
@@ -145,7 +145,7 @@ import Testing
         #expect(try await reading.value < 10)
     }
 
-    /// Of all connections.
+    /// This holds for the elements of all connections.
     @Test func whatWaitedWhenItWasCancelledIsRead() async throws {
         let rig = PoolRig.connected(connections: 2)
         let updates = rig.pool.updates

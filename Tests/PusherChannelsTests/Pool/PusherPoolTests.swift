@@ -26,7 +26,7 @@ import Testing
         #expect(rig.states == Array(repeating: .connected, count: 4))
     }
 
-    /// Each of *n* connections that are lost together waits for a random time of up to as long as *n* attempts take.
+    /// If *n* connections are lost together, each waits for a random time, at most as long as *n* attempts take.
     @Test func lostConnectionsComeBackAtItsRate() throws {
         let rig = PoolRig(connections: 40, attemptsPerSecond: 4) {
             $0.reconnectPolicy = ReconnectPolicy(initialDelay: .seconds(1))
@@ -156,7 +156,7 @@ import Testing
         try await rig.recorder.next { _ in !ended.isOpen }
     }
 
-    /// As those of a server that hangs do: it closes none of them.
+    /// This happens if a server hangs, because it closes none of its connections.
     @Test func connectionsThatFallSilentTogetherComeBackByTurns() throws {
         let seeds = Locked(SplitMix64(seed: 1))
         let rig = PoolRig(connections: 60, randomSeed: { seeds.withLock { $0.next() } })
@@ -164,7 +164,7 @@ import Testing
         rig.pool.connect()
         rig.scheduler.advance(by: .seconds(5))
         try #require(rig.states.allSatisfy { $0 == .connected })
-        // From here on all of them ping at the same times.
+        // From here on, all connections ping at the same times.
         rig.pool.subscribe(PoolRig.names(600))
         let sockets = rig.sockets.withLock { $0 }
         for socket in sockets { try socket.inject(.stall) }

@@ -3,7 +3,8 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct RendezvousTests {
-    /// Computed by another implementation of FNV-1a and SplitMix64, in Python: processes of other versions must agree with it.
+    /// The values were computed in Python with another implementation of FNV-1a and SplitMix64; processes with other versions
+    /// must agree with them.
     @Test(arguments: [
         ("news", [0, 0, 0, 4, 32]), ("private-orders", [0, 1, 1, 5, 46]), ("presence-lobby", [0, 0, 0, 0, 12]),
         ("prices-é", [0, 1, 1, 6, 99]), ("a", [0, 0, 2, 9, 66]),

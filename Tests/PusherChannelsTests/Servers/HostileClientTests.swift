@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Frames that no client should send, to every server: nothing traps, everybody is let go, nothing stays behind.
+/// Frames that no client should send, to every server: nothing traps, every connection is released, nothing stays behind.
 struct HostileClientTests {
     private static let frames = [
         #"{"event":"pusher:ping","data":{}}"#, #"{"event":"pusher:pong","data":{}}"#,

@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The client with every server that can be imitated. Whatever is asked ends in success or in a typed error, never in silence.
+/// The client with every server that can be imitated. Every request ends in success or in a typed error, never in silence.
 struct ServerProfileTests {
     private let scheduler = TestScheduler()
 
@@ -47,7 +47,7 @@ struct ServerProfileTests {
         #expect(second.events("pusher:cache_miss").isEmpty)
     }
 
-    /// The endpoint refuses; the server is never asked.
+    /// If the endpoint refuses, no request reaches the server.
     @Test(arguments: ServerCase.all)
     func theEndpointRefuses(_ profile: ServerCase) throws {
         let server = server(profile) { $0.deniedChannels = ["private-a"] }
@@ -66,7 +66,7 @@ struct ServerProfileTests {
         #expect(error.code == 403)
     }
 
-    /// The endpoint signs with another secret, so that the server refuses: each in its own way, some without naming the channel.
+    /// The endpoint signs with another secret, so each server refuses in its own way, some without naming the channel.
     @Test(arguments: ServerCase.all, ["private-a", "presence-a", "private-encrypted-a"])
     func theServerRefuses(_ profile: ServerCase, channel: String) throws {
         let client = client(of: server(profile), secret: "another")
@@ -77,7 +77,7 @@ struct ServerProfileTests {
         #expect(client.pusher.connection.connectionState == .connected)
     }
 
-    /// Also where the server names no channel: as many refusals as subscriptions leave no doubt.
+    /// This works even if the server names no channel, because as many refusals as subscriptions leave no doubt.
     @Test(arguments: ServerCase.all)
     func severalRefusalsAtOnce(_ profile: ServerCase) throws {
         let server = server(profile)
@@ -92,7 +92,7 @@ struct ServerProfileTests {
         }
     }
 
-    /// Some servers count only what a client sends.
+    /// Some servers count only the client's messages as activity.
     @Test(arguments: ServerCase.all)
     func whoOnlyListensStaysConnected(_ profile: ServerCase) {
         let server = server(profile)
@@ -163,7 +163,7 @@ struct ServerProfileTests {
         #expect(try #require(client.recorder.errors.first).code == 4301)
     }
 
-    /// If the server doesn't support sign-in, the error may take its time, but it comes.
+    /// If the server doesn't support sign-in, the error may come late, but it comes.
     @Test(arguments: ServerCase.all)
     func signingIn(_ profile: ServerCase) throws {
         let server = server(profile)
@@ -204,7 +204,7 @@ struct ServerProfileTests {
         #expect(client.recorder.subscribedChannels == ["private-a", "private-a"])
     }
 
-    /// A server that lets nobody in tells the client why, and the client gives up.
+    /// A server that admits no clients tells them why, and the client gives up.
     @Test(arguments: ServerCase.all)
     func anAppThatIsNotServed(_ profile: ServerCase) throws {
         let server = server(profile) { $0.isEnabled = false }

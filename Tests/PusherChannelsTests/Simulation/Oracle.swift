@@ -1,15 +1,15 @@
 @testable import PusherChannels
 
-/// Watches what the user is told, and knows what may never be.
+/// Checks everything the client delivers for results that must never occur.
 struct Oracle {
     private struct Watch {
         var latest: Int?
-        /// Set while it is known that events may be missing, and since when: the next number may be any later one.
+        /// The beginning of an announced gap; while it is set, the next number may be any later one.
         var gap: Instant?
         var isBeginning = true
     }
 
-    /// The first thing that went wrong.
+    /// The first problem found.
     private(set) var problem: String?
     var triggered: Set<String> = []
     private var passedOn: Set<String> = []
@@ -44,7 +44,7 @@ struct Oracle {
             hear(number, on: channel, isWanted: wanted.contains(channel))
         case .gap(let channel, let since):
             gapsAnnounced += 1
-            // One gap may follow another before anything is heard between them.
+            // A second gap may be announced before any event ends the first one.
             let earliest = watches[channel]?.gap.map { min($0, since) } ?? since
             watches[channel, default: Watch()].gap = earliest
         case .subscriptionFailed(let channel, let failure) where failure.error.kind == .subscriptionRefused:
@@ -65,7 +65,7 @@ struct Oracle {
         if !isWanted { fail("an event of \(channel), which nobody wants") }
         if times[channel]?[number] == nil { fail("\(number) on \(channel) was never published") }
         if let latest = watch.latest, number <= latest {
-            // What a cache channel keeps comes with each subscription.
+            // A cache channel sends its cached event with each subscription.
             let isReplay = channel.begins(with: "cache-") && number == latest && (watch.gap != nil || watch.isBeginning)
             if !isReplay { fail("\(number) on \(channel) after \(latest)") }
         } else if let latest = watch.latest, number > latest + 1, !watch.isBeginning {

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import PusherChannels
 
-/// The things that go wrong, and those that people do, at random moments.
+/// Failures and user actions at random times.
 extension Simulation {
     mutating func makeTrouble() {
         guard remainingTroubles > 0 else { return }
@@ -77,7 +77,7 @@ extension Simulation {
         changeServer { server, _, effects in server.shutdown(into: &effects) }
     }
 
-    /// Other members of the presence channel, over connections that nothing happens to.
+    /// Lets another member join or leave the presence channel, over a connection that never fails.
     private mutating func comeOrGo(peer: Int) {
         let id = ServerMachine.ConnectionID(1_000_000 + peer)
         guard peersInRoom.insert(peer).inserted else {

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import PusherChannels
 
-/// One connection between the two, as the network has it. What is sent in one direction arrives in order or not at all.
+/// The network's view of one connection between client and server. Messages in one direction arrive in order or not at all.
 struct Link {
     struct ID: Hashable {
         let number: Int
@@ -17,7 +17,7 @@ struct Link {
 }
 
 extension Simulation {
-    /// The longest that a message may take; it says how far off the beginning of an announced gap may be.
+    /// The longest time a message may take, and so the largest error of an announced gap's beginning.
     static let longestDelay: Duration = .seconds(45)
 
     private mutating func latency() -> Duration {
@@ -47,7 +47,7 @@ extension Simulation {
         tellServer(.opened(.init(id.number), path: "/app/\(Self.app.key)?protocol=7&version=1.0"))
     }
 
-    // MARK: Carrying
+    // MARK: Messages
 
     mutating func sendToServer(_ text: String) {
         guard let id = linkInUse, let link = links[id], link.isOpen else {
@@ -59,7 +59,7 @@ extension Simulation {
     }
 
     mutating func sendToClient(_ text: String, _ id: Link.ID) {
-        guard let link = links[id] else { return }  // A peer's, or gone.
+        guard let link = links[id] else { return }  // A peer's link, or one that is gone.
         let arrival = max(link.latestAtClient, now + latency())
         links[id]?.latestAtClient = arrival
         schedule(.arrivesAtClient(text, id), at: arrival)
@@ -78,7 +78,7 @@ extension Simulation {
 
     // MARK: Ending
 
-    /// The client closes: its close frame goes behind what it has sent.
+    /// Closes the link from the client's side; its close frame follows the messages it has sent.
     mutating func closeLink(of attempt: ConnectionAttempt) {
         let id = Link.ID(number: attempt.number)
         guard let link = links[id] else { return }
@@ -101,7 +101,7 @@ extension Simulation {
         tellClient(.socketClosed(closure, link.attempt))
     }
 
-    /// Nothing gets through any more; the ends hear of it later, the client perhaps never.
+    /// Cuts the link: nothing gets through anymore. The server notices later, the client maybe never.
     mutating func cut(_ id: Link.ID) {
         links[id]?.isCut = true
         schedule(.linkEndsAtServer(id), at: now + duration(0...60_000))

@@ -2,15 +2,15 @@ import TestSupport
 
 @testable import PusherChannels
 
-/// A client's machine and a server's joined in memory, in virtual time, by a network that is against them.
+/// A client's machine and a server's, joined in memory and in virtual time by a hostile network.
 ///
-/// Everything is drawn from the seed, so that a seed replays its scenario. What happens in which order is one queue; who does what
-/// is in the extensions: ``+Network`` carries, cuts and delays, ``+Adversary`` makes trouble, and ``Oracle`` watches.
+/// Everything is drawn from the seed, so a seed replays its scenario. One queue orders all events. The extensions handle them:
+/// ``+Network`` carries, cuts and delays messages, ``+Adversary`` makes trouble, and ``Oracle`` checks the results.
 struct Simulation {
-    /// Something that will happen.
+    /// A scheduled event.
     enum Event {
         case clientHears(Input)
-        /// A message that was on its way arrives, unless its link was cut.
+        /// A message arrives, unless its link was cut.
         case arrivesAtClient(String, Link.ID)
         case arrivesAtServer(String, Link.ID)
         case linkOpens(Link.ID)
@@ -33,15 +33,15 @@ struct Simulation {
     var links: [Link.ID: Link] = [:]
     var linkInUse: Link.ID?
     var oracle = Oracle()
-    /// A line for everything that happens, where somebody wants to read it.
+    /// Indicates whether each event prints a line.
     var isTraced = false
-    /// From then on nothing goes wrong any more.
+    /// Indicates whether nothing goes wrong anymore.
     var isCalm = false
     var remainingTroubles = 40
-    /// The longest quiet time between one trouble and the next, in milliseconds.
+    /// The longest pause between two troubles, in milliseconds.
     var longestQuiet = 40_000
 
-    // What the user wants, and what was made of it.
+    // The user's wishes and the actions so far.
     var wantsConnection = false
     var wantedChannels: Set<Name> = []
     var published: [Name: Int] = [:]
@@ -68,7 +68,7 @@ struct Simulation {
         queue.insert(entry, at: place)
     }
 
-    /// Lets everything happen until nothing is left or the time has come.
+    /// Runs all events that are due until the end time.
     mutating func run(until end: Instant) {
         var steps = 0
         while true {
@@ -107,7 +107,7 @@ struct Simulation {
         }
     }
 
-    // MARK: Chance
+    // MARK: Random choices
 
     mutating func chance(_ percent: Int) -> Bool {
         Int.random(in: 0..<100, using: &random) < percent
@@ -153,7 +153,7 @@ struct Simulation {
         case .authorizeUser(let attempt, let socketID): authorizeUser(attempt, socketID: socketID)
         case .decrypt(let event, let secret): tellClient(.opened(event, EncryptedData.open(event.data, with: secret)))
         case .deliver(let delivery): oracle.hear(delivery, at: now, wanted: wantedChannels)
-        // An answer may have been on its way already, so it comes all the same.
+        // The reply may already be on its way, so a cancelled authorization is still delivered.
         case .cancelAuthorization, .cancelUserAuthorization, .log, .setReading, .pauseLimitReached: break
         }
     }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import PusherChannels
 
-/// Whatever goes wrong, the client ends where the user wants it, and nothing is lost without a word.
+/// Whatever goes wrong, the client ends up in the state the user wants, and no loss goes unannounced.
 ///
-/// `ci/tools/simulate` runs more seeds, or one of them again.
+/// `ci/tools/simulate` runs more seeds, or repeats one of them.
 @Suite struct SimulationTests {
     private static let from = number("SIMULATE_FROM") ?? 0
-    /// Few by themselves: they keep a core busy each, and others have sockets to watch meanwhile.
+    /// Few by default: the simulations keep several cores busy while other tests watch sockets.
     private static let count = number("SIMULATE_SEEDS") ?? 200
     private static let isTraced = number("SIMULATE_TRACE") == 1
     private static let parts = 8
@@ -31,7 +31,7 @@ import Testing
                 return
             }
         }
-        // A simulation in which nothing happens proves nothing.
+        // A simulation without any gap proves nothing.
         if Self.count >= 1_000 { #expect(gaps > 0) }
     }
 
@@ -68,7 +68,7 @@ extension Simulation {
         check()
     }
 
-    /// Nothing goes wrong any more, and the user asks once more for what had failed for good.
+    /// Stops all trouble and repeats the user's requests, because some of them had failed for good.
     private mutating func calmDown() {
         isCalm = true
         run(until: now + .seconds(60))
@@ -97,7 +97,7 @@ extension Simulation {
         checkDelivery()
     }
 
-    /// Checks that an event that is published now comes once on each channel that is wanted, and on no other.
+    /// Checks that an event published now arrives once on each wanted channel and on no other.
     private mutating func checkDelivery() {
         let before = oracle.delivered
         for channel in Self.channels { publish(on: channel) }

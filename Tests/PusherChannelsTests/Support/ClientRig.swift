@@ -1,8 +1,8 @@
 import PusherChannels
 import TestSupport
 
-/// A client on a mock socket and a mock session in virtual time, with everything delivered at once: when a call returns, all
-/// that it led to has happened.
+/// A client with a mock socket and a mock session in virtual time. Everything is delivered immediately, so when a call
+/// returns, all of its effects have happened.
 struct ClientRig {
     typealias Spawn = @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
 

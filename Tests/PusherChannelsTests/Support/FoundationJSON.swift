@@ -28,8 +28,8 @@ enum FoundationJSON {
         }
     }
 
-    /// Equal, with texts compared byte by byte, and doubles to twelve digits: Foundation reads numbers of many digits as decimals
-    /// and rounds them anew.
+    /// Indicates whether the values are equal. Texts are compared byte by byte and doubles to twelve digits, because Foundation
+    /// reads numbers with many digits as decimals and rounds them again.
     static func isSame(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {
         case (.double(let left), .double(let right)): isClose(left, right)
@@ -48,11 +48,11 @@ enum FoundationJSON {
         abs(left - right) <= 1e-12 * max(abs(left), abs(right))
     }
 
-    /// Describes a disagreement of the two that is none of the ``JSONDifferences``; nil if there is none. `bytes` are UTF-8.
+    /// Describes a difference between the two that isn't one of the ``JSONDifferences``; nil if there is none. `bytes` are UTF-8.
     static func disagreement(about bytes: [UInt8]) -> String? {
         let text = String(decoding: bytes, as: UTF8.self)
         let ours = JSONValue(ifJSON: text)
-        // Foundation takes UTF-16 and UTF-32, too, which have a NUL here and there.
+        // Foundation also accepts UTF-16 and UTF-32, which contain NUL bytes.
         if bytes.contains(0) { return ours.map { "\(text.debugDescription) has a NUL and is \($0)" } }
         let differences = JSONDifferences(in: bytes)
         if differences.depth > JSONScanner.maximumDepth { return ours.map { _ in "a document too deep is accepted" } }

@@ -1,4 +1,4 @@
-/// Frames as the servers in the field send them.
+/// Frames as real servers send them.
 enum Frames {
     static let events = [
         #"{"event":"greet","channel":"room","data":"{\"text\":\"hello\"}"}"#,

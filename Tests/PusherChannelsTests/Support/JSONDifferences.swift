@@ -1,21 +1,21 @@
 @testable import PusherChannels
 
-/// The known differences between Foundation's JSON and this package's, taken out of a document: about the rest they must agree.
+/// The known differences between Foundation's JSON and this package's, removed from a document so the two must agree on it.
 struct JSONDifferences {
     enum Difference {
-        /// Foundation passes over a byte order mark. The wire has none.
+        /// Foundation skips a byte order mark; on the wire there is none.
         case byteOrderMark
-        /// It passes over one where a text begins, or goes on after an escape, too; here it is part of the text.
+        /// Foundation also skips a byte order mark at the beginning of a text or after an escape; here it is part of the text.
         case byteOrderMarkInText
-        /// Foundation passes over a comma before a closing bracket; the grammar has none there.
+        /// Foundation skips a comma before a closing bracket; the grammar has none there.
         case trailingComma
-        /// Foundation refuses half of a surrogate pair; here it is U+FFFD, as what is left out is a trifle in most events.
+        /// Foundation refuses half of a surrogate pair; here it is U+FFFD, because the loss hardly matters in most events.
         case loneSurrogate
         /// Foundation refuses a number that no `Double` holds; here it is infinite.
         case infinity
     }
 
-    /// The document without them: halves are U+FFFD, numbers too large are 0, the rest is left out.
+    /// The document without the differences: lone surrogates are U+FFFD, numbers too large are 0, the rest is left out.
     private(set) var repaired: [UInt8] = []
     private(set) var found: Set<Difference> = []
     /// The largest number of brackets that are open at once: Foundation stops at 512, this package at 128.
@@ -26,7 +26,7 @@ struct JSONDifferences {
 
     init(in bytes: [UInt8]) {
         rest = bytes[...]
-        // Several, since one would be passed over by Foundation again.
+        // All of them, because Foundation would skip another one.
         while rest.starts(with: Self.mark) {
             found.insert(.byteOrderMark)
             rest = rest.dropFirst(Self.mark.count)
@@ -41,7 +41,7 @@ struct JSONDifferences {
         }
     }
 
-    /// Indicates whether this package refuses the document because of them.
+    /// Indicates whether this package refuses the document because of the differences.
     var isRefusedHere: Bool { found.contains(.byteOrderMark) || found.contains(.trailingComma) }
 
     private mutating func copy(_ count: Int) {
@@ -89,7 +89,7 @@ struct JSONDifferences {
     }
 
     private mutating func readMark() {
-        // Each, as the text goes on behind an escape that stands for one.
+        // All of them, because the text goes on after an escape that stands for one.
         while rest.starts(with: Self.mark) {
             found.insert(.byteOrderMarkInText)
             repaired += #"\uFEFF"#.utf8
@@ -108,7 +108,7 @@ struct JSONDifferences {
         rest = rest.dropFirst(6)
     }
 
-    /// The code unit that an escape stands for; `nil` where there is no such escape.
+    /// Returns the code unit that an escape stands for; `nil` if there is no such escape.
     private static func codeUnit(_ bytes: ArraySlice<UInt8>) -> UInt16? {
         let digits = bytes.prefix(6).dropFirst(2)
         guard bytes.starts(with: #"\u"#.utf8), digits.count == 4, digits.allSatisfy({ $0.hexadecimalValue != nil })

@@ -1,6 +1,6 @@
-/// JSON texts for the tests of everything that reads JSON.
+/// JSON texts for all tests of code that reads JSON.
 enum JSONDocuments {
-    /// Valid, and valid only when whole: every shorter beginning of one of these is broken.
+    /// Documents that are valid only as a whole: no shorter beginning of one is valid.
     static let whole = [
         "null", "true", "false", "\"\"", "\"text\"", "[]", "{}", "[1]", "[[],{},[{}]]", #"{"a":1}"#,
         #"{"a":{"b":{"c":[1,2,{"d":null}]}}}"#,
@@ -35,14 +35,14 @@ enum JSONDocuments {
         "[1]\u{0}", "1 \u{0}",
     ]
 
-    /// Rejected here, accepted by Foundation: the grammar has no comma at the end, and no byte order mark.
+    /// Rejected here, accepted by Foundation: the grammar has no trailing comma and no byte order mark.
     static let foundationOnly = ["[1,]", "[1, ]", "{\"a\":1,}", "{\"a\":1, }", "\u{FEFF}1", "\u{FEFF}{}"]
 
     /// Accepted here, rejected by Foundation: half of a surrogate pair stands for U+FFFD, and a number too large for a
-    /// `Double` is infinite. An application's event is not lost for such a trifle in it.
+    /// `Double` is infinite. An application's event must not be lost for such a small flaw.
     static let hereOnly = [#""\ud800""#, #""\udc00""#, #""\ude42\ud83d""#, #""\ud83dx""#, #""\ud83d\n""#, "1e400", "[-1e400]"]
 
-    /// A document with `depth` containers around each other.
+    /// Returns a document with `depth` nested containers.
     static func nested(_ open: String, _ close: String, depth: Int, inner: String = "") -> String {
         String(repeating: open, count: depth) + inner + String(repeating: close, count: depth)
     }

@@ -1,13 +1,13 @@
 import Logging
 import PusherChannels
 
-/// Keeps what a client writes to its log: the level, the metadata in the order of its keys, and the message.
+/// Records the lines that a client logs: the level, the metadata in the order of its keys, and the message.
 struct LineRecorder: LogHandler {
     let lines: Locked<[String]>
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.trace
 
-    /// A logger whose lines are kept in `lines`.
+    /// Returns a logger that records its lines in `lines`.
     static func logger(_ lines: Locked<[String]>) -> Logger {
         Logger(label: "test") { _ in LineRecorder(lines: lines) }
     }

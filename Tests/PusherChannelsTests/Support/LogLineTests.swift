@@ -1,7 +1,7 @@
 import PusherChannels
 import Testing
 
-/// Texts of a server in lines of a log.
+/// A server's texts in log lines.
 @Suite struct LogLineTests {
     @Test(arguments: [
         ("", ""), ("room", "room"), ("caf\u{E9} 🙂", "caf\u{E9} 🙂"),

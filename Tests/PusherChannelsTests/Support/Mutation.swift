@@ -1,6 +1,6 @@
 @testable import PusherChannels
 
-/// Documents with a few bytes changed, the same ones for the same seed.
+/// Documents with a few changed bytes, deterministic for each seed.
 struct Mutation {
     private var generator: SplitMix64
     /// The bytes that matter to the grammar, and a few that don't.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Names, which are their bytes.
+/// Names are equal if their bytes are.
 @Suite struct NameTests {
     private let composed = "caf\u{E9}"
     private let decomposed = "cafe\u{301}"
@@ -43,7 +43,7 @@ import Testing
         #expect(!Name("online\u{301}").equals("online"))
     }
 
-    // MARK: The table
+    // MARK: Name table
 
     private func name(_ table: inout NameTable, _ text: String) -> Name {
         Array(text.utf8).withUnsafeBytes { table.name($0) }
@@ -62,13 +62,13 @@ import Testing
         }
     }
 
-    /// Otherwise each event would have its name made anew.
+    /// Otherwise each event would create its name again.
     @Test(arguments: ["#", "#-begins-what-is-long", "what-is-long-has-#-in-it", "what-is-long-ends-with-#"])
     func theTableRemembersNamesWhereverTheyDiffer(pattern: String) {
         let texts = (10..<74).map { pattern.split(separator: "#", omittingEmptySubsequences: false).joined(separator: "\($0)") }
         var table = NameTable()
         for _ in 0..<100 { for text in texts { _ = name(&table, text) } }
-        // Two of them may have one place, as long as that happens to few.
+        // Two names may share a slot, as long as that is rare.
         #expect(texts.count { table.remembers(Name($0)) } >= 58)
         #expect(table.capacity <= 1024)
     }

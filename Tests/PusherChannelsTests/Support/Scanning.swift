@@ -1,7 +1,7 @@
 @testable import PusherChannels
 
 extension JSONScanner {
-    /// Lets a scanner read bytes.
+    /// Runs the body with a scanner for the bytes.
     static func read<Value>(
         _ bytes: some Sequence<UInt8>, _ body: (inout JSONScanner) throws(JSONError) -> Value
     ) -> Result<Value, JSONError> {
@@ -28,7 +28,7 @@ extension JSONScanner {
 }
 
 extension JSONValue {
-    /// The value, or nil where the text is no JSON.
+    /// Creates the value, or nil if the text isn't JSON.
     init?(ifJSON text: String) {
         do {
             self = try JSONValue(parsing: text)

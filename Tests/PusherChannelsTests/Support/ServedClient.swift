@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// A client of a server in memory, in virtual time: when a call returns, all that it led to has happened.
+/// A client of a server in memory, in virtual time: when a call returns, all of its effects have happened.
 struct ServedClient {
     let pusher: Pusher
     let recorder: RecordingDelegate
@@ -27,7 +27,7 @@ struct ServedClient {
         recorder.notifications.compactMap { if case .event(name, _, let data, _) = $0 { data } else { nil } }
     }
 
-    /// Returns the error with which a subscription failed; nil if none did.
+    /// Returns the error of the first failed subscription to the channel; nil if there is none.
     func outcome(of channel: String) -> PusherError? {
         recorder.notifications.lazy.compactMap { notification -> PusherError? in
             if case .failedToSubscribe(channel, let error, _, _) = notification { error } else { nil }

@@ -1,7 +1,7 @@
 import PusherChannels
 import TestSupport
 
-/// A socket whose server takes its time to answer a close.
+/// A socket whose server delays its reply to a close.
 final class SlowToClose: WebSocket {
     private let base: MockWebSocket
 

@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 
 extension PusherStream<PusherEvent> {
-    /// The data of so many events, fewer where the stream ends before.
+    /// Returns the data of the given number of events, or of fewer if the stream ends first.
     func data(of count: Int) async throws -> [String?] {
         var data: [String?] = []
         for try await event in self {

@@ -2,6 +2,6 @@ import TestSupport
 import Testing
 
 extension TimeLimitTrait.Duration {
-    /// For a test that waits for what doesn't happen.
+    /// The time limit of a test that might wait for something that never happens.
     static var lost: Self { .minutes((Patience.seconds + 59) / 60) }
 }

@@ -1,6 +1,6 @@
 @testable import PusherChannels
 
-/// Plays a history to a connection machine, one line at a time, in time that passes only when told to.
+/// Plays inputs to a connection machine, one at a time, in virtual time that passes only on request.
 struct Transcript {
     private(set) var machine: ConnectionMachine
     private(set) var now: Instant = .origin
@@ -11,7 +11,7 @@ struct Transcript {
         machine = ConnectionMachine(configuration: configuration, seed: seed)
     }
 
-    /// A transcript that begins after the connection was established.
+    /// Creates a transcript that begins after the connection was established.
     static func connected(
         activityTimeout: Int = 120, _ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }, seed: UInt64 = 1
     ) -> Transcript {
@@ -30,7 +30,7 @@ struct Transcript {
         return effects
     }
 
-    /// The socket opens and the server establishes the connection.
+    /// Opens the socket and establishes the connection as the server does.
     @discardableResult
     mutating func establish(activityTimeout: Int = 120) -> [Effect] {
         play(.socketOpened(attempt))
@@ -39,18 +39,18 @@ struct Transcript {
             )
     }
 
-    /// The application triggers a client event.
+    /// Triggers a client event as the application does.
     mutating func trigger(_ event: ClientEvent, into effects: inout [Effect]) -> TriggerResult {
         machine.trigger(event, at: now, into: &effects)
     }
 
-    /// The server sends a frame.
+    /// Receives a frame from the server.
     @discardableResult
     mutating func receive(_ text: String) -> [Effect] {
         play(Self.input(text, attempt))
     }
 
-    /// The server confirms a subscription.
+    /// Receives the server's confirmation of a subscription.
     @discardableResult
     mutating func succeed(_ channel: Name) -> [Effect] {
         receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)","data":"{}"}"#)
@@ -72,7 +72,7 @@ struct Transcript {
         play(.socketClosed(.closed(code: code, reason: reason), attempt))
     }
 
-    /// Time passes; deadlines on the way are met when they come.
+    /// Lets time pass and handles each deadline when it comes.
     @discardableResult
     mutating func pass(_ duration: Duration) -> [Effect] {
         let end = now + duration
@@ -85,7 +85,7 @@ struct Transcript {
         return effects
     }
 
-    /// Time passes until the next deadline.
+    /// Lets time pass until the next deadline.
     @discardableResult
     mutating func passToDeadline() -> [Effect] {
         guard let deadline = machine.nextDeadline else { return [] }
@@ -94,7 +94,7 @@ struct Transcript {
 }
 
 extension [Effect] {
-    /// Without the lines that only logs get.
+    /// The effects without log lines.
     var withoutLogs: [Effect] {
         filter { if case .log = $0 { false } else { true } }
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct WeakTests {
-    /// An entry that gives its last reference to the code that looks at it.
+    /// An entry that hands its last reference to the code that reads it.
     private struct LastReference: WeakEntry {
         let reference: Locked<AtItsEnd?>
 

@@ -24,7 +24,7 @@ import Testing
         return decoder
     }
 
-    /// As the official libraries for Node.js, PHP (in Laravel) and Go write them, and as ``PusherAuthenticator`` does.
+    /// Responses as written by the official libraries for Node.js, PHP (in Laravel) and Go, and by ``PusherAuthenticator``.
     static let responses: [(String, PusherAuth)] = [
         (#"{"auth":"\#(signature)"}"#, PusherAuth(auth: signature)),
         (

@@ -7,7 +7,7 @@ import Testing
         EnvelopeDecoder.decode(frame).map { if case .control(let control, _) = $0 { control } else { .unknown } }
     }
 
-    /// Reads data that is sent as a value, having made sure that data sent as a string reads the same.
+    /// Reads data sent as a value, after checking that data sent as a string gives the same result.
     private func read(_ event: String, channel: String? = nil, data: String) -> Result<ServerControl, MalformedMessage> {
         let channel = channel.map { ",\"channel\":\"\($0)\"" } ?? ""
         let asValue = read("{\"event\":\"\(event)\"\(channel),\"data\":\(data)}")
@@ -42,7 +42,7 @@ import Testing
         #expect(read("pusher:connection_established", data: data) == .success(expected))
     }
 
-    /// A fraction is no identifier: it may have lost digits, and signatures are made over every one of them.
+    /// A fraction isn't an identifier: it may have lost digits, and signatures cover every one of them.
     // Proves P2.7, P3.2.
     @Test(arguments: [
         "{}", #"{"socket_id":""}"#, #"{"socket_id":null}"#, #"{"socket_id":123.456}"#, #"{"socket_id":{}}"#, "[]", "null", "7",
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    /// Data of which only the beginning is JSON has no members.
+    /// If only the beginning of the data is JSON, it has no members.
     @Test func memberOfDataThatIsCutOffIsRefused() {
         for event in ["pusher_internal:member_added", "pusher_internal:member_removed"] {
             let frame = #"{"event":"\#(event)","channel":"presence-room","data":"{\"user_id\":\"bob\","}"#

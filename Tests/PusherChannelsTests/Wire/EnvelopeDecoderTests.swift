@@ -44,7 +44,7 @@ import Testing
         #expect(envelope(frame) == Envelope(event: "e"))
     }
 
-    // MARK: The other members
+    // MARK: Other members
 
     // Proves P2.1.
     @Test(arguments: [
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    /// A string may hold anything; only whoever asks for the payload learns that it is too deep.
+    /// A string may hold anything; only a caller that reads the payload finds out that it is too deep.
     @Test func absurdDepthInAStringIsAString() {
         let depths = String(repeating: "[", count: 100_000)
         let envelope = envelope(#"{"event":"e","data":"\#(depths)"}"#)
@@ -177,7 +177,7 @@ import Testing
         #expect(envelope?.payload == .string(depths))
     }
 
-    /// The WebSocket checks that a frame is UTF-8; invalid bytes that arrive all the same are replaced.
+    /// The WebSocket checks that a frame is UTF-8; invalid bytes that arrive anyway are replaced.
     @Test func bytesThatAreNoTextAreReplaced() {
         let frame = Array(#"{"event":"e","data":"a"#.utf8) + [0xFF] + Array(#"b","x":"#.utf8) + [0x22, 0xC3, 0x22, 0x7D]
         let expected = Envelope(event: "e", data: "a\u{FFFD}b", extra: ["x": "\"\u{FFFD}\""])
@@ -191,7 +191,7 @@ import Testing
 
     // MARK: Mutations
 
-    /// Whatever the bytes, the decoder says what the JSON value says, or what the value lacks.
+    /// For any bytes, the decoder's result agrees with the JSON value or reports what the value lacks.
     @Test(arguments: 21...28)
     func mutatedFrameEndsAsItsJSONTells(seed: UInt64) {
         var mutation = Mutation(seed: seed)
@@ -206,7 +206,7 @@ import Testing
                 case .failure(.missingEvent): value?.objectValue != nil && value?["event"]?.stringValue == nil
                 case .failure(.incomplete(let event, _)): value?["event"]?.stringValue == event.text
                 case .failure(.binary): false
-                // Not one pattern for both: Swift 6.3.1 lets go of an indirect case's box before it copies out of it.
+                // Two patterns instead of one, because Swift 6.3.1 releases an indirect case's box before it copies out of it.
                 case .success(.event(let envelope)): isRead(value, as: envelope)
                 case .success(.control(_, let envelope)): isRead(value, as: envelope)
                 }

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// Signed data is sent as it was signed: not one byte of it is written anew.
+    /// Signed data is sent as it was signed: not a single byte of it is rewritten.
     // Proves P2.9, P7.1.
     @Test func channelDataIsPassedOnByteForByte() throws {
         let signed = "{ \"user_id\":1,\t\"user_info\" : {\"n\":\"\\u00e9e\u{301}\\/\"}, \"user_id\":1.0 }"

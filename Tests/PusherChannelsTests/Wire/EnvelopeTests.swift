@@ -31,7 +31,7 @@ import Testing
         #expect(frame.description == description)
     }
 
-    /// As of an event whose data was decrypted.
+    /// For example, this envelope may be of an event whose data was decrypted.
     @Test func itsSizeIsThatOfItsDataToo() {
         let envelope = Envelope(event: "e", channel: "c", data: "0123456789abcdef", extra: ["serial": "1"])
         #expect(envelope.size == 18)

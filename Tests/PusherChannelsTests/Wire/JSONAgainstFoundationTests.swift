@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Documents are read by this package's JSON and Foundation's: both accept or both refuse, and mean the same.
+/// This package's JSON and Foundation's read documents alike: both accept or refuse them, with the same result.
 ///
 /// The differences are listed, each case with its reason: ``JSONDocuments/foundationOnly``, ``JSONDocuments/hereOnly``, and
 /// ``JSONDifferences``.
@@ -58,7 +58,7 @@ import Testing
         #expect(accepted > 50, "too few mutations were valid for the comparison to mean much")
     }
 
-    /// The scanner, the value and the raw member read the same grammar, each with a loop of its own.
+    /// The scanner, the value and the raw member read the same grammar, each with its own loop.
     @Test(arguments: 11...18)
     func readersOfThePackageAgree(seed: UInt64) {
         let documents = JSONDocuments.valid.filter { $0.contains("\"a\"") } + ["{}", "{\"a\":1}"]

@@ -47,7 +47,7 @@ import Testing
 
     // MARK: Strings
 
-    /// Strings are read eight bytes at a time; what ends them is found at every place of a word, and nothing else is.
+    /// Strings are read eight bytes at a time; a byte that ends them is found at every place of a word, and no other byte is.
     @Test func stringEndsAtItsQuoteWhereverThatStands() {
         for length in 0...24 {
             let text = "\"" + String(repeating: "~", count: length) + "\" tail \" tail"
@@ -107,7 +107,7 @@ import Testing
         #expect(error?.problem == "nested too deeply")
     }
 
-    // MARK: Bytes that are no text
+    // MARK: Bytes that aren't text
 
     @Test(arguments: [[0xEF, 0xBB, 0xBF, 0x31], [0xFF], [0x80], [0xFE, 0xFF, 0x00, 0x31], [0x31, 0x00], [0x00]] as [[UInt8]])
     func bytesOutsideStringsMustBeOfTheGrammar(bytes: [UInt8]) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Members in order, found by their ids.
+/// Members in order, found by their IDs.
 @Suite struct MemberListTests {
     private func member(_ id: String, _ info: JSONValue? = nil) -> PresenceMember {
         PresenceMember(userID: Name(id), info: info.map { JSONText($0) })
@@ -33,7 +33,7 @@ import Testing
         #expect(list != MemberList([member("a", 1)]))
     }
 
-    /// A list agrees with a dictionary and an array of its order, whatever is done, in any order.
+    /// A list agrees with a dictionary and an array of its order after any operations in any order.
     @Test(arguments: 1...8)
     func itIsADictionaryInOrder(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -58,7 +58,7 @@ import Testing
         #expect(list.members.map(\.userID) == order)
     }
 
-    /// Those who come and go leave nothing behind.
+    /// Members who come and go leave nothing behind.
     @Test func goneMembersAreForgotten() {
         var list = MemberList()
         for number in 0..<100_000 {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PercentEncodingTests {
     private static let unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 
-    /// RFC 3986, 2.3, beside what Foundation makes of it.
+    /// RFC 3986, 2.3, compared with Foundation's encoding.
     @Test func everyByteIsEscapedThatIsNotUnreserved() {
         let allowed = CharacterSet(charactersIn: Self.unreserved)
         for scalar in (0..<0x300).compactMap(Unicode.Scalar.init) {

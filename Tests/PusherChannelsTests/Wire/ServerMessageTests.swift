@@ -23,7 +23,7 @@ import Testing
         #expect(envelope.data == value["data"]?.stringValue ?? rawJSONMember("data", of: frame))
     }
 
-    /// The names without the `internal` of the wire are the public ones; no server sends them, and none is taken for its like.
+    /// Names without the wire's `internal` are the public ones. No server sends them, and they aren't read as control events.
     @Test(arguments: [
         "pusher_internal:signin_success", "pusher:watchlist_events", "pusher:subscription_succeeded",
         "pusher:subscription_count", "pusher:member_added", "pusher:member_removed", "pusher_internal:ping", "pusher:PING",

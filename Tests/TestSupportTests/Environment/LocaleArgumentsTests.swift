@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Text for people follows the locale, text for machines does not.
+/// Text for people depends on the locale; text for machines doesn't.
 struct LocaleArgumentsTests {
     private let environment = TestEnvironment()
     private let date = Date(timeIntervalSince1970: 1_709_208_000)  // 29 February 2024, noon

@@ -42,7 +42,7 @@ struct TestEnvironmentTests {
         #expect(formatter.string(from: environment.now()) == "2544-01-01 01")
         #expect(environment.dateFormatter() !== formatter)
         #expect(environment.numberFormatter().string(from: 1_234.5) == "1.234,5")
-        // The formatter's own reads aren't those of the code under test.
+        // Only reads by the code under test are counted, not those by the formatter.
         #expect(environment.locale.reads.isEmpty)
     }
 

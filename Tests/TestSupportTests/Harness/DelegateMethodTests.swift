@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Methods that nearly are a delegate's, and are never called: the compiler says nothing of them.
+/// A delegate with methods that nearly match the protocol's. They are never called, and the compiler doesn't warn about them.
 private final class NearDelegate: PusherDelegate {
     func receivedError(_ error: PusherError) {}
     func signedIn(userID: String) async {}

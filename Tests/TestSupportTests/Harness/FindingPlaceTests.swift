@@ -6,9 +6,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Findings say where what they are about comes from. Lines stand for themselves: what is made on a line of the test names that line.
+/// Findings name the origin of their subject: an object made on a line of the test names that line.
 @Suite struct FindingPlaceTests {
-    /// Returns the findings of a harness about a test, with lines counted from where the test begins.
+    /// Returns a harness's findings about a test, with line numbers relative to the start of the test.
     private func findings(
         from first: Int = #line, _ body: (TestHarness) async throws -> Void
     ) async throws -> [String] {
@@ -200,7 +200,7 @@ import FoundationNetworking
             let server = try await harness.startServer()
             server.router["GET /never"] = DataResponse { _ in Data() }
             server.router.on("GET /trouble") { _ in throw Trouble() }
-            // Nobody cancels the route: one of its own tasks was.
+            // The route itself isn't cancelled; the error stands for a cancelled task of its own.
             server.router.on("GET /own") { _ in throw CancellationError() }
             for path in ["own", "trouble", "neverr"] {
                 _ = try await URLSession.shared.data(from: server.url.appendingPathComponent(path))

@@ -3,7 +3,7 @@ import Logging
 import TestSupport
 import Testing
 
-/// The loggers and signers that a harness lends to code under test, and the comparison of events that came.
+/// The loggers and signers that a harness provides to the code under test, and the comparison of received events.
 @Suite struct HarnessDoubleTests {
     @Test func `What is logged is in its own harness, with its metadata`() throws {
         try withTestHarness { first in

@@ -3,9 +3,10 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Another thread may be in the middle of a call when a test ends, and then holds what it calls.
+/// When a test ends, another thread may still be in a call, and then it holds the object that it calls.
 @Suite struct LastOwnerTests {
-    /// An app's object that has a client, whose delegate it is, and that is called on the client's queue: for as long as a test says.
+    /// An object of the app that owns a client and is its delegate. Its call on the client's queue lasts as long as the test
+    /// says.
     private final class Owner: PusherDelegate, Sendable {
         let pusher: Pusher
         let isCalled = DispatchSemaphore(value: 0)
@@ -23,13 +24,13 @@ import Testing
             mayReturn.wait()
         }
 
-        /// Connects, and lets go of itself while the client's queue is in the delegate.
+        /// Connects, and releases the owner while the client's queue is inside the delegate call.
         static func connectAndLeave(_ harness: TestHarness) {
             let mayReturn = DispatchSemaphore(value: 0)
             let owner = Owner(harness, until: mayReturn)
             owner.pusher.connect()
             owner.isCalled.wait()
-            // By when it runs, the test has ended.
+            // By the time this thread runs, the test has ended.
             Thread { mayReturn.signal() }.start()
         }
     }
@@ -73,7 +74,7 @@ import Testing
         #expect(failure?.findings.map(\.kind) == [.unusedStub])
     }
 
-    #if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+    #if !canImport(Darwin)  // On Darwin, the executor needs a newer system than the package does.
     @Test func `What a task holds that was cancelled behind its executor's body is no leak`() async throws {
         try await withTestHarness { harness in
             let executor = harness.makeExecutor()

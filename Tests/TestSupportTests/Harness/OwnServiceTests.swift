@@ -6,11 +6,11 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// An app under test makes its clients itself, with its own key, cluster and endpoints.
+/// Apps under test that make their clients themselves, with their own key, cluster and endpoints.
 @Suite struct OwnServiceTests {
     private static let key = "app-key"
 
-    /// An app's client as the README makes it.
+    /// Returns an app's client, made as in the README.
     private static func client(
         _ environment: PusherEnvironment,
         authMethod: AuthMethod = .endpoint(authEndpoint: "https://api.example.com/broadcasting/auth")
@@ -46,7 +46,7 @@ import FoundationNetworking
         }
     }
 
-    /// The client hears of a status; why is in the body, which it doesn't look into.
+    /// The client gets only a status. The reason is in the body, which the client doesn't parse.
     @Test func `An authorization that is refused here is told of with the reason`() throws {
         let app = ServerApp(id: "7", key: "app-key", secret: "app-secret")
         try withTestHarness(apps: [app], allowing: [.pendingTimer]) { harness in

@@ -13,7 +13,7 @@ extension Recorder {
 }
 
 @Suite struct RecorderTests {
-    /// Asked again about everything with each that comes, a recorder of many events would take the square of their number.
+    /// If a recorder checked all entries again for each new one, the cost would grow with the square of their number.
     @Test func `Who waits is asked about each entry when it comes, not again with each that follows`() async throws {
         let recorder = Recorder<Int>()
         let asked = Locked(0)
@@ -27,7 +27,8 @@ extension Recorder {
         for await _ in begun { break }
         for number in 1..<1_000 { recorder.append(number) }
         #expect(try await wanted == 999)
-        // Two threads at a time may ask twice; with each entry about all before it would be half a million.
+        // Two threads may ask about an entry at the same time. Asking about all earlier entries each time would take half a
+        // million calls.
         #expect(asked.withLock { $0 } < 3_000)
     }
 
@@ -51,7 +52,7 @@ extension Recorder {
         #expect(recorder.all == [1, 1])
     }
 
-    /// Returns the message of a wait in vain, without the parts that are always the same.
+    /// Returns the message of a wait that failed, without the parts that are always the same.
     private func complaint(of recorder: Recorder<Int>) async -> String {
         let error = await #expect(throws: NothingCame.self) { try await recorder.next("any", within: .zero) { $0 < 0 } }
         return (error?.description ?? "").replacing("no any within 0.0 seconds at least; ", with: "").replacing(

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The story that a harness tells of a test that fails, and its waits for conditions.
+/// The story that a harness tells about a failing test, and the harness's waits for conditions.
 @Suite struct StoryTests {
     @Test func `The story has what happened, and where the clients stand`() throws {
         try withTestHarness { harness in
@@ -84,7 +84,7 @@ import FoundationNetworking
         #expect(throws: TestFailure.self) { try harness.verify() }
     }
 
-    /// An answer that is delayed isn't told as one that was given.
+    /// A delayed response isn't reported as one that was already given.
     @Test func `A test that is cancelled says what it was at`() throws {
         try withTestHarness(allowing: [.pendingTimer]) { harness in
             harness.session.stub("GET /orders", .json(["tea"]).delayed(by: .seconds(2)))
@@ -171,7 +171,7 @@ import FoundationNetworking
         }
     }
 
-    /// As by a request's answer that comes only now.
+    /// A response that arrives late may make such a timer.
     @Test func `A timer that other threads make late runs, too`() async throws {
         try await withTestHarness { harness in
             let (looks, isDone) = (Locked(0), Locked(false))
@@ -180,7 +180,7 @@ import FoundationNetworking
                     looks += 1
                     return looks
                 }
-                // Past those looks that are taken before time moves on.
+                // By now, the checks that come before time moves are over.
                 if count == 20 {
                     _ = harness.scheduler.schedule(at: .seconds(3), label: "late") { isDone.withLock { $0 = true } }
                 }
@@ -190,12 +190,12 @@ import FoundationNetworking
         }
     }
 
-    /// Such as a retry without a delay.
+    /// A retry without a delay is an example.
     @Test func `A timer that always makes another for the same time is an error and holds up nobody`() {
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness(allowing: [.pendingTimer]) { harness in
                 let scheduler = harness.scheduler
-                // Weakly: what is left over keeps nothing.
+                // The reference is weak, because the leftover timer must keep nothing alive.
                 @Sendable func again(_ scheduler: TestScheduler?) {
                     _ = scheduler?.schedule(at: .origin, label: "again") { [weak scheduler] in again(scheduler) }
                 }

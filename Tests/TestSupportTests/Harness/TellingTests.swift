@@ -7,9 +7,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// By the time a waiter is told of something, the timers for it exist: a test that moves time at once moves it past them.
+/// The timers for an event exist before its waiter is notified, so a test that then advances time moves past them.
 @Suite struct TellingTests {
-    /// A matcher that is asked about `path` before whoever waits hears of it, and looks at the harness then.
+    /// Returns a matcher that inspects the harness when it is asked about `path`, which is before the waiter is notified.
     private static func matcher(
         _ path: String, begun: AsyncStream<Void>.Continuation, _ look: @escaping @Sendable () -> Void
     ) -> RequestMatcher {
@@ -25,13 +25,13 @@ import FoundationNetworking
         session.dataTask(with: URLRequest(url: try #require(URL(string: "http://a\(path)")))) { _, _, _ in }.resume()
     }
 
-    /// The labels of the timers that there are when a waiter is told of a request for `/late`.
+    /// Returns the labels of the timers that exist when a waiter is notified of a request for `/late`.
     private static func timersWhenTold(_ response: StubResponse) async throws -> [String] {
         try await withTestHarness(allowing: [.pendingTimer]) { harness in
             harness.session.stub("GET /first", .ok)
             harness.session.stub("GET /late", response)
             let (begun, continuation) = AsyncStream<Void>.makeStream()
-            // The first time counts: two threads may ask at once.
+            // Only the first call counts, because two threads may ask at once.
             let labels = Locked<[String]?>(nil)
             async let told = harness.session.nextRequest(
                 matcher("/late", begun: continuation) { [scheduler = harness.scheduler] in
@@ -47,7 +47,7 @@ import FoundationNetworking
         }
     }
 
-    /// The times of the timers that there are when a delegate hears of a failure.
+    /// A delegate that notes the deadlines of the timers that exist when it is notified of a failure.
     private final class Looker: PusherDelegate, Sendable {
         let scheduler: TestScheduler
         let times = Locked<[Instant]>([])
@@ -79,7 +79,7 @@ import FoundationNetworking
         #expect(try await Self.timersWhenTold(.fault(.latency(.seconds(30)))) == ["answer to GET /late"])
         let open = Gate()
         open.open()
-        // The request's own time-out is another.
+        // The request's own time-out is another timer.
         #expect(try await Self.timersWhenTold(.ok.delayed(by: .seconds(30)).held(by: open)).first == "answer to GET /late")
     }
 
@@ -203,7 +203,7 @@ import FoundationNetworking
         try await withTestHarness(allowing: [.pendingTimer]) { harness in
             let (failed, continuation) = AsyncStream<[String]>.makeStream()
             var settings = LocalServer.Settings(scheduler: harness.scheduler)
-            // What it completes, no call of the server's has caused.
+            // This session completes requests later, outside any call from the server.
             let session = MockSession(
                 delivery: .scheduled(harness.scheduler, after: .milliseconds(1)), scheduler: harness.scheduler)
             settings.httpSession = session

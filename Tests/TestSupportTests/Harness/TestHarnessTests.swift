@@ -249,7 +249,7 @@ struct TestHarnessServerTests {
 
     @Test func `A server on a socket has the harness's apps and profile unless it is given others`() async throws {
         let app = ServerApp(id: "7", key: "app-key", secret: "app-secret")
-        // This one takes requests that nobody signed.
+        // This server accepts unsigned requests.
         try await withTestHarness(apps: [app], profile: .pusherFake) { harness in
             func status(_ path: String, _ server: LocalServer) async throws -> Int? {
                 let (_, response) = try await URLSession.shared.data(from: server.url.appendingPathComponent(path))

@@ -13,7 +13,7 @@ import Testing
         return downstream
     }
 
-    /// Passes what may pass at a time; how many bytes that was, and what stands in the way of more.
+    /// Passes all bytes that may pass at this time. Returns their number, and the step that holds back the rest.
     private func pass(_ downstream: inout Downstream, at now: Instant = .origin) -> (Int, Downstream.Step) {
         var count = 0
         while true {

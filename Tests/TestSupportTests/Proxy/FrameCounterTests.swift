@@ -5,7 +5,7 @@ import Testing
 @Suite struct FrameCounterTests {
     private let head = Array("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n".utf8)
 
-    /// Returns the positions where frames end if the bytes are read in pieces of a size.
+    /// Returns the positions at which frames end when the bytes are read in pieces of the given size.
     private func ends(in bytes: [UInt8], piece: Int) -> [Int] {
         var counter = FrameCounter()
         var ends: [Int] = []

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 @Suite struct ProxyConnectionTests {
-    /// Both ends of a client's connection.
+    /// Returns both ends of a client's connection.
     private func connection() throws -> (proxys: Int32, clients: Int32) {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
@@ -19,7 +19,7 @@ import Testing
         var connection = ProxyConnection(client: PlainStream(descriptor: proxys), to: [], faults: [], at: .origin)
         try withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { buffer in
             #expect(connection.advance(at: .origin, with: buffer) == .origin + .seconds(5))
-            // After the look, before the thread waits: it must still wait for the client's word, which is there.
+            // The client's bytes arrive after the connection looked and before its thread waits: it must still wait for them.
             try #require(write(clients, "GET", 3) == 3)
             #expect(connection.isWaitingForClient)
             _ = connection.advance(at: .origin, with: buffer)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// A client behind TLS: what is to be sent at its end waits in the session.
+    /// The stream of a TLS client, whose last bytes to send wait in the TLS session.
     private final class SecureStream: ProxyStream {
         let descriptor: Int32
         var hasUnsent = false

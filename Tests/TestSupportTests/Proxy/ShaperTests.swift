@@ -4,7 +4,7 @@ import Testing
 @testable import TestSupport
 
 @Suite struct ShaperTests {
-    /// Lets bytes through as fast as may be; when each portion passed, and how many bytes it was.
+    /// Passes bytes as fast as the shaper allows. Returns the time and the size of each portion.
     private func pass(_ bytes: Int, through shaper: inout Shaper, from start: Instant = .origin) -> [(Instant, Int)] {
         var (now, left) = (start, bytes)
         var portions: [(Instant, Int)] = []
@@ -36,7 +36,7 @@ import Testing
         var shaper = Shaper()
         shaper.bandwidth = bandwidth
         let portions = pass(3 * bandwidth, through: &shaper)
-        // As long as it must, and no millisecond longer.
+        // At least as long as it must take, and less than a millisecond longer.
         let end = portions.last?.0 ?? .origin
         #expect(end >= .seconds(3))
         #expect(end < .milliseconds(3001))

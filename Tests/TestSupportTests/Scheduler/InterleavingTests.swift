@@ -2,10 +2,10 @@ import PusherChannels
 import TestSupport
 import Testing
 
-#if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+#if !canImport(Darwin)  // On Darwin, the executor needs a newer system than the package does.
 
 struct InterleavingTests {
-    /// Opens twice where one looks before the other has opened.
+    /// A door that opens twice if one caller checks it before the other has opened it.
     private actor Door {
         private(set) var opened = 0
 

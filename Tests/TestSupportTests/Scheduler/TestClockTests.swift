@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-#if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+#if !canImport(Darwin)  // On Darwin, the executor needs a newer system than the package does.
 
 struct TestClockTests {
     private let executor = TestExecutor()

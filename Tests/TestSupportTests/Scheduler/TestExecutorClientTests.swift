@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-#if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+#if !canImport(Darwin)  // On Darwin, the executor needs a newer system than the package does.
 
 /// The SDK's client with its asynchronous user code on an executor.
 struct TestExecutorClientTests {

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+#if !canImport(Darwin)  // On Darwin, the executor needs a newer system than the package does.
 
 struct TestExecutorFailureTests {
     private func never() async {
@@ -39,7 +39,7 @@ struct TestExecutorFailureTests {
         #expect(try #require(error).description.contains("nothing is scheduled"))
     }
 
-    /// Foundation on Linux would end the process.
+    /// Cancelling such a request would make Foundation on Linux end the process.
     @Test func `A deadlock doesn't cancel a request that is being answered`() async throws {
         try await withTestHarness { harness in
             harness.session.stub("GET /", .ok)

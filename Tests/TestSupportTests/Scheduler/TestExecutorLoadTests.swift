@@ -2,9 +2,9 @@ import PusherChannels
 import TestSupport
 import Testing
 
-#if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+#if !canImport(Darwin)  // On Darwin, the executor needs a newer system than the package does.
 
-/// Reconnects with growing pauses until it is connected, as clients do.
+/// An actor that reconnects with growing pauses until it is connected, as clients do.
 private actor Reconnector {
     private let clock: any Clock<Duration>
     private(set) var attempts = 0

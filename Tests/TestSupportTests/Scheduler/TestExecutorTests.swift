@@ -3,10 +3,10 @@ import PusherChannels
 import TestSupport
 import Testing
 
-#if !canImport(Darwin)  // There, the executor needs a newer system than the package does.
+#if !canImport(Darwin)  // On Darwin, the executor needs a newer system than the package does.
 
 struct TestExecutorTests {
-    /// The order in which four tasks, and then what they do after a yield, run.
+    /// Returns the order in which four tasks run, and then the order of the parts that follow a yield.
     private func order(seed: UInt64?) -> String {
         let executor = TestExecutor(seed: seed)
         let log = Locked("")
@@ -37,7 +37,7 @@ struct TestExecutorTests {
         #expect(count.withLock { $0 } == 3)
     }
 
-    /// With its last task goes all that keeps an executor: the thread that brought the job may still be at it.
+    /// An executor is released with its last task, while the thread that enqueued the task's job may still be in the call.
     @Test func `A job may be run as soon as it is there, and end its executor`() {
         let resumer = DispatchQueue(label: "resumer")
         for _ in 0..<4_000 {

@@ -55,7 +55,7 @@ import Testing
         }
         scheduler.advance(by: .seconds(2))
         #expect(ran.withLock { $0 } == [.seconds(1)])
-        // Whoever is on the queue already would wait for himself.
+        // A caller that is already on the queue must not wait for itself.
         queue.sync { scheduler.advance(by: .seconds(2)) }
         #expect(ran.withLock { $0 } == [.seconds(1), .seconds(3)])
     }

@@ -7,8 +7,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-// The samples of the CommonDependencies document, each with a line that says what differs. Everywhere: `World.mock` is made of
-// an environment of the test's own, and `CommonDependencies.Calendars.nextMockedCalendar` is `environment.calendar.next`.
+// The samples of the CommonDependencies document, each with a comment on its changes. In all of them, `World.mock` is made of the
+// test's own environment, and `CommonDependencies.Calendars.nextMockedCalendar` is `environment.calendar.next`.
 
 /// Changed: closures are `@Sendable`, `mainScheduler` is an SDK scheduler, the publisher is an async function, and
 /// `URLSession` is the SDK's seam over it, which can be mocked on Linux.
@@ -27,7 +27,7 @@ private struct World: Sendable {
 }
 
 extension World {
-    /// Changed: what configures a formatter or coder doesn't return it, and the scheduler is not of a dispatch queue.
+    /// Changed: closures that configure a formatter or coder don't return it, and the scheduler isn't a dispatch queue's.
     static let live: World = {
         let urlSession = Live.urlSession()
 
@@ -64,7 +64,7 @@ extension World {
     }
 }
 
-/// Changed: as ``World``.
+/// Changed like ``World``.
 private struct APIDependencies: Sendable {
     let decoder: @Sendable () -> AnyDecoder<Data>
     let encoder: @Sendable () -> AnyEncoder<Data>
@@ -87,7 +87,7 @@ private struct User: Codable, Equatable {
     var name: String
 }
 
-/// Changed: what the document has in comments is done, on a scheduler instead of a queue.
+/// Changed: the code does what the document describes in comments, on a scheduler instead of a queue.
 private func performRequest(
     urlRequest: URLRequest, dependencies: APIDependencies, completion: @escaping @Sendable (Result<User, any Error>) -> Void
 ) {
@@ -110,7 +110,7 @@ struct CommonDependenciesTests {
         github = try #require(URL(string: "https://github.com"))
     }
 
-    // Changed: the document's `MockedResponses.http404(from:)` is put together here.
+    // Changed: implements the document's `MockedResponses.http404(from:)`.
     private func http404(from url: URL) -> MockSession.Response {
         (Data(), HTTPURLResponse(url: url, statusCode: 404, httpVersion: nil, headerFields: nil), nil)
     }
@@ -143,7 +143,7 @@ struct CommonDependenciesTests {
         #expect(results.withLock { $0 } == [User(name: "Ada")])
     }
 
-    // MARK: One by one
+    // MARK: Individual dependencies
 
     // Changed: `next` is the environment's own.
     @Test func `A calendar`() {
@@ -171,7 +171,7 @@ struct CommonDependenciesTests {
         #expect(mockedDateFormatter.string(from: world.now()).contains("腊月"))
     }
 
-    // Changed: `decode(_:from:)` is called itself, as there is no `Just(…).decode(type:decoder:)` without Combine.
+    // Changed: calls `decode(_:from:)` directly, because there is no `Just(…).decode(type:decoder:)` without Combine.
     @Test func `A JSON decoder`() throws {
         let jsonDecoder = world.decoder()
         #expect(throws: DecodingError.self) { try jsonDecoder.decode(String.self, from: Data()) }
@@ -248,7 +248,7 @@ struct CommonDependenciesTests {
         #expect(printed.withLock { $0 } == ["3 seconds later..."])
     }
 
-    // Changed: the response is the session's, instead of a handler's that all sessions share; the task has a completion handler.
+    // Changed: the response belongs to the session, not to a handler that all sessions share; the task has a completion handler.
     @Test func `A URL session`() {
         let statuses = Locked<[Int?]>([])
         let defaultUrlSession = world.urlSession()

@@ -28,8 +28,8 @@ private struct AGSessionImpl: Sendable {
     }
 }
 
-/// "Http Stubs: let's go Swift Swizzling!": its test. Changed: stubs are a session's own, and its configuration is asked for
-/// instead of being put in place of everybody's; the types are today's.
+/// The test of "Http Stubs: let's go Swift Swizzling!". Changed: stubs belong to a session, which provides a configuration
+/// instead of replacing everybody's; the types are today's.
 class HTTPStubsArticleXCTests: XCTestCase {
     func testGETWithoutParametersStub() throws {
         @Sendable func http_200(request: RecordedRequest, params: [String: String]?) -> StubResponse {
@@ -75,7 +75,7 @@ class HTTPStubsArticleXCTests: XCTestCase {
     }
 }
 
-/// The article's test in Swift Testing: nothing to wait for, nothing to remove.
+/// The article's test in Swift Testing, which has nothing to wait for and nothing to remove.
 struct HTTPStubsArticleTests {
     @Test func `A stub answers a GET without parameters`() async throws {
         try await withTestHarness { harness in

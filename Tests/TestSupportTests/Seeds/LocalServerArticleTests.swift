@@ -8,9 +8,9 @@ import XCTest
 import FoundationNetworking
 #endif
 
-/// "Mocking HTTP Requests for iOS App UI Tests": its test case. Changed: the server runs without an event loop and a thread of the
-/// test's own, on a free port, and its start and stop are awaited; the test asks for the page instead of sleeping until a browser
-/// does.
+/// The test case of "Mocking HTTP Requests for iOS App UI Tests". Changed: the server needs no event loop or thread from the
+/// test, uses a free port, and is started and stopped with `await`; the test requests the page instead of sleeping until a
+/// browser does.
 class LocalServerArticleXCTests: XCTestCase {
     var server: LocalServer!
     var router: Router!
@@ -37,8 +37,8 @@ class LocalServerArticleXCTests: XCTestCase {
     }
 }
 
-/// The article's test in Swift Testing, and the article's wishes: to see the requests that the app makes, and to point an app at
-/// the server by its environment.
+/// The article's test in Swift Testing, and what the article asks for: to see the app's requests, and to point an app at the
+/// server through its environment.
 struct LocalServerArticleTests {
     @Test func `A page is served, and the request is seen`() async throws {
         try await withTestHarness { harness in

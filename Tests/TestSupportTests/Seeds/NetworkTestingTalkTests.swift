@@ -22,7 +22,7 @@ final class AppUITests: XCTestCase {
         TrafficRecorder(environment: environment.merging(["TRAFFIC_DIR": directory.path]) { own, _ in own })
     }
 
-    /// The talk's first sample. Changed: `try!` is `try`, and what was recorded is looked at.
+    /// The talk's first sample. Changed: `try!` is `try`, and the test checks the recording.
     func testDefault() throws {
         let recorder = makeRecorder()
         recorder.start()
@@ -101,8 +101,8 @@ final class AppUITests: XCTestCase {
         try recorder.validate(against: "CMDUConf.json", filter: AnalyticsFilter())
     }
 
-    /// The demo's app: "I am proxying the configuration … so I create a configuration with this instance in between." Recorded, then
-    /// validated, then with a parameter that was forgotten.
+    /// The demo's app: "I am proxying the configuration … so I create a configuration with this instance in between." The test
+    /// records it, validates it, and then validates it with a parameter that differs.
     func testDemo() async throws {
         let server = MockSession(delivery: .immediate)
         server.stub("POST /events", .ok)
@@ -132,7 +132,7 @@ final class AppUITests: XCTestCase {
     }
 }
 
-/// Stands for the talk's app: its buttons send requests.
+/// A stand-in for the talk's app, whose buttons send requests.
 private struct Application {
     struct Button {
         let action: () -> Void

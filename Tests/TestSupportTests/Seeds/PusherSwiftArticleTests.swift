@@ -7,7 +7,7 @@ import XCTest
 import FoundationNetworking
 #endif
 
-/// "What I Learned Building the PusherSwift Framework": its presence test, changed in one word: `PresencePusherChannel` is
+/// The presence test of "What I Learned Building the PusherSwift Framework", with one word changed: `PresencePusherChannel` is
 /// `PusherPresenceChannel` today.
 class PusherPresenceChannelTests: XCTestCase {
     var pusher: Pusher!
@@ -34,8 +34,8 @@ class PusherPresenceChannelTests: XCTestCase {
 }
 
 /// The article's authentication test. Changed: `PusherConnectionDelegate` is `PusherDelegate` today, `subscriptionDidSucceed` is
-/// `subscribedToChannel`, the mock session is an instance, `wait(for:)` stands for `waitForExpectations`, which Swift 6 leaves to
-/// the main actor, and the patience is longer: a loaded machine must not fail it.
+/// `subscribedToChannel`, the mock session is an instance, `wait(for:)` replaces `waitForExpectations`, which Swift 6 restricts
+/// to the main actor, and the time-out is longer, because the test must not fail on a loaded machine.
 class AuthenticationTests: XCTestCase {
     class DummyDelegate: PusherDelegate {
         var ex: XCTestExpectation?
@@ -96,7 +96,7 @@ class AuthenticationTests: XCTestCase {
     }
 }
 
-/// The article's tests in Swift Testing, on the harness: nothing is waited for.
+/// The article's tests in Swift Testing, on the harness, without any waits.
 struct PusherSwiftArticleTests {
     @Test func `Members hold the socket id if there is no user data fetcher`() throws {
         try withTestHarness { harness in
@@ -121,7 +121,7 @@ struct PusherSwiftArticleTests {
         }
     }
 
-    /// The article's look-up: the method and the address first, the fallback second; on an instance, not on the class.
+    /// The article's look-up: first the method and the address, then the fallback. Here it is on an instance, not on the class.
     @Test func `A mock session looks for a response by method and address, then takes the fallback`() throws {
         let session = MockSession(delivery: .immediate)
         let url = try #require(URL(string: "http://localhost:9292/pusher/auth"))

@@ -31,7 +31,7 @@ struct StubTests {
         }
     }
 
-    /// Returns the reply that a request gets at once; nil if it gets none.
+    /// Returns the immediate reply to a request, or nil if there is none.
     private func reply(_ method: String, _ path: String) -> String? {
         send(method, path).withLock { $0 }
     }

@@ -10,9 +10,9 @@ import Glibc
 import Darwin
 #endif
 
-/// A WebSocket client on bare POSIX sockets, which can do what no proper client does.
+/// A WebSocket client on bare POSIX sockets that can do what no proper client does.
 ///
-/// Its blocking calls run on a queue of its own; a receive timeout keeps a lost test from hanging.
+/// Its blocking calls run on their own queue. A receive time-out keeps a failed test from hanging.
 final class RawWebSocket: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -31,7 +31,7 @@ final class RawWebSocket: Sendable {
     private let queue = DispatchQueue(label: "raw web socket")
     private let isClosed = Locked(false)
 
-    /// Connects and asks for an upgrade; `nil` as the path asks for nothing.
+    /// Connects, and requests an upgrade unless `path` is `nil`.
     init(
         host: String = "127.0.0.1", port: Int, path: String? = "/app/local-key?protocol=7&client=raw&version=1.0"
     ) async throws {
@@ -78,14 +78,14 @@ final class RawWebSocket: Sendable {
         return file
     }
 
-    // MARK: Ending it
+    // MARK: Closing
 
-    /// Sends a FIN and stays to listen.
+    /// Sends a FIN, and can still receive.
     func finish() {
         shutdown(file, Int32(SHUT_WR))
     }
 
-    /// Sends a RST.
+    /// Closes the connection with a RST.
     func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(file, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
@@ -100,7 +100,7 @@ final class RawWebSocket: Sendable {
         if isFirst { Glibc.close(file) }
     }
 
-    /// Reads to the end; returns whether that is a FIN. A reset is none.
+    /// Reads to the end, and returns whether the end is a FIN and not a reset.
     func endsWithFIN() async throws -> Bool {
         try await run { file in
             var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -166,7 +166,7 @@ final class RawWebSocket: Sendable {
         }
     }
 
-    /// Reads exactly so many bytes; `nil` at the end of the stream or when it was reset.
+    /// Reads exactly `count` bytes. Returns `nil` if the stream ends or is reset.
     private func read(_ count: Int) async throws -> [UInt8]? {
         try await run { file in
             var bytes: [UInt8] = []
@@ -181,7 +181,7 @@ final class RawWebSocket: Sendable {
         }
     }
 
-    /// Reads the response to a plain request: its status, and its body by the length that it names.
+    /// Reads the response to a plain request: its status, and a body of the length that its head states.
     func readResponse() async throws -> (status: Int, body: String) {
         let head = try await readHead()
         let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) }

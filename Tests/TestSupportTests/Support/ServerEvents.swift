@@ -12,7 +12,7 @@ struct ServerEvents {
         settings = LocalServer.Settings(scheduler: scheduler, closeTimeout: closeTimeout) { continuation.yield($0) }
     }
 
-    /// Waits for a notice; those before it are passed over.
+    /// Waits for a notice, and skips the events before it.
     func wait(for notice: ServerMachine.Notice) async throws {
         _ = try await next("\(notice)", in: stream) { $0 == .notice(notice) }
     }

@@ -1,18 +1,19 @@
-/// The requests of official server libraries to the HTTP API, byte for byte but for the line ends, which are CR LF in the head.
+/// The requests of official server libraries to the HTTP API, byte for byte except for the line ends, which are CR LF in the
+/// head.
 ///
-/// The app is `1` with the key `local-key` and the secret `local-secret`, the clock stands at 1700000000. The requests of
+/// The app is `1` with the key `local-key` and the secret `local-secret`, and the clock is set to 1700000000. The requests of
 /// Python's library (3.3.4 with requests 2.34.2) were recorded from a socket. Those of Node (5.2.0 with node-fetch 2) and Ruby
-/// (2.0.3 with httpclient 2.8.3) were written down from their sources. Python sends its signature among the parameters and the
-/// MD5 of a body that is empty; Node sends parameters in the order they are signed in, and unescaped; Ruby sends its own first,
-/// escaped.
+/// (2.0.3 with httpclient 2.8.3) were written down from their sources. Python sends its signature among the parameters, and the
+/// MD5 of an empty body. Node sends parameters unescaped, in the order in which they are signed. Ruby sends a call's own
+/// parameters first, escaped.
 ///
-/// A signature was computed once more, by hand, with what stands between the first `?` and ` HTTP`, without it and sorted:
+/// A signature was computed again by hand, from the text between the first `?` and ` HTTP`, without the signature and sorted:
 ///
 ///     python3 -c 'import hmac,sys; print(hmac.new(b"local-secret", sys.stdin.read().encode(), "sha256").hexdigest())'
 ///
-/// over the method, the path and those parameters, unescaped, a line feed between them.
+/// over the method, the path and those parameters, unescaped and separated by line feeds.
 enum ServerLibraryRequests {
-    /// Python's. Its request to terminate a user's connections goes to a path without the app, and is left out.
+    /// Python's requests, without the one that terminates a user's connections, which goes to a path without the app.
     static let python: [(call: String, request: String)] = [
         (
             "trigger",
@@ -106,7 +107,7 @@ enum ServerLibraryRequests {
         ),
     ]
 
-    /// Node's.
+    /// Node's requests.
     static let node: [(call: String, request: String)] = [
         (
             "trigger",
@@ -216,7 +217,7 @@ enum ServerLibraryRequests {
         ),
     ]
 
-    /// Ruby's, which has no call for users.
+    /// Ruby's requests. Its library has no call for users.
     static let ruby: [(call: String, request: String)] = [
         (
             "trigger",

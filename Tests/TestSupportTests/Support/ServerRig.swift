@@ -2,7 +2,7 @@ import Foundation
 import PusherChannels
 import TestSupport
 
-/// A server machine with the effects of its latest input at hand.
+/// A server machine, together with the effects of its latest input.
 struct ServerRig {
     typealias ID = ServerMachine.ConnectionID
 
@@ -23,7 +23,7 @@ struct ServerRig {
         handle(.opened(ID(number), path: path))
     }
 
-    /// Stops the server, and returns the closes that this sends.
+    /// Stops the server, and returns the closes that it sends.
     mutating func closesAtShutdown() -> [String] {
         effects.removeAll()
         machine.shutdown(into: &effects)
@@ -110,7 +110,7 @@ struct ServerRig {
         }
     }
 
-    /// The `type` and `status` of the subscription error that was sent, and what it says.
+    /// The `type`, the `status` and the message of the subscription error that was sent.
     var subscriptionError: (type: String?, status: Int?, message: String?)? {
         for case .send(let text, _) in effects {
             guard let frame = try? JSONValue(parsing: text), frame["event"] == "pusher:subscription_error" else { continue }

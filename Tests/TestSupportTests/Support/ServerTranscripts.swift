@@ -1,5 +1,5 @@
-/// The behavior of real servers, in the form of the profiles' replies: the messages that were sent to each connection, and
-/// closes. A dash is nothing.
+/// The behavior of real servers, in the form of the profiles' replies: the messages sent to each connection, and the closes. A
+/// dash means nothing.
 enum ServerTranscripts {
     /// Laravel Reverb.
     static let reverb = #"""

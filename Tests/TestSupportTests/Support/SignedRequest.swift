@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 
 extension RecordedRequest {
-    /// A request to the HTTP API as a server library signs it, each part being replaceable.
+    /// Returns a request to the HTTP API, signed as a server library signs it. Each part can be replaced.
     static func signed(
         _ method: String, _ path: String, query: [String: String] = [:], body: String = "",
         key: String = "local-key", secret: String = "local-secret", timestamp: Int = 1_700_000_000,

@@ -1,13 +1,13 @@
 import PusherChannels
 
-/// A socket delegate that writes down what it hears, and may act on it.
+/// A socket delegate that writes down every call, and can act on it.
 final class SocketRecorder: WebSocketDelegate {
     private let log = Locked<[String]>([])
     private let action = Locked<(@Sendable (String) -> Void)?>(nil)
 
     var entries: [String] { log.withLock { $0 } }
 
-    /// Calls `body` with every entry, after it was written and within the report.
+    /// Calls `body` with every entry after writing it, still within the delegate call.
     func onEntry(_ body: (@Sendable (String) -> Void)?) {
         action.withLock { $0 = body }
     }

@@ -10,13 +10,13 @@ final class TemporaryDirectory: Sendable {
         remove()
     }
 
-    /// For XCTest, which keeps its test cases to the end of the process.
+    /// Removes the directory early, for XCTest, which keeps its test cases until the process ends.
     func remove() {
         try? FileManager.default.removeItem(atPath: path)
     }
 }
 
-/// A recorder whose files are in a temporary directory, at a time that stands still.
+/// A recorder with files in a temporary directory, at a fixed time.
 struct TrafficRig {
     static let time = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -53,7 +53,7 @@ struct TrafficRig {
         try JSONValue(parsing: text(of: name))
     }
 
-    /// Returns the mismatch of the traffic with a file written by hand; `nil` if it passes.
+    /// Returns the mismatch between the traffic and a file written by hand, or `nil` if the traffic passes.
     func mismatch(_ file: String, using validator: some Validator = .subset) throws -> TrafficMismatch? {
         try write(file)
         do {
@@ -64,7 +64,7 @@ struct TrafficRig {
         }
     }
 
-    /// The paths of the fields that differ, in all entries.
+    /// Returns the paths of the fields that differ, in all entries.
     func paths(_ file: String, using validator: some Validator = .subset) throws -> [String] {
         try mismatch(file, using: validator)?.differences.flatMap(\.paths) ?? []
     }

@@ -1,11 +1,11 @@
 import Processes
 
-/// The news that a test waited for didn't come.
+/// The error for an awaited event that didn't come.
 struct NothingHappened: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Waits for the next element that `isWanted`, and fails when none comes in time.
+/// Waits for the next element that `isWanted` accepts, and fails if none comes in time.
 func next<Element: Sendable>(
     _ name: String, in stream: AsyncStream<Element>, where isWanted: @escaping @Sendable (Element) -> Bool = { _ in true }
 ) async throws -> Element {
@@ -15,7 +15,7 @@ func next<Element: Sendable>(
     }
 }
 
-/// Runs `body`, and cancels and fails it when it takes too long.
+/// Runs `body`; cancels it and fails if it takes too long.
 func withWatchdog<Result: Sendable>(
     _ name: String, _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {

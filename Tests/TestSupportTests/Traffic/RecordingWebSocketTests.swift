@@ -2,7 +2,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// That a recorded socket keeps what a ``WebSocket`` promises.
+/// A recorded socket keeps the promises of ``WebSocket``.
 struct RecordingWebSocketTests {
     private let rig = TrafficRig()
     private let socket = MockWebSocket(server: .manual)
@@ -53,7 +53,7 @@ struct RecordingWebSocketTests {
     }
 
     @Test func `What is sent while the socket is closing isn't recorded`() {
-        /// Its server doesn't answer a close frame.
+        /// A socket whose server doesn't answer a close frame.
         final class Closing: WebSocket {
             private let held = Locked<(any WebSocketDelegate)?>(nil)
             var delegate: (any WebSocketDelegate)? {

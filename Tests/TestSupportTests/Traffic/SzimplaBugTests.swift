@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The bugs of the talk's library; each test is named for what happened there.
+/// Bugs of the talk's library. Each test is named after what happened there.
 struct SzimplaBugTests {
     private let rig = TrafficRig()
 

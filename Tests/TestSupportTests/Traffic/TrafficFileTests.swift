@@ -3,7 +3,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The files that a recorder writes, and those that it finds.
+/// The files that a recorder writes, and the files that it finds.
 struct TrafficFileTests {
     // MARK: The document
 
@@ -83,7 +83,7 @@ struct TrafficFileTests {
         #expect(try rig.json().arrayValue?.first?["headers"] == ["x-version": "2"])
     }
 
-    /// A socket that is open, and what its client calls.
+    /// Returns an open socket, and the recording socket that its client calls.
     private func openSocket(of rig: TrafficRig) -> (MockWebSocket, RecordingWebSocket) {
         let socket = MockWebSocket(server: .manual)
         let recording = rig.recorder.recording(socket)
@@ -115,7 +115,7 @@ struct TrafficFileTests {
                 == ["frame"])
     }
 
-    /// Traffic that looks like patterns and matchers.
+    /// Traffic passes even if it looks like patterns and matchers.
     @Test func `Whatever is recorded passes against its own file`() throws {
         let bodies = [
             #"{"a": {"$any": true}}"#, #"{"a": {"$absent": true}}"#, #"[{"$regex": "x"}, {"$type": 1}]"#,
@@ -147,7 +147,7 @@ struct TrafficFileTests {
         #expect(try rig.json().arrayValue?.first?["headers"] == ["a": ["$literal": ["$type": "number"]]])
     }
 
-    // MARK: What is refused
+    // MARK: Refusals
 
     @Test(arguments: ["true", "1", "woodpecker"]) func `CI records nothing`(ci: String) throws {
         let rig = TrafficRig(environment: ["CI": ci])
@@ -217,7 +217,7 @@ struct TrafficFileTests {
         #expect(!FileManager.default.fileExists(atPath: file))
     }
 
-    // MARK: Where files are
+    // MARK: File locations
 
     @Test func `Files are beside the test, or where the environment says, or where the path says`() throws {
         let rig = TrafficRig()

@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// This machine's names and ports, which are others in each run.
+/// The names and ports of this machine, which differ from run to run.
 struct TrafficLocalAddressTests {
     @Test func `Traffic of a local server passes on another port`() async throws {
         let rig = TrafficRig(headers: ["Referer", "Host"])

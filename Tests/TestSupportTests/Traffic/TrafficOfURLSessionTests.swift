@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Recorders under code that makes its requests itself, and where they may not record.
+/// Recorders for code that makes its own requests, and environments in which recorders may not record.
 struct TrafficOfURLSessionTests {
     private let rig = TrafficRig()
 
@@ -50,7 +50,7 @@ struct TrafficOfURLSessionTests {
         #expect(failure?.findings.count == 1)
         #expect(finding.text.contains("traffic.json is not recorded: this is a CI machine"))
         #expect(finding.text.contains("(TrafficOfURLSessionTests.swift:"))
-        // One that no harness knows still tells.
+        // A recorder that no harness knows still reports its finding.
         #expect(recorder.findings == [finding])
     }
 

@@ -7,10 +7,11 @@ import Testing
 struct TrafficPusherTests {
     private static let app = ServerApp(id: "42", key: "app-key", secret: "very-secret")
 
-    /// The secrets that are put into the traffic and must not come out.
+    /// The secrets in the traffic, which must not come out.
     private static let secrets = ["very-secret", "hunter2", "bearer-of-news"]
 
-    /// A client that signs its user in, joins a presence channel, sends an event and hears one that its backend publishes.
+    /// Runs a client that signs its user in, joins a presence channel, sends an event and receives one from its backend. Returns
+    /// the signatures of the requests.
     private func run(recordedBy recorder: TrafficRecorder, seen: String = "ann") async throws -> [String] {
         let server = InMemoryServer(ServerMachine(apps: [Self.app]), wallClock: { TrafficRig.time })
         let session = MockSession(server: server, delivery: .immediate)
@@ -19,7 +20,7 @@ struct TrafficPusherTests {
             scheduler: TestScheduler(), httpSession: recorder.recording(session),
             makeWebSocket: { recorder.recording(server.makeWebSocket()) }, wallClock: { TrafficRig.time }, randomSeed: { 1 },
             jsonEncoder: {
-                // A signed request carries a digest of its body.
+                // The keys are sorted, because a signed request carries a digest of its body.
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = .sortedKeys
                 return encoder
@@ -41,7 +42,7 @@ struct TrafficPusherTests {
         server.publish(channel: "presence-orders", event: "login", data: #"{"user":"bob","password":"hunter2"}"#)
         #expect(heard.signedIn)
         pusher.disconnect()
-        // The signatures, which depend on the secret: as the client and its backend sent them.
+        // The signatures as the client and its backend sent them. They depend on the secret.
         return session.requests.compactMap { $0.parameters["auth_signature"] }
     }
 

@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// That no secret gets out, whichever way it came in.
+/// No secret gets out, whichever way it came in.
 struct TrafficRedactionTests {
     private static func text(_ text: String) -> RecordedRequest {
         RecordedRequest(
@@ -81,7 +81,7 @@ struct TrafficRedactionTests {
             #expect(!text.contains("hunter2"))
         }
         #expect(file.contains("<redacted>") || file.contains("<multipart>"))
-        // The same with nothing hidden, so that it is seen that the secret was there.
+        // The same with nothing hidden shows that the secret was there.
         let open = TrafficRig(redaction: .none)
         open.recorder.record(Self.requests[index])
         #expect(
@@ -235,9 +235,9 @@ struct TrafficRedactionTests {
         #expect(try JSONValue(parsing: rig.recorder.entries.first?.json("body") ?? "")["errors"] == errors)
     }
 
-    // MARK: Of one's own
+    // MARK: Custom redactions
 
-    /// Programs differ in which characters of a text they encode.
+    /// Programs differ in which characters of a text they percent-encode.
     @Test(arguments: [
         "https://a.example/correct%20horse!", "https://a.example/correct%20horse%21", "https://a.example/?correct+horse!=1",
         "https://a.example/?x=correct+horse%21", "https://a.example/?correct%20%68orse!", "https://a.example/#caf%c3%a9",

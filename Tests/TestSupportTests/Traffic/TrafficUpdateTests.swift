@@ -94,7 +94,7 @@ struct TrafficUpdateTests {
         #expect(try update(file) == JSONValue(parsing: file))
     }
 
-    /// A hidden value has no type any more.
+    /// A hidden value no longer has a type.
     @Test func `A type that is asked of a hidden value is kept, and holds`() throws {
         rig.post(#"{"max_tokens": 100}"#)
         let file = #"[{"url": ".*", "body": {"max_tokens": {"$type": "number"}}}]"#

@@ -158,7 +158,7 @@ struct TrafficValidatorTests {
         #expect(try rig.paths(file) == ["url", "missing 2", "unexpected 2"])
     }
 
-    // MARK: Own validators
+    // MARK: Custom validators
 
     private struct AtMost: Validator {
         struct TooMany: Error, Equatable { let count: Int }

@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The events that a server's machine reports to backends, and the times at which it does.
+/// The events that a server's machine reports to backends, and the times at which it reports them.
 struct ServerWebhookTests {
     private static let url = "http://backend.example/webhooks"
     private static let date = Date(timeIntervalSince1970: 1_700_000_000.25)
@@ -23,7 +23,7 @@ struct ServerWebhookTests {
         return rig
     }
 
-    /// Lets time pass; returns the webhooks that are sent then.
+    /// Lets time pass, and returns the webhooks that are sent then.
     private func wait(_ duration: Duration, _ rig: inout ServerRig) -> [ServerMachine.Webhook] {
         rig.now += duration
         rig.handle(.timePassed)

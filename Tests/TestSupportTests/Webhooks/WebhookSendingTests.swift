@@ -3,11 +3,12 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The ways in which webhooks reach a backend: in memory by a session, from a local server by sockets.
+/// The ways in which webhooks reach a backend: through a session in memory, and through sockets from a local server.
 struct WebhookSendingTests {
     private static let url = "http://backend.example/webhooks"
 
-    /// A client subscribes; the backend answers the webhook with the statuses, and then no more than the last one.
+    /// Returns the requests with the webhook for a subscription. The backend replies with these responses in order, and repeats
+    /// the last one.
     private func deliver(
         _ first: StubResponse, _ others: StubResponse..., within duration: Duration
     ) throws -> [RecordedRequest] {
@@ -38,7 +39,7 @@ struct WebhookSendingTests {
         #expect(Set(requests.map { $0.header("X-Pusher-Signature") }).count == 1)
     }
 
-    /// At 0, 1, 3, 7, 15, 31, 63, 127 and 255 seconds.
+    /// The webhook is sent at 0, 1, 3, 7, 15, 31, 63, 127 and 255 seconds.
     @Test(arguments: [(0.25, 1), (1.24, 1), (1.25, 2), (3.25, 3), (63.25, 7), (255.24, 8), (255.25, 9), (3_600, 9)])
     func `After five minutes it is given up`(seconds: Double, attempts: Int) throws {
         #expect(try deliver(.http(503), within: .seconds(seconds)).count == attempts)

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// Looks for the dearest byte: large messages, filled in every place where a server may with whatever might cost more than it should.
+/// Looks for the most expensive byte. Fills large messages, in every place that a server can fill, with content that might cost
+/// more than it should.
 struct Cost: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Find out what a byte of a message costs at most.")
 
@@ -20,7 +21,7 @@ struct Cost: ParsableCommand {
     @Option(help: "Only trials in whose names this is.")
     var only = ""
 
-    /// With how many tries: what takes longer needs fewer.
+    /// The sizes of messages, and the number of tries for each: trials that take longer need fewer.
     private static let sizes = [(bytes: 1 << 16, tries: 5), (bytes: 1 << 20, tries: 2), (bytes: 1 << 24, tries: 1)]
 
     private struct Row {
@@ -39,7 +40,7 @@ struct Cost: ParsableCommand {
         for (bytes, tries) in Self.sizes where bytes <= largest {
             let began = processorTime()
             for index in rows.indices where processorTime() - began < seconds {
-                // What is far too dear when it is small would take hours when it is large.
+                // A message that is far too expensive when small would take hours when large.
                 if rows[index].worst > 1000 { continue }
                 rows[index].costs.append(rows[index].trial.nanosecondsPerByte(size: bytes, tries: tries))
             }
@@ -55,8 +56,8 @@ struct Cost: ParsableCommand {
         if missed > 0 { throw ExitCode.failure }
     }
 
-    /// Measures again the trials that cost too much: they may have been disturbed, as whatever else the machine does costs
-    /// processor time, too.
+    /// Repeats the trials that cost too much, because other activity on the machine, which costs processor time, too, may have
+    /// disturbed them.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     private func measureAgain(_ rows: inout [Row], above limit: Double) {
         for index in rows.indices where rows[index].worst > limit && rows[index].worst < 4 * limit {

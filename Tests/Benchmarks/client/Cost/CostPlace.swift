@@ -1,11 +1,11 @@
-/// A place in a message where a server may put what it likes.
+/// A place in a message that a server can fill with anything.
 struct CostPlace: Sendable {
     enum Content: Sendable {
         /// A string's content.
         case text
         /// Any value.
         case value
-        /// Any value as JSON in a string, as servers like to send data.
+        /// Any value as JSON in a string, as servers often send data.
         case quoted
         /// Any text or value, encrypted, in base64.
         case encrypted
@@ -15,9 +15,9 @@ struct CostPlace: Sendable {
     let content: Content
     private let before: String
     private let after: String
-    /// The state of the client when the message comes.
+    /// The state of the client when the message arrives.
     let scene: CostScene
-    /// Indicates whether each element of a list is news that the application is told of, as if it came in a message of its own.
+    /// Indicates whether the application is notified of each element of a list, as if each came in its own message.
     let didChange: Bool
 
     private init(
@@ -32,7 +32,7 @@ struct CostPlace: Sendable {
         after = String(parts[1])
     }
 
-    /// A message of about so many bytes, and what its length counts for.
+    /// Returns a message of about `size` bytes, and the length that its cost is divided by.
     func message(_ shape: CostShape, isText: Bool, size: Int) -> (bytes: [UInt8], length: Int) {
         let room = max(1, size - before.utf8.count - after.utf8.count)
         let (filling, pieces) = filling(shape, isText, room)
@@ -40,7 +40,7 @@ struct CostPlace: Sendable {
         return (bytes, bytes.count + (didChange && !isText ? pieces * Self.shortestNews : 0))
     }
 
-    /// The length of a message that brings a single piece of news, but for the piece.
+    /// The length of a message that reports a single change, without the change.
     private static let shortestNews = #"{"event":"pusher_internal:member_added","channel":"presence-room","data":{"user_id":}}"#
         .utf8.count
 
@@ -55,7 +55,7 @@ struct CostPlace: Sendable {
         }
     }
 
-    /// As the content of a string.
+    /// Returns the bytes escaped as the content of a string.
     private static func quoted(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(2 * bytes.count)

@@ -3,7 +3,7 @@ import Logging
 import PusherChannels
 
 extension CostScene {
-    /// A client that can do everything there is, and logs it.
+    /// The options of a client that can do everything there is, and logs it.
     static var options: PusherClientOptions {
         let masterKey = Data(Self.masterKey).base64EncodedString()
         var options = PusherClientOptions(
@@ -15,7 +15,7 @@ extension CostScene {
     }
 }
 
-/// Reads each line, as a log would.
+/// A log handler that reads each line, as a log would.
 private struct LineReader: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?

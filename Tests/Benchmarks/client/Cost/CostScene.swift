@@ -1,21 +1,21 @@
 import Foundation
 import PusherChannels
 
-/// The state of a client when a message comes.
+/// The state of a client when a message arrives.
 enum CostScene: Sendable {
-    /// The server has still to say hello.
+    /// The server hasn't established the connection yet.
     case establishing
-    /// It has still to answer for the channels.
+    /// The server hasn't replied to the subscriptions yet.
     case subscribing
-    /// It has still to answer for the user.
+    /// The server hasn't replied to the sign-in yet.
     case signingIn
-    /// All is answered.
+    /// The server has replied to everything.
     case connected
 
     static let masterKey = [UInt8](repeating: 7, count: SecretBox.keyLength)
     private static let room = "private-encrypted-room"
 
-    /// Data that the client can open.
+    /// Returns encrypted data that the client can decrypt.
     static func encrypted(_ data: [UInt8]) -> [UInt8] {
         let nonce = [UInt8](repeating: 1, count: SecretBox.nonceLength)
         let key = SecretBox.sharedSecret(channel: room, masterKey: masterKey)
@@ -23,7 +23,7 @@ enum CostScene: Sendable {
         return Array(#"{"nonce":"\#(Data(nonce).base64EncodedString())","ciphertext":"\#(encrypted)"}"#.utf8)
     }
 
-    /// The frames that the server sends to get there.
+    /// The frames with which the server brings the client into this state.
     var frames: [String] {
         let established = #"{"event":"pusher:connection_established","data":{"socket_id":"1.1","activity_timeout":120}}"#
         let signedIn = #"{"event":"pusher:signin_success","data":{"user_data":{"id":"me"}}}"#

@@ -1,4 +1,4 @@
-/// A pattern with which a server may fill a place until a message has the size that it wants.
+/// A pattern that a server may repeat in a place until a message has the desired size.
 struct CostShape: Sendable {
     let name: String
     private let open: String
@@ -17,10 +17,10 @@ struct CostShape: Sendable {
         self.unit = unit
     }
 
-    /// About so many bytes of it.
+    /// Returns about `size` bytes of the pattern.
     func bytes(_ size: Int) -> [UInt8] { filled(size).bytes }
 
-    /// Returns about so many bytes of it, and the number of their pieces.
+    /// Returns about `size` bytes of the pattern, and the number of pieces in them.
     func filled(_ size: Int) -> (bytes: [UInt8], pieces: Int) {
         var result = Array(open.utf8)
         result.reserveCapacity(size + 1024)

@@ -5,7 +5,7 @@ import PusherChannels
 import FoundationNetworking
 #endif
 
-/// A client whom everything is told: a delegate, closures, callbacks and streams that take the texts of what they get.
+/// A client with every kind of listener: a delegate, closures, callbacks and streams that take the texts they receive.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class CostSubject {
     private let socket = MemorySocket()
@@ -57,7 +57,7 @@ final class CostSubject {
         executor.run()
     }
 
-    /// Has the client read a message, and everybody what it is.
+    /// Lets the client read a message, and its listeners take the result.
     func deliver(_ message: [UInt8]) {
         socket.deliver(message)
         executor.run()
@@ -70,13 +70,13 @@ private func take(_ event: PusherEvent) {
     if let data = event.data { take(data) }
 }
 
-/// Takes a text, which has to be made for that.
+/// Takes a text, which forces it to be created.
 @inline(never)
 private func take(_ text: String) {
     withExtendedLifetime(text) {}
 }
 
-/// Hears everything.
+/// A delegate that takes everything it receives.
 private final class Listener: PusherDelegate, Sendable {
     func debugLog(message: String) { take(message) }
     func subscribedToChannel(name: String) { take(name) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A message that might cost more than its length should.
+/// A message that might cost more than its length justifies.
 struct CostTrial: Sendable {
     let place: CostPlace
     let shape: CostShape
@@ -8,14 +8,14 @@ struct CostTrial: Sendable {
 
     var name: String { "\(place.name): \(shape.name)" }
 
-    /// Every shape in every place where it may stand.
+    /// Every shape, in every place that can hold it.
     static let all = CostPlace.all.flatMap { place in
         CostShape.texts.map { CostTrial(place: place, shape: $0, isText: true) }
             + (place.content == .text ? [] : CostShape.values.map { CostTrial(place: place, shape: $0, isText: false) })
     }
 
-    /// Nanoseconds of processor time that a client takes for each byte of a message of about so many: the least of some tries, as
-    /// whatever disturbs a try makes it longer.
+    /// Returns the nanoseconds of processor time that a client takes for each byte of a message of about `size` bytes: the least
+    /// of several tries, because interference only makes a try longer.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func nanosecondsPerByte(size: Int, tries: Int) -> Double {
         let message = place.message(shape, isText: isText, size: size)
@@ -29,7 +29,7 @@ struct CostTrial: Sendable {
     }
 }
 
-/// Seconds of processor time that this process has used.
+/// Returns the seconds of processor time that this process has used.
 func processorTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -1,5 +1,5 @@
-/// Something that the user's own test support has.
+/// A part of the user's own test support.
 public enum Fixtures {
-    /// A channel of his app.
+    /// A channel of the user's app.
     public static let channel = "orders"
 }

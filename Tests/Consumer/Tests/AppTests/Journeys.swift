@@ -6,9 +6,10 @@ import PusherTestSupport
 import FoundationNetworking
 #endif
 
-/// The things that users' tests do in either framework; each returns what is to be compared.
+/// Actions that users' tests take in either framework. Each returns a value to compare.
 enum Journey {
-    /// Responses of a server on the harness's clock, as soon as their requests are known.
+    /// Returns the statuses of responses that a server delays by the harness's clock, which moves as soon as each request is
+    /// known.
     static func lateResponses(_ count: Int, _ harness: TestHarness) async throws -> [Int?] {
         let server = try await harness.startServer(settings: .init(scheduler: harness.scheduler))
         server.router.on("GET /late") { _ in .ok.delayed(by: .seconds(30)) }
@@ -22,8 +23,8 @@ enum Journey {
         return statuses
     }
 
-    /// Returns the number of events that scripts send late, each as soon as the one before it is heard on a queue of the
-    /// application's.
+    /// Returns the number of events that scripts send late, each of them due as soon as the one before is received on a queue of
+    /// the application.
     static func lateEvents(_ count: Int, _ harness: TestHarness) async throws -> Int {
         let queue = DispatchQueue(label: "app")
         var heard = 0
@@ -42,7 +43,7 @@ enum Journey {
         return heard
     }
 
-    /// Returns the numbers of responses that gates hold, as soon as their requests are known.
+    /// Returns the number of responses that each gate holds as soon as its request is known.
     static func heldResponses(_ count: Int, _ harness: TestHarness) async throws -> [Int] {
         let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
         guard let url = URL(string: "https://api.example.com/held") else { return [] }
@@ -59,7 +60,7 @@ enum Journey {
         return waiting
     }
 
-    /// Returns the file of a recorded request that holds a secret, and words about one.
+    /// Records a request that holds a secret and a text about it, and returns the content of the file.
     static func recordSecret(_ harness: TestHarness) async throws -> String {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -76,7 +77,7 @@ enum Journey {
         return try String(contentsOf: file, encoding: .utf8)
     }
 
-    /// Waits on an executor for what a `Task {}` does, which isn't on it.
+    /// Waits on an executor for work that isn't on the executor, such as that of a `Task {}`, and returns the error.
     static func waitForTask(_ harness: TestHarness) async -> String {
         let (never, keepOpen) = AsyncStream<Never>.makeStream()
         defer { keepOpen.finish() }
@@ -90,8 +91,8 @@ enum Journey {
         }
     }
 
-    /// Records requests to one server, and compares them with those to another, on another port. The parts that a person wrote
-    /// are kept.
+    /// Records requests to one server and compares them with requests to another on another port. Parts written by a person are
+    /// kept.
     static func recordAndCompare(_ harness: TestHarness) async throws -> (file: String, mismatch: String) {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("journey-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -117,7 +118,8 @@ enum Journey {
         }
     }
 
-    /// Routes by pattern and by regular expression, a redirection, and an answer that the client has.
+    /// Returns the responses of routes with a pattern and a regular expression, of a redirect, and for a client that already has
+    /// the response.
     static func askRoutes(_ harness: TestHarness) async throws -> [String] {
         let server = try await harness.startServer()
         server.router.on("GET" && .path(matching: "/v[0-9]+/users/(?<id>[0-9]+)")) { request in
@@ -161,7 +163,7 @@ enum Journey {
         return welcome
     }
 
-    /// When an event of some 1,000 bytes comes over a line of 100 bytes a second, in seconds.
+    /// Returns the time after which an event of some 1,000 bytes arrives over a connection of 100 bytes a second.
     static func overASlowLine(_ harness: TestHarness) throws -> Duration {
         let socket = harness.makeWebSocket()
         let pusher = harness.makePusher(socket: socket)
@@ -175,7 +177,7 @@ enum Journey {
         return harness.scheduler.now - began
     }
 
-    /// The status at another address of this machine, which who listens on 127.0.0.1 alone doesn't have.
+    /// Returns the status at another address of this machine, which a server that listens only on 127.0.0.1 doesn't serve.
     static func anotherAddress(_ harness: TestHarness) async throws -> Int? {
         let server = try await harness.startServer(host: "0.0.0.0")
         server.router.on("/") { _ in .ok }

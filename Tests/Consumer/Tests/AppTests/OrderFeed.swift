@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import PusherTestSupport
 
-/// An app that makes its own client, as the README does; it knows nothing of tests but where its surroundings come from.
+/// An app that makes its own client, as in the README. It knows nothing of tests except that its environment is passed in.
 final class OrderFeed: Sendable {
     let pusher: Pusher
     let orders: PusherChannel
@@ -20,7 +20,7 @@ final class OrderFeed: Sendable {
     }
 }
 
-/// An app that asks its own backend for signatures, polls on a queue of its own, and logs.
+/// An app that asks its own backend for signatures, polls on its own queue, and logs.
 final class OrderDesk: Sendable {
     let pusher: Pusher
     let orders: PusherChannel
@@ -38,7 +38,7 @@ final class OrderDesk: Sendable {
     }
 }
 
-/// The texts that came, from whatever thread.
+/// The texts received, on any thread.
 final class Inbox: @unchecked Sendable {
     private let lock = NSLock()
     private var texts: [String] = []

@@ -6,9 +6,9 @@ import TestSupport
 import FoundationNetworking
 #endif
 
-/// Tests that are wrong, each in one way: the harness must fail every one of them, and leave the last alone.
+/// Tests that are wrong, each in one way. The harness must fail every one of them, and accept the last.
 enum Misuse {
-    /// The clients that a test forgets to put away.
+    /// The clients that a test forgets to release.
     private final class Attic: @unchecked Sendable {
         private let lock = NSLock()
         private var pushers: [Pusher] = []
@@ -94,7 +94,7 @@ enum Misuse {
         if !channel.subscribed { harness.record("not subscribed") }
     }
 
-    /// Returns a channel for an expectation that fails: it waits for a client that the server refused.
+    /// Returns a channel for an expectation that fails, because the server refused the channel's client.
     static func refusedChannel(_ harness: TestHarness) -> PusherChannel {
         let pusher = harness.makePusher(key: "another")
         let news = pusher.subscribe("news")
@@ -162,7 +162,7 @@ enum Misuse {
         await harness.stopServers()
     }
 
-    /// A harness made by hand that nobody asks.
+    /// Makes a harness by hand, and never verifies it.
     static func forgetTheHarness() {
         unusedStub(TestHarness())
     }

@@ -40,7 +40,7 @@ final class XCTestMisuseTests: XCTestCase {
     func testForgottenHarness() { Misuse.forgetTheHarness() }
 }
 
-/// Its harness is kept as long as the process, and nobody asks it.
+/// A test case whose harness lives as long as the process and is never verified.
 final class XCTestForgottenTests: XCTestCase {
     private let harness = TestHarness()
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The replies of a value's containers to questions, among them those that no type would ask.
+/// The results of calling many methods of a value's containers, including calls that no real type would make.
 struct ContainerProbe: Decodable, Equatable {
     private(set) var values: [String] = []
 
@@ -60,7 +60,7 @@ struct ContainerProbe: Decodable, Equatable {
     private mutating func probe(_ container: inout any UnkeyedDecodingContainer) {
         note("count", container.count as Any)
         ask("path") { DecoderComparison.path(container.codingPath) }
-        // Each moves on by one where it succeeds; behind the end, some do, too.
+        // Each call that succeeds advances by one element; some also succeed past the end.
         for _ in 0..<3 {
             ask("null") { try container.decodeNil() }
             ask("integer") { try container.decode(Int32.self) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Whatever a text is, each value as the first of several types that it can be, with the way to it.
+/// Any JSON text, decoded as a tree: each value as the first of several types that fits, with its coding path.
 indirect enum DecodedTree: Decodable, Equatable {
     case null
     case bool(Bool)
@@ -43,7 +43,7 @@ indirect enum DecodedTree: Decodable, Equatable {
         }
     }
 
-    /// Sorted, as Foundation has no order.
+    /// Sorted by name, because Foundation's keys are in no particular order.
     private static func members(_ container: KeyedDecodingContainer<AnyKey>) throws -> [Member] {
         let keys = container.allKeys.sorted { $0.stringValue < $1.stringValue }
         return try keys.map { key in

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The types as which texts are decoded when decoders are compared.
+/// The types that texts are decoded as when the decoders are compared.
 enum DecodedTypes {
     static let all: [any (Decodable & Equatable & SendableMetatype).Type] =
         [
@@ -11,7 +11,7 @@ enum DecodedTypes {
             DecodedTree.self, ContainerProbe.self,
         ] + wide + unordered
 
-    // Only the newest of Apple's systems have these integers.
+    // On Apple platforms, only the newest systems have 128-bit integers.
     #if canImport(Darwin)
     private static let wide: [any (Decodable & Equatable & SendableMetatype).Type] = []
     #else
@@ -25,7 +25,7 @@ enum DecodedTypes {
     }
     #endif
 
-    /// Those with dictionaries in them.
+    /// The types that contain dictionaries.
     private static let unordered: [any (Decodable & Equatable & SendableMetatype).Type] = [
         [String: Int].self, [String: [String: String?]].self, [Int: Double].self, [Kind: UInt8].self,
     ]
@@ -38,7 +38,7 @@ enum DecodedTypes {
         case a, b
     }
 
-    /// Each of these has a method of its own in a container.
+    /// Members whose types each have their own method in a container.
     struct Numbers: Decodable, Equatable {
         var a: Int?
         var b: Int8?
@@ -65,7 +65,7 @@ enum DecodedTypes {
         var f: Kind?
     }
 
-    /// All members must be there.
+    /// A type whose members are all required.
     struct Whole: Decodable, Equatable {
         var a: Int
         var b: [Inner]
@@ -105,7 +105,7 @@ enum DecodedTypes {
         }
     }
 
-    /// Looks at nothing, so that only what no text may have is refused.
+    /// Decodes nothing, so it fails only for text that isn't valid JSON.
     struct Skipping: Decodable, Equatable {
         init(from decoder: any Decoder) throws {
             _ = try decoder.singleValueContainer()

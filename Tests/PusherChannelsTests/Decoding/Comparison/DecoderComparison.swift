@@ -2,7 +2,7 @@ import Foundation
 
 @testable import PusherChannels
 
-/// Decodes a text with this package's decoder and Foundation's: they must make the same of it, or refuse it the same way.
+/// Decodes a text with this package's decoder and Foundation's: both must return the same value or fail with the same error.
 enum DecoderComparison {
     /// The result of decoding: a value, or the description of an error.
     enum Outcome<Value> {
@@ -10,7 +10,7 @@ enum DecoderComparison {
         case refused(String)
     }
 
-    /// The text is gone afterwards: the address sanitizer finds who looks at it later, or beyond its end.
+    /// Decodes from memory that is freed afterwards, so the address sanitizer finds reads after decoding or beyond the end.
     static func ours<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) -> Outcome<Value> {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
         defer { memory.deallocate() }
@@ -30,7 +30,7 @@ enum DecoderComparison {
         }
     }
 
-    /// All of an error but the words that explain it.
+    /// Returns all details of an error except its explanation.
     static func description(of error: any Error) -> String {
         switch error {
         case DecodingError.typeMismatch(let type, let context): "\(path(context)): no \(type)"
@@ -51,7 +51,7 @@ enum DecoderComparison {
 
     // MARK: Comparing
 
-    /// Describes the first disagreement of the two when a text is decoded as any of the types; nil if there is none.
+    /// Describes the first difference between the two decoders for any of the types; nil if there is none.
     static func disagreement(about bytes: [UInt8]) -> String? {
         guard !isKnownToDiffer(bytes) else { return nil }
         for type in DecodedTypes.all {
@@ -60,7 +60,7 @@ enum DecoderComparison {
         return nil
     }
 
-    /// Decodes bytes that are no UTF-8, which nobody should: whatever comes of it, it must not be a trap.
+    /// Decodes bytes that aren't UTF-8. No caller should do that; any result is fine as long as it isn't a trap.
     static func decode(_ bytes: [UInt8]) {
         func decode<Value: Decodable>(_ type: Value.Type) { _ = ours(type, bytes) }
         for type in DecodedTypes.all { decode(type) }
@@ -71,7 +71,7 @@ enum DecoderComparison {
         let isSame =
             switch (ours, theirs) {
             case (.value(let ours), .value(let theirs)): ours == theirs
-            // Foundation goes through a dictionary in no order: which of several errors it finds is up to chance.
+            // Foundation visits a dictionary in no particular order, so which of several errors it finds is random.
             case (.refused(let ours), .refused(let theirs)): ours == theirs || DecodedTypes.isUnordered(type)
             case (.value, .refused), (.refused, .value): false
             }
@@ -81,9 +81,9 @@ enum DecoderComparison {
 
     // MARK: Known differences
 
-    /// Two names of one text are equivalent in Unicode and yet not the same; a number has so many digits that Foundation ends the
-    /// program when it is to be an integer; it is a zero with an exponent, which Foundation takes for too small at times; or Foundation may take
-    /// the text for UTF-16 or UTF-32.
+    /// Indicates whether the decoders are known to differ: two names are canonically equivalent in Unicode but have different
+    /// bytes; a number has so many digits that Foundation ends the program when decoding an integer; a number is a zero with an
+    /// exponent, which Foundation sometimes considers too small; or Foundation may take the text for UTF-16 or UTF-32.
     static func isKnownToDiffer(_ bytes: [UInt8]) -> Bool {
         if bytes.prefix(4).contains(0) { return true }
         let numbers = bytes.split { !"0123456789+-.eE".utf8.contains($0) }

@@ -58,7 +58,7 @@ import Testing
         #expect(turn(&queue) == [65])
     }
 
-    /// In a queue that never empties they would add up.
+    /// Otherwise they would add up in a queue that never empties.
     @Test func thoseWhoLeftAreForgotten() {
         var queue = ConnectLimiter()
         enter(1...70, "a", &queue)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Chunks: RFC 9112, 7.1, and what a hostile server makes of them.
+/// Chunked bodies: RFC 9112, 7.1, including those of a hostile server.
 @Suite struct ChunkedReaderTests {
     private func read(_ text: String, limit: Int = 1 << 20) -> String {
         var results: Set<String> = []
@@ -39,7 +39,7 @@ import Testing
         ("1 ; name=value\r\nx\r\n0\t\r\n\r\n", "x"),
         ("1\r\nx\r\n0\r\nDigest: 1\r\nOther: 2\r\n\r\n", "x"),
         ("1\r\nx\r\n0\r\n\r\nnext", "x +4"),
-        // Bytes of a chunk may look like anything.
+        // The bytes of a chunk may look like framing.
         ("7\r\n0\r\n\r\n\r\n\r\n0\r\n\r\n", "0\r\n\r\n\r\n"),
         ("1\r\nx\r\n", "more"),
         ("1\r\nx\r\n0\r\n", "more"),
@@ -74,7 +74,7 @@ import Testing
         #expect(read("4\r\nabcd\r\n0\r\n\r\n", limit: 4) == "abcd")
     }
 
-    /// A byte of body with a kilobyte around it, again and again: each is in order, all of them are not.
+    /// Each one-byte chunk with a kilobyte of overhead is fine, but too many of them exceed the limit.
     @Test func whatIsReadPastHasALimit() {
         let extra = String(repeating: "e", count: 1024)
         #expect(read(String(repeating: "1;\(extra)\r\nx\r\n", count: 16) + "0\r\n\r\n").count == 16)

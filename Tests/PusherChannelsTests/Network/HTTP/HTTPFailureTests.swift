@@ -3,7 +3,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Errors are Foundation's, and say what ours say.
+/// Errors are Foundation's with the text of ours.
 @Suite struct HTTPFailureTests {
     @Test(arguments: [
         (WebSocketFailure.Kind.hostNotFound, URLError.Code.cannotFindHost), (.connectionRefused, .cannotConnectToHost),
@@ -24,7 +24,7 @@ import Testing
         #expect((error as? URLError)?.code == code)
         #expect(error.localizedDescription == "What happened to example.com:443")
         #expect((error as? URLError).flatMap { WebSocketFailure($0) } == failure)
-        // What else a program may make of it.
+        // A program may also use the error as an `NSError`.
         #expect((error as NSError).localizedDescription == "What happened to example.com:443")
         #expect((error as NSError).domain == NSURLErrorDomain)
     }

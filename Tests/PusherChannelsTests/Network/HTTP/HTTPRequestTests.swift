@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The bytes of a `URLRequest` on the wire, and the requests that can't be sent.
+/// The bytes of a `URLRequest` on the wire, and requests that can't be sent.
 @Suite struct HTTPRequestTests {
     private func request(
         _ address: String, method: String = "GET", headers: [String: String] = [:], body: String? = nil
@@ -57,7 +57,7 @@ import FoundationNetworking
                 """)
     }
 
-    /// PusherSwift's own example of a request builder sets none, and URLSession adds this.
+    /// The example request builder of PusherSwift sets no content type, and URLSession adds this one.
     @Test func aBodyWithoutATypeIsAForm() throws {
         #expect(
             try text(request("http://a/", method: "POST", body: "a=b")).contains(
@@ -157,13 +157,13 @@ import FoundationNetworking
         #expect(try environment.requestProxy(for: "localhost", port: 80, secure: secure) == nil)
     }
 
-    // MARK: What can't be sent
+    // MARK: Requests that can't be sent
 
     @Test(arguments: [
         ("a\r\nX-Evil: 1", "b"), ("a b", "c"), ("", "c"), ("a", "b\r\nX-Evil: 1"), ("a", "b\nc"), ("a", "b\u{0}"), ("a:", "b"),
     ])
     func headersThatWouldBecomeOthers(name: String, value: String) throws {
-        // Foundation may leave such a header out; what it passes on is refused.
+        // Foundation may omit such a header; if it passes the header on, the request is refused.
         let evil = try request("http://a/", headers: [name: value])
         guard evil.allHTTPHeaderFields?[name] == value else { return }
         let failure = try failure(evil)

@@ -3,7 +3,7 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct ResponseHeadParserTests {
-    /// Reads a text in pieces of a size; what was left over, as text.
+    /// Reads a text in pieces of the given size and returns the head and the text after it.
     private func read(_ text: String, by size: Int = .max) throws -> (reply: ResponseHead?, rest: String) {
         var reader = ResponseHeadParser()
         let bytes = Array(text.utf8)

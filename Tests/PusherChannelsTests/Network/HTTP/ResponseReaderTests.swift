@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Responses: RFC 9112, 6 and 9.3; what is no response, or might be read in two ways.
+/// Responses: RFC 9112, 6 and 9.3, and input that isn't a response or is ambiguous.
 @Suite struct ResponseReaderTests {
     static let transcripts: [(sent: String, method: String, read: String)] = [
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "GET", #"200 "hello" kept 30 s"#),
@@ -20,7 +20,7 @@ import Testing
             #"401 "nope" kept 30 s"#
         ),
         ("HTTP/1.1 302 Found\r\nLocation: http://elsewhere.example/\r\nContent-Length: 0\r\n\r\n", "GET", #"302 "" kept 30 s"#),
-        // None has a body, whatever it announces.
+        // These have no body, whatever their header says.
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "HEAD", #"200 "" kept 30 s"#),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "HEAD", #"200 "" kept 30 s"#),
         ("HTTP/1.1 204 No Content\r\n\r\n", "GET", #"204 "" kept 30 s"#),
@@ -33,12 +33,12 @@ import Testing
             "GET", #"200 "x0123456789" kept 30 s +4"#
         ),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "GET", #"200 "" kept 30 s"#),
-        // Who says that it hangs up.
+        // The server announces that it closes the connection, or that it doesn't.
         ("HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 1\r\n\r\nx", "GET", #"200 "x" not kept"#),
         ("HTTP/1.1 200 OK\r\nConnection: x, close\r\nContent-Length: 1\r\n\r\nx", "GET", #"200 "x" not kept"#),
         ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", "GET", #"200 "x" not kept"#),
         ("HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\nx", "GET", #"200 "x" kept 30 s"#),
-        // When it does.
+        // The server announces how long it keeps the connection.
         ("HTTP/1.1 200 OK\r\nKeep-Alive: max=100, Timeout=5\r\nContent-Length: 1\r\n\r\nx", "GET", #"200 "x" kept 4 s"#),
         ("HTTP/1.1 200 OK\r\nKeep-Alive: timeout=500\r\nContent-Length: 1\r\n\r\nx", "GET", #"200 "x" kept 30 s"#),
         ("HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 1\r\n\r\nx", "GET", #"200 "x" not kept"#),
@@ -47,22 +47,22 @@ import Testing
             #"200 "x" kept 30 s"#
         ),
         ("HTTP/1.1 200 OK\r\nKeep-Alive: timeout=-5\r\nContent-Length: 1\r\n\r\nx", "GET", #"200 "x" not kept"#),
-        // Lengths that are the same are one.
+        // Equal lengths count as one.
         ("HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\nContent-Length: 2\r\n\r\nok", "GET", #"200 "ok" kept 30 s"#),
-        // Not all there.
+        // Incomplete.
         ("", "GET", "nothing yet"),
         ("H", "GET", "more to come"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", "GET", "more to come"),
         ("HTTP/1.1 100 Continue\r\n\r\n", "GET", "more to come"),
         ("HTTP/1.1 200 OK\r\n\r\nanything", "GET", "more to come"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", "GET", "more to come"),
-        // No response.
+        // Not a response.
         ("SSH-2.0-OpenSSH_9.2p1\r\n", "GET", "head(PusherChannels.ResponseHeadParser.Problem.notHTTP)"),
         ("HTTP/2 200\r\n\r\n", "GET", "head(PusherChannels.ResponseHeadParser.Problem.notHTTP)"),
         ("HTTP/1.1 x00 OK\r\n\r\n", "GET", "head(PusherChannels.ResponseHeadParser.Problem.malformed)"),
         ("HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "GET", "head(PusherChannels.ResponseHeadParser.Problem.malformed)"),
         ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n", "GET", "upgrade"),
-        // Framing that may be read in two ways.
+        // Ambiguous framing.
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", "GET", "length"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\nhello", "GET", "length"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 5, 05\r\n\r\nhello", "GET", "length"),
@@ -72,7 +72,7 @@ import Testing
         ("HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n", "GET", "length"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", "GET", "length"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "GET", "encoding"),
-        // The sign for kelvin is no k.
+        // The kelvin sign isn't a k.
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chun\u{212A}ed\r\n\r\n", "GET", "encoding"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", "GET", "encoding"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", "GET", "encoding"),
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [
-        // What has no other end goes to that of the connection.
+        // A body without a length ends with the connection.
         ("HTTP/1.1 200 OK\r\n\r\nall of it", #"200 "all of it" not kept"#),
         ("HTTP/1.0 200 OK\r\n\r\n", #"200 "" not kept"#),
         ("", "cutShort(after: 0)"),
@@ -120,7 +120,7 @@ import Testing
             #expect(ResponseTranscript.reading(sent, limit: 7, ending: ending) == "tooLong(limit: 7)")
             #expect(ResponseTranscript.reading(sent.utf8.map { [$0] }, limit: 7, ending: ending) == "tooLong(limit: 7)")
         }
-        // What is announced needn't come.
+        // The announced length is enough; the body needn't arrive.
         for head in ["Content-Length: 8\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n8\r\n"] {
             #expect(ResponseTranscript.reading("HTTP/1.1 200 OK\r\n\(head)", limit: 7) == "tooLong(limit: 7)")
         }
@@ -133,7 +133,7 @@ import Testing
         #expect(ResponseTranscript.reading(endless) == "head(PusherChannels.ResponseHeadParser.Problem.tooLong)")
     }
 
-    /// Whatever comes is read without a trap, and the same in one piece as in two.
+    /// Any input is read without a trap, with the same result in one piece as in two.
     @Test func damagedResponses() {
         var random = SplitMix64(seed: 42)
         let good = Self.transcripts.map { Array($0.sent.utf8) }

@@ -1,6 +1,6 @@
 @testable import PusherChannels
 
-/// Describes in a line of text the response that a reader finds in a server's bytes, however they are cut.
+/// Describes the response that a reader finds in a server's bytes as one line of text, however the bytes are split.
 enum ResponseTranscript {
     /// The state of the connection after the bytes.
     enum Ending {

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// On a machine with IPv4 alone the addresses of IPv6 come last.
+    /// On a machine with only IPv4, the IPv6 addresses come last; their errors must not hide the real one.
     @Test(arguments: [ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT])
     func thatThereIsNoWayToOneOfThemHidesNothing(number: Int32) {
         var refusals = AddressRefusals()

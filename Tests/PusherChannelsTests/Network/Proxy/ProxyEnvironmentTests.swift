@@ -20,7 +20,7 @@ import Testing
         (["https_proxy": "http://a:1", "HTTPS_PROXY": "http://b:1", "all_proxy": "http://c:1"], "a:1", "a:1"),
         (["HTTPS_PROXY": "http://b:1", "http_proxy": "http://d:1"], "b:1", "b:1"),
         (["http_proxy": "http://d:1", "all_proxy": "http://c:1"], "c:1", "d:1"), (["ALL_PROXY": "http://e:1"], "e:1", "e:1"),
-        // A CGI program's HTTP_PROXY is what a request's "Proxy" header says.
+        // In a CGI program, HTTP_PROXY is the value of a request's "Proxy" header.
         (["HTTP_PROXY": "http://f:1"], nil, nil),
     ])
     func whichVariableCounts(variables: [String: String], secure: String?, plain: String?) throws {
@@ -66,7 +66,7 @@ import Testing
     func whatIsNoHTTPProxy(value: String) {
         let failure = #expect(throws: WebSocketFailure.self) { try proxy(["https_proxy": value]) }
         #expect(failure?.kind == .unsupported)
-        // It may hold a password.
+        // The value isn't in the message because it may contain a password.
         #expect(failure?.message == "The variable https_proxy names no HTTP proxy (http://host:port)")
     }
 
@@ -85,7 +85,7 @@ import Testing
         ("fd00::/8", "fd12::1", true), ("fd00::/8", "fe80::1", false), ("2001:db8::1", "2001:DB8::1", true),
         ("", "ws.example", false),
         ("ws.example.", "ws.example", true), ("10.0.0.0/33", "10.0.0.1", false),
-        // The same leading bits, but of an address of the other family.
+        // Same leading bits, but the address is of the other family.
         ("10.0.0.0/8", "a00::1", false), ("a00::/8", "10.0.0.1", false),
     ])
     func noProxyListsWhatIsReachedDirectly(list: String, host: String, isDirect: Bool) throws {

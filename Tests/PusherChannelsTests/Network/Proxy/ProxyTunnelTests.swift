@@ -34,7 +34,7 @@ import Testing
 
     @Test(arguments: [
         "HTTP/1.1 200 Connection established\r\n\r\n", "HTTP/1.0 200 OK\r\nVia: x\r\n\r\n",
-        // A length means nothing here (RFC 9110, 9.3.6).
+        // The length is ignored here (RFC 9110, 9.3.6).
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 204 Fine\r\n\r\n",
     ])
     func aTunnelIsThereHoweverTheReplyComes(text: String) throws {

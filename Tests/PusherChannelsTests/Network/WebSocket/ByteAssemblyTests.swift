@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// A reader keeps as many bytes as came in parts, no more, and no longer than it must.
+/// A reader buffers only bytes of messages that arrive in parts, and only as long as necessary.
 @Suite struct ByteAssemblyTests {
     private func read(_ bytes: [UInt8], with reader: inout MessageReader) throws -> Int {
         try bytes.withUnsafeBytes { bytes in

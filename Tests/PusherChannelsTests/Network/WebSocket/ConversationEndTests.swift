@@ -2,7 +2,8 @@ import Testing
 
 @testable import PusherChannels
 
-/// The end of a WebSocket: RFC 6455, 5.5.1 and 7. Each way has exactly one report, and no data is sent after our close frame.
+/// The end of a WebSocket: RFC 6455, 5.5.1 and 7. Every kind of end is reported exactly once, and no data is sent after our
+/// close frame.
 @Suite struct ConversationEndTests {
     private let timer = Did.setTimer(.seconds(2))
 
@@ -10,7 +11,7 @@ import Testing
         .reported(.failed(WebSocketFailure(.connectionLost, "The connection was lost without a close frame")))
     }
 
-    /// Whatever comes after the end changes nothing.
+    /// Expects that no input after the end has an effect.
     private func expectNothingMore(_ rig: inout ConversationRig) {
         #expect(rig.receive(ServerFrame.text("late") + ServerFrame.ping("") + ServerFrame.close(1000)) == [])
         #expect(rig.send("late") == [])
@@ -20,7 +21,7 @@ import Testing
         #expect(rig.receive([0xFF]) == [])
     }
 
-    /// Both close frames are there: the stream is left to the peer, and what it still sends means nothing.
+    /// Expects that, after both close frames, the peer closes the stream and any more input from it is ignored.
     private func expectParting(_ rig: inout ConversationRig) {
         #expect(rig.receive(ServerFrame.text("late") + ServerFrame.ping("") + ServerFrame.close(1000) + [0xFF]) == [])
         #expect(rig.send("late") == [])
@@ -148,7 +149,7 @@ import Testing
         #expect(rig.send("before") == [])
         #expect(rig.close(1000) == [timer])
         #expect(rig.receive(ServerFrame.ping("p")) == [.heardControlFrame])
-        // "before" is 12 bytes long, the close frame 8: what is taken of them counts, what is after them does not.
+        // "before" is 12 bytes long, the close frame 8: only progress with these bytes sets the timer again.
         #expect(rig.streamTakes(12) == [.wrote([ClientFrame(opcode: 1, text: "before")]), timer])
         #expect(rig.streamTakes(7) == [timer])
         #expect(rig.streamTakes(2) == [timer])
@@ -218,7 +219,7 @@ import Testing
         expectNothingMore(&rig)
     }
 
-    // MARK: It breaks
+    // MARK: The connection breaks
 
     // Proves W7.6.
     @Test(arguments: [[], [0x81], [0x81, 5, 0x61], [0x01, 1, 0x61]] as [[UInt8]])
@@ -266,10 +267,10 @@ import Testing
         }
     }
 
-    // MARK: At random
+    // MARK: Random inputs
 
-    /// Whatever happens in whatever order: one report once it is over, nothing but pongs sent after a close frame, no message
-    /// after the report, and in the end the stream is closed.
+    /// Any inputs in any order lead to one report, nothing but pongs after a close frame, no message after the report, and a
+    /// closed stream.
     // Proves W5.26, W7.10.
     @Test(arguments: 0..<40 as Range<UInt64>)
     func anyOrderOfInputsHasOneReport(seed: UInt64) {

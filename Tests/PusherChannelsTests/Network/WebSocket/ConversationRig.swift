@@ -1,6 +1,6 @@
 @testable import PusherChannels
 
-/// Something that a backend did for a conversation.
+/// An output that a backend carried out for a conversation.
 enum Did: Equatable {
     case wrote([ClientFrame])
     case delivered([String])
@@ -10,10 +10,10 @@ enum Did: Equatable {
     case closedStream
 }
 
-/// A backend without a stream: asks for a conversation's outputs after each input, as a real one does.
+/// A backend without a stream. Like a real one, it takes the conversation's outputs after each input.
 struct ConversationRig: ~Copyable {
     private var conversation: WebSocketConversation
-    /// The number of bytes that the stream takes in one go; 0 while the peer doesn't read.
+    /// The number of bytes that the stream accepts at once; 0 while the peer doesn't read.
     var room = Int.max
     private var sent: [UInt8] = []
     private var isClosed = false
@@ -63,7 +63,7 @@ struct ConversationRig: ~Copyable {
         return outputs()
     }
 
-    /// The stream takes output again.
+    /// Makes the stream accept this number of bytes at once.
     mutating func streamTakes(_ room: Int) -> [Did] {
         self.room = room
         return outputs()
@@ -79,7 +79,7 @@ struct ConversationRig: ~Copyable {
             room -= taken
             return taken
         }
-        // A frame that was split by the stream counts when its last byte is written.
+        // A frame that the stream split counts once its last byte is written.
         sent += written
         if let frames = ClientFrame.all(in: sent), !frames.isEmpty {
             did.append(.wrote(frames))

@@ -51,7 +51,7 @@ import Testing
         let key: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
         for size in 0...40 {
             let plain = (0..<size).map { UInt8($0 &* 31 & 0xFF) }
-            // At every alignment.
+            // Every alignment.
             for offset in 0..<8 {
                 var bytes = [UInt8](repeating: 0, count: offset) + plain
                 bytes.withUnsafeMutableBytes { mask(UnsafeMutableRawBufferPointer(rebasing: $0[offset...]), with: 0x37FA_213D) }
@@ -99,7 +99,7 @@ import Testing
     }
 }
 
-/// A frame that a client sent, unmasked by the letter of the RFC, byte by byte.
+/// A frame that a client sent, unmasked byte by byte as the RFC describes it.
 struct ClientFrame: Equatable {
     var opcode: UInt8
     var payload: [UInt8]
@@ -117,7 +117,7 @@ struct ClientFrame: Equatable {
         ClientFrame(opcode: 8, payload: [UInt8(code >> 8), UInt8(code & 0xFF)] + Array(reason.utf8))
     }
 
-    /// Takes frames apart; nil if one of them is not whole, final and masked.
+    /// Parses frames; nil if any of them isn't complete, final and masked.
     static func all(in bytes: [UInt8]) -> [ClientFrame]? {
         var frames: [ClientFrame] = []
         var rest = bytes[...]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Whatever a server sends, the reader ends in events or in one violation.
+/// Any input from a server leads to events or to one violation.
 @Suite struct FramingFuzzTests {
     private static let streams: [[UInt8]] = [
         ServerFrame.text("Hello") + ServerFrame.ping("p") + ServerFrame.text("é"),
@@ -33,7 +33,7 @@ import Testing
         reader.release()
     }
 
-    /// Nothing is heard after a violation, there is at most one, no message exceeds the limit, and nothing traps.
+    /// There is at most one violation and no event after it, no message exceeds the limit, and nothing traps.
     // Proves W10.4.
     @Test(arguments: 0..<4 as Range<UInt64>)
     func mutatedStreamsEndInEventsOrOneViolation(seed: UInt64) {
@@ -41,7 +41,7 @@ import Testing
         var total = Outcome()
         for round in 0..<50_000 {
             var bytes = Self.streams[round % Self.streams.count]
-            // All of a round's choices come from one number: drawing them is most of what this test does.
+            // All choices of a round come from one number, because drawing numbers takes most of this test's time.
             var choice = generator.next()
             for _ in 0...Int(choice & 1) {
                 let place = Int(choice >> 1 & 0xFF) % bytes.count
@@ -63,7 +63,7 @@ import Testing
             total.events += outcome.events
             total.violations += outcome.violations
         }
-        // The streams are neither all refused nor all understood.
+        // Some of the streams must be refused and some understood.
         #expect(total.events > 20_000)
         #expect(total.violations > 5_000 && total.violations < 50_000)
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// Frame by frame, by the sections of RFC 6455.
+/// Reading messages frame by frame, in the order of RFC 6455's sections.
 @Suite struct MessageReaderTests {
     // MARK: 5.7 Examples
 

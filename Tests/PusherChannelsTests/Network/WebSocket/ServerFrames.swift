@@ -1,6 +1,6 @@
 @testable import PusherChannels
 
-/// A frame as a server may send it, or may not.
+/// A frame from a server, valid or not.
 struct ServerFrame {
     var opcode: UInt8
     var payload: [UInt8]
@@ -40,7 +40,7 @@ struct ServerFrame {
     }
 }
 
-/// An event or error of a reader, copied so that it can be compared.
+/// An event or error from a reader, copied for comparison.
 enum Heard: Equatable {
     case text(String)
     case binary([UInt8])
@@ -51,7 +51,7 @@ enum Heard: Equatable {
 }
 
 extension Heard {
-    /// Reads pieces, one after the other, with a read's messages compared when all of the read is through.
+    /// Reads the pieces in order; the messages of each piece are copied only after all of the piece is read.
     static func reading(_ pieces: [[UInt8]], maximumSize: Int = 1 << 20) -> [Heard] {
         var reader = MessageReader(maximumSize: maximumSize)
         var heard: [Heard] = []
@@ -75,7 +75,7 @@ extension Heard {
         reading([bytes], maximumSize: maximumSize)
     }
 
-    /// A message may be looked at until the read is through; the payload of a control frame only now.
+    /// A message stays valid until the whole piece is read, but the payload of a control frame is valid only now.
     private static func later(_ event: MessageReader.Event) -> () -> Heard {
         func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
         let heard: Heard

@@ -2,9 +2,9 @@ import Testing
 
 @testable import PusherChannels
 
-/// A read may end anywhere: in a header, a length, a payload. What is heard stays the same.
+/// A read may end anywhere, in a header, a length or a payload, without changing the events.
 @Suite struct SplitTests {
-    /// Something of everything, with and without a violation at the end.
+    /// Frames of every kind, with and without a violation at the end.
     static let transcripts: [[UInt8]] = [
         ServerFrame.text("Hello") + ServerFrame.text("") + ServerFrame.binary([1, 0xFF]) + ServerFrame.ping("p")
             + ServerFrame.pong("") + ServerFrame.close(4100, "later – please"),
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    // MARK: At random
+    // MARK: Random traffic
 
     // Proves W5.13, W5.16.
     @Test(arguments: 0..<40 as Range<UInt64>)
@@ -69,7 +69,7 @@ import Testing
     }
 }
 
-/// Valid traffic of a server and how it may be cut, the same for the same seed.
+/// Valid traffic from a server and ways to split it, deterministic for each seed.
 struct RandomTraffic {
     private var generator: SplitMix64
     private static let alphabet: [Character] = ["a", "b", " ", "é", "€", "한", "🙂", "\u{10FFFF}", "\u{0}"]
@@ -86,7 +86,7 @@ struct RandomTraffic {
         String((0..<below(length + 1)).map { _ in Self.alphabet[below(Self.alphabet.count)] })
     }
 
-    /// Some messages, whole and in fragments, with control frames before, between and within them.
+    /// Returns some messages, whole and in fragments, with control frames between and within them.
     mutating func next() -> (bytes: [UInt8], heard: [Heard]) {
         var bytes: [UInt8] = []
         var heard: [Heard] = []

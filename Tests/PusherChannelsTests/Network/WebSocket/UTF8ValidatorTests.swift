@@ -6,7 +6,7 @@ import Testing
 @Suite struct UTF8ValidatorTests {
     private func isText(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { UTF8Validator.isText($0) } }
 
-    /// Indicates whether the standard library takes the bytes for text.
+    /// Indicates whether the standard library considers the bytes valid UTF-8.
     private func isTextToSwift(_ bytes: [UInt8]) -> Bool { String(validating: bytes, as: UTF8.self) != nil }
 
     private func isText(pieces: [[UInt8]]) -> Bool {

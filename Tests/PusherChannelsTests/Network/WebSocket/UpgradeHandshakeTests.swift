@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    // MARK: What is asked
+    // MARK: Requests
 
     // Proves W4.16.
     @Test func section1_3_keyAndAcceptAreThoseOfTheExample() {
@@ -61,7 +61,7 @@ import Testing
         #expect(UpgradeHandshake(nonce: Self.nonce, subprotocols: " , ").fields.count == 4)
     }
 
-    // MARK: What is answered
+    // MARK: Responses
 
     // Proves W4.16.
     @Test func section4_1_replyOfTheExampleIsTaken() {
@@ -98,7 +98,7 @@ import Testing
         #expect(result(adding: [("upgrade", "")]) == .failure(.noUpgrade))
     }
 
-    /// Unicode's lower case and its equivalences are not those of HTTP (RFC 9110, 5.1).
+    /// HTTP doesn't use Unicode's lowercase mapping or equivalences (RFC 9110, 5.1).
     // Proves W4.19.
     @Test func section4_1_fieldNamesAreASCII() {
         let name = "Sec-WebSoc\u{212A}et-Accept"

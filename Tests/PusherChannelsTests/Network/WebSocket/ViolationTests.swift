@@ -2,9 +2,9 @@ import Testing
 
 @testable import PusherChannels
 
-/// The frames that a server may not send, and the close codes that it is sent for them: RFC 6455, 7.1.7 and 7.4.1.
+/// The frames that a server may not send, and the close codes it receives for them: RFC 6455, 7.1.7 and 7.4.1.
 @Suite struct ViolationTests {
-    /// A limit that frames with a long form of length can stay below.
+    /// A size limit that a frame with an extended length field can stay below.
     private static let limit = 200
 
     // Proves W7.7, W7.8, W7.15, W10.4.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PusherChannels
 
-/// The messages and signs of life over an open WebSocket. Its end is in ``ConversationEndTests``.
+/// The messages and control frames of an open WebSocket. ``ConversationEndTests`` covers its end.
 @Suite struct WebSocketConversationTests {
     // Proves W6.3.
     @Test func messagesOfOneReadAreOneBatch() {

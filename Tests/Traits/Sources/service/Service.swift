@@ -3,7 +3,8 @@ import Logging
 import PusherChannels
 import ServiceLifecycle
 
-/// A service as somebody writes it: follows a channel of the server at a port, and prints each number that comes, until it gets SIGTERM.
+/// A service as a user would write it: it follows a channel of the server at a port, and prints each number that comes, until it
+/// gets SIGTERM.
 @main
 enum Program {
     struct Reader: Service {
@@ -16,7 +17,7 @@ enum Program {
         }
     }
 
-    /// At once, however the program ends.
+    /// Writes a line without delay, however the program ends.
     static func write(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }

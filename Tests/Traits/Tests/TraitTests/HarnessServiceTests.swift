@@ -5,7 +5,7 @@ import Testing
 
 /// Services beside a test in a harness.
 @Suite(.timeLimit(.minutes(3))) struct HarnessServiceTests {
-    /// Reads until there is no more.
+    /// A service that reads events until there are no more.
     private struct Reader: Service {
         let events: PusherStream<PusherEvent>
         let read: AsyncStream<String?>.Continuation

@@ -4,7 +4,7 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The metrics that a client adds to the application's, in a backend in memory.
+/// The metrics that a client adds to the application's, in an in-memory backend.
 @Suite struct MetricsTests {
     private struct Client {
         let metrics = TestMetrics()
@@ -61,7 +61,7 @@ import Testing
         func setReading(_ reading: Bool) { socket.setReading(reading) }
     }
 
-    /// Nobody is left to hear that the connection of a client that was let go of is closed.
+    /// After a client is released, nothing is left to be notified that its connection is closed.
     @Test func aClientThatIsGoneIsInNoState() throws {
         let metrics = TestMetrics()
         let socket = SlowlyClosing()
@@ -132,7 +132,7 @@ import Testing
         #expect(stream.dropped > 0)
     }
 
-    /// A pause ends with its connection: the next one is read.
+    /// A pause ends with its connection, and the next connection is read.
     @Test func aPauseDoesNotOutliveItsConnection() throws {
         let client = Client()
         let news = client.pusher.subscribe("news")
@@ -162,7 +162,7 @@ import Testing
         #expect(try !client.metrics.expectTimer("pusher_delivery_wait_seconds").values.isEmpty)
     }
 
-    /// However many there are, and whatever a server says.
+    /// The number of metrics is bounded, however many connections there are and whatever a server says.
     @Test func labelsAreBounded() {
         let client = Client { $0.reconnectPolicy.initialDelay = .zero }
         client.pusher.connect()

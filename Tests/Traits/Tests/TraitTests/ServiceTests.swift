@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Reads until there is no more.
+    /// A service that reads events until there are no more.
     private struct Reader: Service {
         let events: PusherStream<PusherEvent>
         let read: AsyncStream<String?>.Continuation
@@ -47,7 +47,7 @@ import Testing
                 services: [client.pusher, Reader(events: events, read: continuation)], logger: Logger(label: "test"))
             async let running: Void = group.run()
             for await change in states(of: client.pusher) where change == .connected { break }
-            // In the middle of a flood.
+            // The shutdown comes in the middle of a flood.
             for number in 0..<5_000 { client.socket.publish(channel: "news", event: "n", data: "\(number)") }
             trigger.triggerGracefulShutdown()
             for number in 5_000..<5_100 { client.socket.publish(channel: "news", event: "n", data: "\(number)") }
@@ -60,7 +60,7 @@ import Testing
         #expect(client.scheduler.pendingTimers.isEmpty)
     }
 
-    /// A service that is asked to end before its client has begun.
+    /// The service is asked to end before its client has begun.
     @Test func shutdownBeforeRunEndsIt() async throws {
         let client = Client()
         try await testGracefulShutdown { trigger in
@@ -73,7 +73,7 @@ import Testing
         #expect(client.pusher.connection.connectionState == .disconnected, "for good")
     }
 
-    /// A loop of its own, as the README has it, in one service.
+    /// A loop beside the client in one service, as in the README.
     @Test func aLoopBesideRunEndsWithIt() async throws {
         let client = Client()
         let prices = client.pusher.subscribe("prices").events(named: "price", as: Int.self)
@@ -90,7 +90,7 @@ import Testing
         #expect(await read(stream) == (0..<100).map { "\($0)" })
     }
 
-    /// Tells what ends its wait.
+    /// A service that reports the end of its wait.
     private struct Waiter: Service {
         let wait: @Sendable () async throws -> Void
         let ended: AsyncStream<String?>.Continuation
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    /// Nobody answers it, and the client is asked to end only after it.
+    /// Nothing replies to the waiting service, and the client is asked to end only after it.
     @Test(arguments: [true, false]) func whoWaitsForAServerThatIsAwayEndsWithTheGroup(signsIn: Bool) async throws {
         let client = Client(server: .manual)
         let (stream, ended) = AsyncStream<String?>.makeStream()
@@ -143,7 +143,7 @@ import Testing
         #expect(error?.code == 4001)
     }
 
-    /// The states of a client, the present one first.
+    /// Returns the states of a client, the current one first.
     private func states(of pusher: Pusher) -> AsyncStream<ConnectionState> {
         let changes = pusher.connectionStates
         let present = pusher.connection.connectionState

@@ -3,10 +3,10 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// A service in a process of its own, a real server and a real signal.
+/// A service in its own process, with a real server and a real signal.
 @Suite(.timeLimit(.minutes(3))) struct SignalTests {
-    /// Runs the service, ends it with SIGTERM after a line of its output, and gives back its status and its lines; `flood` is called when
-    /// it has begun.
+    /// Runs the service, ends it with SIGTERM after a line of its output, and returns its status and its lines. Calls `flood`
+    /// once the service has begun.
     private func run(
         at port: Int, until line: String, flood: () async throws -> Void = {}
     ) async throws -> (status: Int32, lines: [String]) {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func sigtermBeforeThereIsAConnectionEndsIt() async throws {
-        // A port that refuses: the client waits for its next attempt.
+        // The port refuses connections, so the client waits for its next attempt.
         let server = try await LocalServer.start()
         let port = server.port
         await server.stop()

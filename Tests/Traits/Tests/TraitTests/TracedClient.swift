@@ -33,12 +33,12 @@ struct TracedClient {
         pusher = Pusher(key: "key", options: options, environment: environment)
     }
 
-    /// The spans that have ended, in the order of their ends.
+    /// Returns the spans that have ended, in the order of their ends.
     func spans(_ name: String? = nil) -> [FinishedInMemorySpan] {
         tracer.finishedSpans.filter { name == nil || $0.operationName == name }
     }
 
-    /// Does something within a span of the application's, and gives back that span's identifier.
+    /// Runs `body` within a span of the application, and returns that span's identifier.
     func within(_ body: () throws -> Void) rethrows -> String {
         try tracer.withSpan("request") { span in
             try body()
@@ -48,7 +48,7 @@ struct TracedClient {
 }
 
 extension FinishedInMemorySpan {
-    /// When it began and when it ended, in seconds of virtual time.
+    /// The times at which the span began and ended, in seconds of virtual time.
     var seconds: ClosedRange<UInt64> {
         let times = [startInstant, endInstant].map { $0.nanosecondsSinceEpoch / 1_000_000_000 - TracedClient.start }
         return times[0]...times[1]

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 import Tracing
 
-/// No span outlives what it is about.
+/// No span outlives the operation that it describes.
 @Suite struct TracingEndsTests {
-    /// A way in which a client's wishes end unfulfilled.
+    /// A way in which a client's requests end without success.
     enum End: CaseIterable {
         case letGo, shutdown, disconnect, unsubscribe, lost
     }
 
-    /// A client that subscribes, and whose authorization endpoint never answers.
+    /// Returns a client that subscribes, and whose authorization endpoint never replies.
     private func subscribing(_ tracer: InMemoryTracer, _ gate: Gate) -> TracedClient {
         let client = TracedClient { options, environment in
             options.authMethod = .endpoint(authEndpoint: "https://example.com/auth")
@@ -48,7 +48,7 @@ import Tracing
         #expect(spans.first { $0.operationName == "pusher.subscribe" }?.seconds == 0...1)
     }
 
-    /// The connection is being made, is waited for, or hasn't even been asked for.
+    /// The connection is being made, is to be retried, or hasn't even been requested.
     @Test(arguments: [0, 1, 2]) func aConnectionThatNeverComesEndsItsSpans(steps: Int) {
         let tracer = InMemoryTracer()
         do {
@@ -70,7 +70,7 @@ import Tracing
         #expect(client.spans().map { $0["error.type"] } == ["cancelled"])
     }
 
-    /// A channel that waits for its connection is still asked for, however many attempts that takes.
+    /// A channel that waits for its connection stays requested, however many attempts that takes.
     @Test func aFailedAttemptDoesNotEndTheSubscriptions() {
         let client = TracedClient(server: .manual)
         let caller = client.within { client.pusher.subscribe("news") }
@@ -84,7 +84,7 @@ import Tracing
         #expect(client.spans("pusher.subscribe").map(\.parentSpanID) == [caller])
     }
 
-    /// A retry that the client makes of itself is another span.
+    /// A retry that the client makes by itself is another span.
     @Test func eachTryAtASubscriptionIsASpan() {
         let client = TracedClient { options, _ in options.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
         client.session.stub("POST https://example.com/auth", .http(503), .json(["auth": "key:signature"]))

@@ -9,7 +9,7 @@ import Tracing
 import FoundationNetworking
 #endif
 
-/// The spans of the HTTP API's requests, and contexts that travel in events.
+/// The spans of the HTTP API's requests, and the trace contexts that events carry.
 @Suite struct TracingHTTPTests {
     private let tracer = InMemoryTracer()
     private let session = MockSession(delivery: .immediate)
@@ -124,7 +124,7 @@ import FoundationNetworking
         var text: String? { if case .text(let text) = self { text } else { nil } }
     }
 
-    /// Anyone who may send an event may send anything; the event is no worse for it.
+    /// Anyone who may send an event may send an invalid context. The event is delivered anyway.
     @Test(arguments: ["null", "7", "[]", #"{"traceparent":7}"#, #"{"a":{}}"#, "{}"])
     func whatIsNoContextIsNone(text: String) async throws {
         let data = Data(#"{"number":1,"context":\#(text)}"#.utf8)

@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 import Tracing
 
-/// The table of the page "In a service" names the spans that there are, and their attributes, no more and no fewer.
+/// The table on the page "In a service" names exactly the spans that exist, with exactly their attributes.
 @Suite struct TracingPageTests {
-    /// The names of spans with those of their attributes, as the table has them.
+    /// Returns the names of the table's spans with those of their attributes.
     private func table() throws -> [String: Set<String>] {
         let repository = URL(fileURLWithPath: #filePath).pathComponents.dropLast(5).joined(separator: "/")
         let page = try String(
@@ -16,7 +16,7 @@ import Tracing
         var table: [String: Set<String>] = [:]
         for row in section.components(separatedBy: "\n") where row.hasPrefix("| `") {
             let cells = row.components(separatedBy: "|").dropFirst().dropLast().map { cell in
-                // What stands between two marks.
+                // The text between two backticks.
                 cell.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
             }
             for span in cells[0] { table[span] = Set(try #require(cells.last)) }

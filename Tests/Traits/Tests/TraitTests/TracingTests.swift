@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Tracing
 
-/// The spans of a client, in a tracer in memory and in virtual time.
+/// The spans of a client, in an in-memory tracer and in virtual time.
 @Suite struct TracingTests {
     @Test func anAttemptIsASpanUntilTheConnectionIsEstablished() throws {
         let client = TracedClient(server: .manual)
@@ -47,7 +47,7 @@ import Tracing
         #expect(client.tracer.activeSpans.isEmpty)
     }
 
-    /// One attempt follows another at once, in one state: both are told.
+    /// If one attempt follows another at once, without a change of state, both are reported.
     @Test func anAttemptThatGoesOverToAnotherEnds() {
         let client = TracedClient(server: .manual)
         client.pusher.connect()
@@ -107,7 +107,7 @@ import Tracing
         #expect(post.status?.code == .error)
     }
 
-    /// A new connection asks for the channels again: spans of the client's own.
+    /// A new connection requests the channels again, in the client's own spans.
     @Test func laterConnectionsHaveSpansOfTheirOwn() throws {
         let client = TracedClient()
         _ = client.within {
@@ -135,7 +135,7 @@ import Tracing
         #expect(client.tracer.activeSpans.isEmpty)
     }
 
-    /// Careless code answers twice, or late: a span has one end.
+    /// Careless code replies twice or late, but a span ends only once.
     @Test func anAuthorizationEndsOnce() throws {
         final class Twice: Authorizer {
             func fetchAuthValue(
@@ -151,7 +151,7 @@ import Tracing
         #expect(client.spans("pusher.authorize").map { $0.status?.code } == [nil])
     }
 
-    /// The work of a handler is a part of the authorization.
+    /// A handler's work is part of the authorization.
     @Test func handlersRunInTheContextOfTheAuthorization() async throws {
         let (tasks, started) = AsyncStream<Task<Void, Never>>.makeStream()
         let tracer = InMemoryTracer()
