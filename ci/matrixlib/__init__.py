@@ -1,1 +1,1 @@
-"""The parts of ci/matrix, one concern a file."""
+"""The parts of ci/matrix, one concern per file."""

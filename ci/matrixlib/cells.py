@@ -1,4 +1,4 @@
-"""Cells as they stand in ci/cells.toml: read, filled in with what they leave out, and checked."""
+"""Reads the cells in ci/cells.toml, fills in their defaults, and checks them."""
 
 import dataclasses
 import os
@@ -9,27 +9,27 @@ import tomllib
 from .problems import Problem, program, there_is_no
 from .requirements import KINDS as REQUIREMENTS, NAMED
 
-# What each selects: what a merge must pass is what every commit must, and more.
+# The labels that each label selects: a merge must pass what every commit must pass, and more.
 LABELS = {"smoke": {"smoke"}, "full": {"smoke", "full"}, "nightly": {"nightly"}}
-# In a step's command, and in a variable's value. `${x}` is the shell's.
+# Placeholders in a step's command, and in a variable's value. `${x}` belongs to the shell.
 PLACEHOLDERS, OF_VALUES = {"flags", "report", "tests", "folder"}, {"project"}
 PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_]+)\}")
-# What it says of the cell when a step of a kind fails: the exit codes of ci/matrix.
+# The exit code of ci/matrix when a step of each kind fails.
 STEP_KINDS = {"check": 1, "test": 1, "build": 3, "setup": 4}
 STEP_NAME = re.compile(r"\w[\w.-]*")
 ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
-# How a value of each type is called, and written.
+# The name of each type of value, and an example.
 WRITTEN = {str: ("a text", '"…"'), list: ("a list", '["…"]'), int: ("a whole number", "5"), bool: ("true or false", "true"), dict: ("a table", "{ … }")}
 LEAST, FILLED = {"timeout": 1, "retries": 0}, {"run", "steps", "labels"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """A command of a shell. `tests` are the options by which a test step chooses its tests, replaced when failing ones are retried."""
+    """A shell command. `tests` are the options with which a test step chooses its tests, replaced when failing tests are retried."""
     name: str
     run: str
     kind: str = "check"
-    timeout: int = dataclasses.field(default=600, repr=False)  # its result, which is known by what this shows, doesn't depend on it
+    timeout: int = dataclasses.field(default=600, repr=False)  # not in the repr, which identifies results: they don't depend on it
     tests: str = ""
     env: dict = dataclasses.field(default_factory=dict)
 
@@ -48,14 +48,14 @@ class Cell:
     labels: tuple
     axes: dict
     steps: tuple
-    build: str  # the cell in whose build folder, and with whose flags, this one builds
+    build: str  # the cell whose build folder and flags this one uses
     flags: tuple = ()
     env: dict = dataclasses.field(default_factory=dict)
     requires: tuple = ()
-    inputs: tuple = ()  # globs of the files that its result depends on; none: all of the project
+    inputs: tuple = ()  # globs of the files that its result depends on; empty: all of the project
     optional: bool = False
     exclusive: bool = False
-    retries: int = dataclasses.field(default=2, repr=False)  # nor on this
+    retries: int = dataclasses.field(default=2, repr=False)  # nor do they depend on this
     job: str = ""
     runner: str = "linux"
 
@@ -68,7 +68,7 @@ class Matrix:
 
 
 class Reader:
-    """Reads tables, and says of what is wrong where it stands."""
+    """Reads tables, and reports mistakes with their place."""
 
     def __init__(self, file, text):
         self.file = file
@@ -82,7 +82,7 @@ class Reader:
             self.fail(where, there_is_no(what, name, known))
 
     def take(self, where, table, types):
-        """The table's values, each of the type that its key must have."""
+        """Returns the table's values, each checked for the type that its key must have."""
         if not isinstance(table, dict):
             self.fail(where, "is not a table")
         for key, value in table.items():
@@ -160,7 +160,7 @@ class Reader:
         return tuple(found)
 
     def place(self, number, table):
-        """How a cell is called in what is said of it: one without an id by where it stands."""
+        """Returns a cell's name for messages; a cell without an id is named by its position."""
         if not isinstance(table, dict):
             return "a cell"
         if "id" in table:
@@ -209,7 +209,7 @@ class Reader:
                 self.fail(where, f"the requirement '{kind}' has no name")
 
     def needs(self, tables, axes):
-        """What cells require for a value of an axis, by both."""
+        """Returns what cells with a value of an axis require, by axis and value."""
         found = {}
         for axis, table in self.take("requires", tables, dict.fromkeys(axes, dict)).items():
             for value, names in self.take(f"requires.{axis}", table, dict.fromkeys(axes[axis], list)).items():
@@ -239,7 +239,7 @@ class Reader:
         return Matrix(axes, runners, cells)
 
     def joined(self, cell, cells):
-        """The cell with the flags of the one in whose folder it builds, and in that one's job."""
+        """Returns the cell with the flags, and by default the job, of the cell whose build folder it uses."""
         if sum(other.id == cell.id for other in cells) > 1:
             self.fail(f"cell '{cell.id}'", "stands there twice")
         owner = next((other for other in cells if other.id == cell.build), None)
@@ -253,10 +253,10 @@ class Reader:
 
 
 def load(project):
-    """The matrix of the project in a folder."""
+    """Returns the matrix of the project in a folder."""
     file = pathlib.Path(project) / "ci/cells.toml"
     try:
-        text = file.read_text(encoding="utf-8-sig")  # Which some editors begin with a mark.
+        text = file.read_text(encoding="utf-8-sig")  # Some editors begin a file with a byte order mark.
         table = tomllib.loads(text)
     except FileNotFoundError:
         raise Problem(f"there is no {file}: {instead(pathlib.Path(os.path.realpath(project)))}") from None
@@ -270,7 +270,7 @@ def load(project):
 
 
 def instead(project):
-    """What to do where a folder has no cells."""
+    """Returns what to do if a folder has no cells."""
     if not project.is_dir():
         return "nor such a folder"
     above = next((folder for folder in project.parents if (folder / "ci/cells.toml").exists()), None)
@@ -278,6 +278,6 @@ def instead(project):
 
 
 def named_after(command):
-    """The name of a step that has none: the program's that it runs."""
+    """Returns the name of a step that has none: that of the program that it runs."""
     name = command.split()[0].rpartition("/")[2] if command.strip() else ""
     return name if STEP_NAME.fullmatch(name) else "run"

@@ -87,13 +87,13 @@ def jobs(text):
 
 
 def main(arguments):
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # Who started it has closed its own.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # It is None if the parent process closed it.
     output = os.path.realpath("/dev/stdout")
     try:
         with naming(output):
             try:
                 return obeyed(arguments)
-            finally:  # What waits to be written may find nobody who reads any more, or no room.
+            finally:  # Writing buffered output may fail: nobody reads it any more, or the disk is full.
                 sys.stdout.flush()
     except Problem as problem:
         print(f"ci/matrix: {problem}", file=sys.stderr)
@@ -113,14 +113,14 @@ def main(arguments):
 
 def obeyed(arguments):
     place = arguments.index("--") if "--" in arguments else len(arguments)
-    # The name of a cell that stands behind it is none of its values.
+    # The name of a cell after --changed isn't the option's value.
     words = [
         word + "=here" if word == "--changed" and after != "ci" else word for word, after in itertools.zip_longest(arguments[:place], arguments[1:place])]
     options, unknown = parser().parse_known_args(words)
     options.rest = arguments[place + 1:]
     if unknown and (not {"names", "files"} & vars(options).keys() or any(word.startswith("-") for word in unknown)):
         options.verb.error(f"unrecognized arguments: {' '.join(unknown)}")
-    if unknown:  # Of names that options stand between, argparse takes the first ones only.
+    if unknown:  # If options stand between names, argparse takes only the first ones.
         vars(options).get("names", vars(options).get("files")).extend(unknown)
     if options.command == "run" and options.watch and options.dry_run:
         options.verb.error("--dry-run prints commands once: without --watch")
@@ -131,15 +131,15 @@ def obeyed(arguments):
     if options.project is None:
         options.project = by_default(options.command)
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # Logs have letters that not every terminal knows.
+        sys.stdout.reconfigure(errors="replace")  # Logs have characters that not every terminal knows.
     return COMMANDS[options.command](options) or 0
 
 
 def by_default(command):
-    """The project that is meant where none is named: this one, which somebody in another one's folder is told."""
+    """Returns the project that is used if none is named: this one. Says so if the current folder is outside of it."""
     if command == "init":
         raise Problem(f"init writes into the package that --project names: {shlex.quote(f'{HOME}/ci/matrix')} --project . init")
-    with contextlib.suppress(OSError):  # The folder may be gone.
+    with contextlib.suppress(OSError):  # The current folder may be gone.
         if command != "completion" and not pathlib.Path.cwd().is_relative_to(HOME):
             print(f"ci/matrix: works on {HOME}; --project DIR names another one", file=sys.stderr)
     return HOME
@@ -161,7 +161,7 @@ def list_cells(options):
 
 
 def exit_code(cells):
-    """The exit code of what tells of cells."""
+    """Returns the exit code of commands that print something about cells."""
     if not cells:
         print("ci/matrix: nothing is selected", file=sys.stderr)
     return 0 if cells else 5
@@ -194,12 +194,12 @@ def begin(options):
 
 
 def print_completion(options):
-    """In whichever folder it is called; for bash, and zsh after `autoload -U bashcompinit && bashcompinit`."""
+    """Prints a completion script, in any folder, for bash, and for zsh after `autoload -U bashcompinit && bashcompinit`."""
     matrix, text = load(options.project), (FIRST / "completion.bash").read_text()
     options = [f'        {name}) options="{" ".join(verb._option_string_actions)}" ;;' for name, verb in parser().verbs.items()]
     for name, words in {
             "verbs": " ".join(COMMANDS), "options": "\n".join(options), "cells": " ".join(cell.id for cell in matrix.cells),
-            # Others would be shell code.
+            # Other characters would be shell code.
             "axes": " ".join(f"{axis}={value}" for axis, values in matrix.axes.items() for value in values if re.fullmatch(r"[\w.+-]+", axis + value)),
             "steps": " ".join(dict.fromkeys(step.name for cell in matrix.cells for step in cell.steps))}.items():
         text = text.replace(f"{{{name}}}", words)

@@ -1,11 +1,11 @@
-"""What differs between two runs: results, times, metrics such as coverage, tests that came and went."""
+"""Finds what differs between two runs: results, times, metrics such as coverage, tests that came and went."""
 
 import statistics
 
 from .screen import clock
 
-# A time is another one from this factor, and this many seconds, on: where a cell has passed often enough, instead of the factor,
-# from so many median deviations from the median (three standard ones) on. A number that a cell measures is, from this share on.
+# Two times differ if they are at least this factor and this many seconds apart. If a cell has passed OFTEN times, this many median
+# deviations from the median (three standard deviations) replace the factor. Metrics differ if they are at least this share apart.
 FACTOR, CELL_SECONDS, TEST_SECONDS = 1.25, 5, 1
 OFTEN, DEVIATIONS = 5, 4.45
 SHARE = 0.002
@@ -13,7 +13,7 @@ GOOD = ("passed", "unchanged")
 
 
 def noise(seconds, least, times=()):
-    """How far apart two times may be that say nothing, given the shorter one and those of earlier runs."""
+    """Returns how far apart two times may be without a meaning, given the shorter one and those of earlier runs."""
     if len(times) < OFTEN:
         return max(least, (FACTOR - 1) * seconds)
     middle = statistics.median(times)
@@ -21,9 +21,9 @@ def noise(seconds, least, times=()):
 
 
 def differences(before, after, times=lambda name: (), everything=False):
-    """Lines for what differs, the cells that passed before and don't now, and how many differences are left out, being within noise.
+    """Returns lines for the differences, the cells that passed before and don't now, and the number of differences left out as noise.
 
-    `times` are those that a cell took in earlier runs.
+    `times` returns the times that a cell took in earlier runs.
     """
     before, after = ({cell.id: cell for cell in cells} for cells in (before, after))
     found = list(of_cells(before, after, times))
@@ -33,7 +33,7 @@ def differences(before, after, times=lambda name: (), everything=False):
 
 
 def of_cells(before, after, times):
-    """Each difference as a line, and whether it is within noise; so are those of the functions below."""
+    """Yields each difference as a line, with whether it is within noise, as do the functions below."""
     for name in before | after:
         old, new = before.get(name), after.get(name)
         if old is None or new is None:

@@ -1,4 +1,4 @@
-"""What `list` and `explain` say about cells."""
+"""Describes cells for `list` and `explain`."""
 
 from time import time as now
 
@@ -8,7 +8,7 @@ from .screen import clock
 
 
 def rows(cells, history, project):
-    """A cell as `list --json` has it."""
+    """Yields each cell as `list --json` prints it."""
     for cell in cells:
         reason = missing_of(cell, project)
         yield {
@@ -18,7 +18,7 @@ def rows(cells, history, project):
 
 
 def age(time):
-    """How long ago, in one number: 5m, 3h, 12d ago."""
+    """Returns how long ago a time was, in one number: 5m ago, 3h ago, 12d ago."""
     if time is None:
         return ""
     minutes = max(0, now() - time) / 60
@@ -27,7 +27,7 @@ def age(time):
 
 
 def listing(matrix, found):
-    """A table; of the axes only what is not the usual."""
+    """Yields the lines of a table, which shows an axis only if its value isn't the default."""
     usual = {axis: values[0] for axis, values in matrix.axes.items()}
     width = max((len(row["id"]) for row in found), default=0)
     for row in found:
@@ -39,7 +39,7 @@ def listing(matrix, found):
 
 
 def explanation(cell, places, history):
-    """Everything about a cell, with the commands that it runs."""
+    """Yields lines with everything about a cell, including the commands that it runs."""
     yield f"{cell.id}: {cell.what}"
     yield f"  labels      {', '.join(cell.labels)}{'; optional' if cell.optional else ''}{'; runs alone' if cell.exclusive else ''}"
     yield f"  axes        {', '.join(f'{axis}={value}' for axis, value in cell.axes.items())}"

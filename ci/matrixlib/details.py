@@ -1,4 +1,4 @@
-"""What is shown under the line of a cell that didn't pass, or that has something to note."""
+"""The lines that are shown below that of a cell that didn't pass, or that has notes."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ from . import diagnosis, testlog
 
 
 def lines(places, options, result):
-    """The first failure's output, where its log is, and how to see it again."""
+    """Returns the first failure's output, the place of its log, and the command that repeats it."""
     shown = []
     for step in result.steps if result.status != "unchanged" else ():
         shown += [f"    {step.name}: {note}" for note in step.notes if not note.startswith("built for ")]
@@ -23,20 +23,20 @@ def lines(places, options, result):
 
 
 def called_in(folder):
-    """Whether paths that begin there are found from where ci/matrix was called, which may be gone."""
+    """Returns whether ci/matrix was called in this folder, so that relative paths work; the current folder may be gone."""
     with contextlib.suppress(OSError):
         return os.getcwd() == str(folder)
 
 
 def again(places, options, result, step=None):
-    """The command that runs just what failed of a step, behind what builds; what was asked for stays."""
+    """Returns the command that runs only what failed in a step, after the steps that build, with the options of this run."""
     steps = [other.name for other in result.steps if other is step or other.kind in ("setup", "build")]
     words = [] if options.retries is None else ["--retries", str(options.retries)]
     words += [] if options.timeout_factor == 1 else ["--timeout-factor", f"{options.timeout_factor:g}"]
     for name in steps if step and step.kind != "build" else options.step:
         words += ["--step", name]
     failed = [test for test in step.tests if test.status in ("failed", "running")] if step and step.kind == "test" else []
-    # What stood behind -- was for the tests, and no other step of the cell knows it.
+    # Arguments after -- were for the tests, and no other step of the cell knows them.
     for_tests = any(other.kind == "test" for other in result.steps) and step and step.kind not in ("test", "build")
     if rest := not for_tests and options.rest or (testlog.only(failed) if 0 < len(failed) <= 20 else []):
         words += ["--", *rest]
@@ -48,7 +48,7 @@ def escaped(text):
 
 
 def annotations(places, result):
-    """Lines that GitHub shows beside the code, whose files it knows by where they lie in the repository."""
+    """Returns lines that GitHub shows beside the code; it knows files by their paths in the repository."""
     root = os.path.realpath(os.environ.get("GITHUB_WORKSPACE") or places.project)
     level = "warning" if result.status == "flaky" else "error"
     found = [f"::error title={result.id}::{escaped(result.why)}"] if result.status == "failed" and not result.steps else []
@@ -68,7 +68,7 @@ def annotations(places, result):
 
 
 def logs(places, result):
-    """Every step's log, folded."""
+    """Returns every step's log, folded."""
     found = []
     for step in result.steps:
         if step.log:

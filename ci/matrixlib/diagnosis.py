@@ -1,4 +1,4 @@
-"""Reads of a log why a step failed, and which of its lines to show."""
+"""Finds out from a log why a step failed, and which of its lines to show."""
 
 import os
 import re
@@ -11,7 +11,7 @@ SANITIZERS = {
 }
 COMPILER = re.compile(r"^(/.*?|[\w.+-]+/.*?):(\d+):\d+: error: (.*)$")
 SIGNAL = re.compile(r"error: Exited with unexpected signal code (\d+)|\*\*\* Signal (\d+)")
-# What may also stand in what a test expected, or a process printed that it had started.
+# This may also be in a test's expectation, or in the output of a process that a test started.
 CRASH = re.compile(rf"{SIGNAL.pattern}|Fatal error: |Current stack trace|💣 Program crashed")
 CRASHED_THREAD = re.compile(r"^Thread \d+[^\n]* crashed:$(.*?)(?=^Thread \d|\Z)", re.MULTILINE | re.DOTALL)
 FATAL = re.compile(r"(.*Fatal error: .*)")
@@ -21,15 +21,15 @@ CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 UNEXPECTED = re.compile(r"unexpected signal code 9\b")
 KILLED = "signal 9 (SIGKILL), which the kernel sends where memory is short"
 TAIL = 25
-# Bytes of a log's beginning, and as many of its end, which are shown: a step may print without end.
+# The bytes that are read of a log's beginning, and as many of its end: a step may print without end.
 READ = 4 << 20
-# What output.py says of bytes that it didn't write, at most so many before that end.
+# The line in which output.py reports bytes that it didn't write, and the most bytes that it may be before that end.
 DROPPED, MARGIN = re.compile(rb"\n\.\.\. (\d+) bytes were left out; the end:\n"), 1 << 20
 WIDTH = 500
 
 
 def read(file):
-    """A log's text, without the middle of a long one; nothing if there is none."""
+    """Returns a log's text, without the middle of a long one; an empty text if there is no log."""
     try:
         with open(file, "rb") as log:
             found = log.read(READ)
@@ -46,7 +46,7 @@ def read(file):
 
 
 def shown(line):
-    """A line of a log as a terminal may have it."""
+    """Returns a line of a log without control characters, and not too long for a terminal."""
     line = CONTROL.sub("", line)
     return line if len(line) <= WIDTH else line[:WIDTH] + "…"
 
@@ -56,7 +56,7 @@ def plain(text):
 
 
 def sanitizer(lines):
-    """What a sanitizer found, and from where in the lines on."""
+    """Returns what a sanitizer found, and the index of the line in which its report begins."""
     for number, line in enumerate(lines):
         for what, pattern in SANITIZERS.items() if "Sanitizer" in line else ():
             if pattern.search(plain(line)):
@@ -65,33 +65,33 @@ def sanitizer(lines):
 
 
 def killed(code, log):
-    """What SIGKILL means, where a command got it: itself, as a shell tells, or as SwiftPM does of the tests."""
+    """Returns what SIGKILL means if a command got it, as its status, a shell's status, or SwiftPM's message about the tests says."""
     return KILLED if code in (-9, 137) or UNEXPECTED.search(log) else None
 
 
 def in_backtrace(log, tests):
-    """Those of the tests that a crash's backtrace names: Swift Testing begins all tests at once, so many were running."""
+    """Returns the tests that a crash's backtrace names: Swift Testing starts all tests at once, so many were running."""
     start = CRASH.search(log)
     after = log[start.end():] if start else ""
-    if thread := CRASHED_THREAD.search(after):  # Other threads were in the middle of other tests.
+    if thread := CRASHED_THREAD.search(after):  # Other threads were running other tests.
         after = thread[1]
     return [test for test in tests if re.search(in_a_frame(test), after)]
 
 
 def in_a_frame(test):
-    """The test's function as it stands there: as it was written, or mangled, with its length before it."""
+    """Returns a pattern for the test's function in a backtrace: as it was written, or mangled, with its length before it."""
     name = re.split(r"[/.]", test.name.partition("(")[0])[-1].strip("`")
     return rf"(?<!\w){re.escape(name)}(?!\w)|(?<!\d){len(name)}{re.escape(name)}"
 
 
 def compile_errors(log):
-    """The compiler's errors, each once: (file, line, message)."""
+    """Returns the compiler's errors, each once: (file, line, message)."""
     found = [COMPILER.match(line) for line in log.splitlines()]
     return list(dict.fromkeys((match[1], int(match[2]), match[3]) for match in found if match))
 
 
 def excerpt(log, tests=()):
-    """The lines that say most: the compiler's errors, a sanitizer's report, what failing tests recorded, or else the last ones."""
+    """Returns the most useful lines: the compiler's errors, a sanitizer's report, what failing tests recorded, or else the last ones."""
     log = plain(log)
     lines = log.splitlines()
     if errors := compile_errors(log):
@@ -108,6 +108,6 @@ def excerpt(log, tests=()):
             shown += [f"  {line}" for message in test.messages[:5] for line in message.splitlines()[:8]]
         return shown
     fatal = [match[1] for match in map(FATAL.match, lines) if match]
-    # What a tool like DocC says, each with the line that says where.
+    # The messages of a tool like DocC, each with the next line, which says where.
     starts = [number for number, line in enumerate(lines) if COMPLAINT.match(line)]
     return fatal[:5] or [line for start in starts[:10] for line in lines[start:start + 2]] or lines[-TAIL:]

@@ -1,8 +1,8 @@
-"""The jobs of hosted runners: one for the cells that share a build folder, or that say so."""
+"""The jobs of hosted runners: one for all cells that share a build folder, or that name the same job."""
 
 
 def jobs(matrix, cells):
-    """What a workflow's matrix includes."""
+    """Yields the entries of a workflow's matrix."""
     found = {}
     for cell in cells:
         found.setdefault(cell.job, []).append(cell)
@@ -10,11 +10,11 @@ def jobs(matrix, cells):
         runner = matrix.runners[members[0].runner]
         yield {
             "job": name, "cells": " ".join(cell.id for cell in members), "runs-on": runner.get("runs-on", "ubuntu-latest"),
-            "container": runner.get("container"), "minutes": minutes(members)}  # without a container: on the machine itself
+            "container": runner.get("container"), "minutes": minutes(members)}  # None: runs on the machine itself
 
 
 def minutes(cells):
-    """The longest that they may take, with every retry; what is built in one folder is built once."""
+    """Returns the longest time that the cells may take, with every retry; cells that share a build folder build once."""
     seconds = {}
     for cell in cells:
         for step in cell.steps:

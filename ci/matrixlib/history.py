@@ -1,4 +1,4 @@
-"""What earlier runs left: how long cells took, how they ended, and which tests were flaky."""
+"""The history of earlier runs: how long cells took, how they ended, and which tests were flaky."""
 
 import collections
 import contextlib
@@ -11,7 +11,7 @@ from .results import append, write
 
 
 def known(entry):
-    """What is there in the form in which it was written; somebody may have edited the file."""
+    """Returns the values of an entry that have the right type; somebody may have edited the file."""
     kinds = {"status": str, "seconds": (int, float), "time": int, "inputs": str, "times": list}
     return {key: value for key, value in dict(entry).items() if isinstance(value, kinds.get(key, ())) and value == value}  # Not a NaN.
 
@@ -26,24 +26,24 @@ class History:
         try:
             return {name: known(entry) for name, entry in json.loads(self.file.read_text()).items()}
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-            return {}  # It was never written, or isn't ours.
+            return {}  # The file was never written, or isn't ours.
 
     def last(self, cell, key):
-        """Of the cell's last run its `status` and `time` (since 1970), of the last that passed its `seconds`; None where there was none."""
+        """Returns the `status` or `time` (since 1970) of the cell's last run, or the `seconds` of its last that passed; None if none."""
         return self.cells.get(cell.id, {}).get(key)
 
     def times(self, name):
-        """How long the cell of this id took when it passed, the last twenty times."""
+        """Returns how long the cell with this id took the last twenty times that it passed."""
         return [value for value in self.cells.get(name, {}).get("times", []) if isinstance(value, (int, float))]
 
     def inputs(self, cell):
-        """What the cell's result depended on when it last passed, if nothing has happened to it since."""
+        """Returns a digest of what the result of the cell's last run depended on, if that run passed."""
         return self.last(cell, "inputs") if self.last(cell, "status") == "passed" else None
 
     def add(self, results):
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with naming(self.file), self.file.with_suffix(".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # Another ci/matrix may add to it, and may have since it was read.
+            fcntl.flock(lock, fcntl.LOCK_EX)  # Another ci/matrix may add to the file, and may have done so since it was read.
             self.cells = self.read()
             for result in results:
                 if result.status in ("skipped", "unchanged", "interrupted"):
@@ -64,7 +64,7 @@ class History:
                     append(self.flaky, json.dumps(entry) + "\n")
 
     def flakes(self, cell):
-        """How often each test of the cell was flaky."""
+        """Returns how often each test of the cell was flaky."""
         counts = collections.Counter()
         lines = self.flaky.read_text(errors="replace").splitlines() if self.flaky.exists() else []
         for line in lines:

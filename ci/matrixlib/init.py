@@ -1,4 +1,4 @@
-"""`ci/matrix init`: a first cells.toml for a Swift package, and the hosted workflow that runs it."""
+"""`ci/matrix init`: writes a first cells.toml for a Swift package, and the hosted workflow that runs it."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ FIRST = pathlib.Path(__file__).with_name("first")
 
 
 def init(project):
-    """Writes the files, none where one is there already; the lines to say."""
+    """Writes the files, unless one of them is already there; yields the lines to print."""
     if not (project / "Package.swift").exists():
         raise Problem(f"{project} has no Package.swift: --project names the folder of a package")
     root = repository(project)
@@ -28,7 +28,7 @@ def init(project):
         raise Problem(f"already there: {', '.join(there)}; {program(project)} run runs them, or move them away and begin anew")
     if there:
         raise Problem(f"already there: {hosted}; move it away and begin anew")
-    # As `swift package init` writes its sources; swift format's own default is two spaces.
+    # The format of the sources that `swift package init` writes; swift format's own default is two spaces.
     formatted = {} if has_format(project, root) else {".swift-format": (FIRST / "swift-format.json").read_bytes()}
     ignored = project / ".gitignore"
     known = ignored.read_bytes() if ignored.exists() else b""
@@ -45,13 +45,13 @@ def init(project):
         if commit == "main":
             yield "its REVISION is main, whatever that is then: no branch of a remote is known to have the commit of this ci/matrix"
     except OSError:
-        for file in written:  # None rather than half of them, so that it can be begun anew.
+        for file in written:  # Removes all rather than leaving half of them, so that `init` can be run again.
             file.unlink(missing_ok=True)
         raise
 
 
 def repository(project):
-    """Where GitHub looks for workflows, which the package may be a folder of; without a repository that is the package's folder."""
+    """Returns the root of the package's repository, where GitHub looks for workflows; without a repository, the package's folder."""
     own, words = pathlib.Path(os.path.realpath(project)), ("git", "rev-parse", "--show-toplevel")
     if top := said(*words, cwd=project):
         return pathlib.Path(os.path.realpath(top.removesuffix("\n")))
@@ -61,7 +61,7 @@ def repository(project):
 
 
 def workflow(folder, name, commit):
-    """The hosted workflow of a package in a folder of its repository; the names of its jobs say which one's they are."""
+    """Returns the hosted workflow of a package in a folder of its repository; the names of its jobs say which package they are for."""
     name = name if folder == "." else f"{name} {folder}"
     text = (FIRST / "workflow.yml").read_text().replace("REVISION: main", f"REVISION: {commit}").replace("--project .", f"--project {folder}")
     text = text.replace("name: CI", f"name: {name}")
@@ -69,14 +69,14 @@ def workflow(folder, name, commit):
 
 
 def revision():
-    """The commit that this is of, if a runner can have it; a copy without git, or in another repository, is of none."""
+    """Returns the commit of this ci/matrix if a runner can get it, or else main; a copy without git, or in another repository, has none."""
     top, commit = (said("git", "rev-parse", what, cwd=HOME) or "" for what in ("--show-toplevel", "HEAD"))
     there = top.strip() == str(HOME) and said("git", "branch", "-r", "--contains", "HEAD", cwd=HOME)
     return commit.strip() if there else "main"
 
 
 def place(root, folder):
-    """Its file; beside a workflow of the repository's own that has the same name."""
+    """Returns the workflow's file; its name is another one if the repository already has its own workflow with that name."""
     name = "" if folder == "." else "-" + folder.replace("/", "-")
     first, other, beside = (root / f".github/workflows/{file}" for file in (f"ci{name}.yml", f"ci{name}.yaml", f"matrix{name}.yml"))
     there = next((file for file in (first, other) if file.exists()), None)
@@ -84,6 +84,6 @@ def place(root, folder):
 
 
 def has_format(project, root):
-    """Whether there is a .swift-format already: swift format looks in the folders above, too."""
+    """Returns whether there is already a .swift-format; swift format also looks in the folders above."""
     own = pathlib.Path(os.path.realpath(project))
     return any((folder / ".swift-format").exists() for folder in (own, *own.parents) if folder.is_relative_to(root))

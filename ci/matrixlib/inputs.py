@@ -1,4 +1,4 @@
-"""What a cell's result depends on, in one word: the project's files, the cell as it is defined, the tools. Not variables of the environment."""
+"""Digests of what a cell's result depends on: the project's files, the cell's definition, the tools. Not environment variables."""
 
 import contextlib
 import fnmatch
@@ -15,10 +15,12 @@ BY_PATH = re.compile(r'\.package\([^)]*?\bpath:\s*"([^"]+)"')
 
 
 def listed(project):
-    """Whether git tracks it, by the path of each file that it knows or would add, of packages that this one has by path, too, but for
-    those of ci/matrix; and the folders of which git can't say that."""
+    """Returns, by path, whether git tracks each file that it knows or would add, and the folders for which git can't say that.
+
+    Includes the files of packages that this one depends on by path, but not those that ci/matrix writes.
+    """
     found, failed, folders = {}, [], [os.path.realpath(project)]
-    for folder in folders:  # Which may grow meanwhile.
+    for folder in folders:  # The list may grow meanwhile.
         names = said("git", "ls-files", "-coz", "--exclude-standard", cwd=folder)
         if names is None:
             failed.append(folder)
@@ -26,39 +28,39 @@ def listed(project):
         tracked = said("git", "ls-files", "-z", "--recurse-submodules", cwd=folder) or said("git", "ls-files", "-z", cwd=folder) or ""
         tracked = set(tracked.split("\0")) - {""}
         names = tracked | set(names.split("\0")) - {""}
-        # Often ignored.
+        # Package.resolved is often ignored.
         manifests = {name for name in names if os.path.basename(name) == "Package.swift"} | {"Package.swift"}
         names |= {os.path.join(os.path.dirname(name), "Package.resolved") for name in manifests}
         for name in sorted(names):
-            path = os.path.normpath(os.path.join(folder, name))  # A repository in this one ends with a slash.
+            path = os.path.normpath(os.path.join(folder, name))  # The name of a repository in this one ends with a slash.
             found[path] = found.get(path, False) or name in tracked
         with contextlib.suppress(OSError):
             manifest = pathlib.Path(folder, "Package.swift").read_text(errors="replace")
             beside = {os.path.realpath(os.path.join(folder, path)) for path in BY_PATH.findall(manifest)}
             folders += sorted(path for path in beside if path not in folders and os.path.isdir(path))
-    # Also where one of the folders holds another.
+    # Checked for all folders, because one of them may contain another.
     ours = tuple(os.path.join(folder, ".ci", "") for folder in folders)
     return {path: tracked for path, tracked in found.items() if not path.startswith(ours)}, failed
 
 
 @functools.cache
 def files(project):
-    """What is in each of them, as a digest, by its name seen from the project's folder; None where git can't say what there is."""
+    """Returns a digest of each file's content, by its path relative to the project; None if git can't say which files there are."""
     (paths, failed), found = listed(project), {}
     for path in paths if not failed else ():
-        with contextlib.suppress(OSError):  # Another user's, or gone by now.
+        with contextlib.suppress(OSError):  # The file may be another user's, or gone by now.
             if os.path.islink(path) or os.path.isfile(path):
                 found[os.path.relpath(path, os.path.realpath(project))] = digest(path)
     return None if failed else found
 
 
 def untracked(project):
-    """Those that git doesn't track, by their names seen from the project's folder."""
+    """Returns the files that git doesn't track, by their paths relative to the project."""
     return {os.path.relpath(path, os.path.realpath(project)) for path, tracked in listed(project)[0].items() if not tracked}
 
 
 def digest(path):
-    """Of what is in a file and of whether it runs, as git sees it; of a link also where it leads, or that alone if it is no file."""
+    """Returns a digest of a file's content and executable bit, as git sees them; for a link, also or only its target."""
     leads = f"{os.readlink(path)} " if os.path.islink(path) else ""
     if not os.path.isfile(path):
         return leads
@@ -73,29 +75,31 @@ def tools(project):
 
 
 def forget():
-    """Looks again from now on."""
+    """Forgets what is cached, so that the next call looks again."""
     for known in (files, tools):
         known.cache_clear()
 
 
 def pattern(glob):
-    """A star fits folders, too, also none where a slash follows two of them; what ends with a slash is all that is in a folder."""
+    """Returns a glob's pattern: `*` matches across folders, `**/` also matches none, and a slash at the end matches all of a folder."""
     return glob.replace("**/", "*") + ("*" if glob.endswith("/") else "")
 
 
 def unmatched(project, cell):
-    """Those of the cell's globs that no file fits."""
+    """Returns the cell's globs that match no file."""
     return [glob for glob in cell.inputs if not fnmatch.filter(files(project) or (), pattern(glob))]
 
 
 def resolved(project):
-    """The files that say which packages there are: the first build writes them, which git often ignores."""
+    """Returns the files that list the resolved packages: the first build writes them, and git often ignores them."""
     return {name for name in files(project) or () if os.path.basename(name) == "Package.resolved"}
 
 
 def fingerprint(project, cell, report=None, made=()):
-    """None where it can't be known: without git, or where one of the cell's globs matches nothing. What a run writes is no part of it: its
-    report, and the files that it made."""
+    """Returns a digest of what the cell's result depends on; None without git, or if one of the cell's globs matches nothing.
+
+    Leaves out what a run writes: its report, and the files that it made.
+    """
     if (known := files(project)) is None or unmatched(project, cell):
         return None
     globs = [pattern(glob) for glob in cell.inputs]

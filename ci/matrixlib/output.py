@@ -1,6 +1,6 @@
-"""What a command writes, into a file that stays within a limit: the beginning, the end, and of the rest the lines that matter.
+"""Writes a command's output into a file of limited size: the beginning, the end, and of the rest the lines that matter.
 
-Used by supervise.py, which is a program by itself: nothing of the package is imported here.
+Used by supervise.py, which is a program by itself, so nothing of the package is imported here.
 """
 
 import collections
@@ -10,10 +10,10 @@ import os
 import re
 import select
 
-# Bytes of the beginning, of lines that matter behind it, and of the end.
+# The most bytes of the beginning, of the lines that matter after it, and of the end.
 HEAD, MATTERS, TAIL = 24 << 20, 4 << 20, 4 << 20
 PIECE = 1 << 18
-# How a test of XCTest went, what failed in it, what a compiler or a sanitizer says, how a process ended.
+# The lines that matter: XCTest's results and failures, messages of compilers and sanitizers, how a process ended.
 MATTER = re.compile(rb"Test Case '|: error: |Sanitizer: |^\*\*\* |Fatal error: |unexpected signal")
 F_SETPIPE_SZ = 1031  # Linux
 
@@ -24,7 +24,7 @@ class Output:
     def __init__(self, file):
         self.reading, self.writing = os.pipe()
         os.set_blocking(self.reading, False)
-        with contextlib.suppress(OSError):  # As large as it is elsewhere.
+        with contextlib.suppress(OSError):  # On other systems, the pipe keeps its size.
             fcntl.fcntl(self.reading, F_SETPIPE_SZ, 1 << 20)
         self.file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self.room, self.left, self.problem = HEAD, MATTERS, None
@@ -33,14 +33,14 @@ class Output:
         self.is_over = False
 
     def wait(self, seconds):
-        """Takes what is written meanwhile, until there is some, or the time is up."""
+        """Waits until something is written, and takes it, or until the time is up."""
         if self.is_over:
             select.select([], [], [], seconds)
         elif select.select([self.reading], [], [], seconds)[0]:
             self.take()
 
     def take(self):
-        """What is there, but not more than a part of a second's worth: there are other things to look after."""
+        """Takes what is there, but for no more than a fraction of a second, because there are other things to look after."""
         for _ in range(64):
             try:
                 piece = os.read(self.reading, PIECE)
@@ -67,14 +67,14 @@ class Output:
             self.write(b"\n... what matters of what is left out here:\n")
         self.dropped += len(piece)
         *lines, self.rest = (self.rest + piece).split(b"\n")
-        self.rest = self.rest[-4096:]  # A line without an end is none that matters.
+        self.rest = self.rest[-4096:]  # A line without an end doesn't matter.
         for line in lines:
             if self.left > 0 and MATTER.search(line):
                 self.write(line[:2000] + b"\n")
                 self.left -= len(line)
 
     def write(self, piece):
-        """What the system refused, such as room on the disk, is told at the end: to end the command is its own matter."""
+        """Writes a piece; an error, such as a full disk, is reported at the end, and doesn't end the command."""
         while piece and not self.problem:
             try:
                 piece = piece[os.write(self.file, piece):]

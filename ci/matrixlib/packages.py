@@ -1,4 +1,4 @@
-"""Debian packages: which are there, and how the others are installed."""
+"""Debian packages: which ones are installed, and how to install others."""
 
 import contextlib
 import functools
@@ -11,19 +11,19 @@ import time
 
 from .processes import on_interrupt, said
 
-# Asked by packages' scripts before they start a service; 101 forbids it.
+# Packages' scripts run this before they start a service; status 101 forbids it.
 POLICY = pathlib.Path("/usr/sbin/policy-rc.d")
 
 
 @functools.cache
 def installed():
-    """The names of all packages that are there; None where Debian's aren't known."""
+    """Returns the names of all installed packages; None if this isn't a system with Debian packages."""
     listed = said("dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}\n")
     return None if listed is None else {line.removeprefix("installed ") for line in listed.splitlines() if line.startswith("installed ")}
 
 
 def install(names):
-    """Installs packages without having their services started; gives the reason if it can't."""
+    """Installs packages without starting their services; returns the reason if it can't."""
     if not names:
         return None
     if not shutil.which("apt-get"):
@@ -56,14 +56,14 @@ def install(names):
 
 
 def status(command, told):
-    """The status of a command that an interrupt ends politely and waits for: what it goes on installing must start no service either.
+    """Runs a command and returns its status. An interrupt ends it politely, and waits, so that what it still installs starts no service.
 
-    An interrupt is `told` and not raised, since it may come while the command is being started, and would leave it behind.
+    An interrupt is put into `told`, not raised: one that comes while the command is being started would leave the command behind.
     """
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None and not told:
             time.sleep(0.05)
         if told:
-            with contextlib.suppress(PermissionError):  # sudo is root's.
+            with contextlib.suppress(PermissionError):  # sudo belongs to root.
                 process.terminate()
     return process.returncode

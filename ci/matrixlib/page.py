@@ -1,4 +1,4 @@
-"""Results of one or several runs as one page in HTML, which needs no other file: cells by axes, times, first failures, flakes."""
+"""Shows the results of one or several runs on an HTML page that needs no other file: cells by axes, times, first failures, flakes."""
 
 import html
 import pathlib
@@ -10,7 +10,7 @@ PAGE = pathlib.Path(__file__).with_name("first") / "report.html"
 
 
 def page(cells, history):
-    """`history` knows which tests were flaky before."""
+    """Returns the page; `history` knows which tests were flaky before."""
     slowest = max((cell.seconds for cell in cells), default=0) or 1
     usual = [max(values, key=values.count) for values in zip(*([*cell.axes.values()] for cell in cells if cell.axes))]
     rows = "".join(row(cell, slowest, usual, history) for cell in cells)

@@ -1,4 +1,4 @@
-"""What ends ci/matrix before a cell is run, and what the system refuses."""
+"""Problems that end ci/matrix before a cell runs, and errors of the system."""
 
 import contextlib
 import difflib
@@ -11,7 +11,7 @@ import shutil
 
 @contextlib.contextmanager
 def naming(file):
-    """Has what the system refuses say of which file: an error of writing doesn't."""
+    """Adds the file's name to errors of the system, which write errors don't have."""
     try:
         yield
     except OSError as error:
@@ -20,7 +20,7 @@ def naming(file):
 
 
 def in_words(error):
-    """What the system refused; of a full disk also how much room there is left, and where."""
+    """Describes an error of the system; for a full disk, also how much space is left, and where."""
     if error.errno == errno.ENXIO:
         return f"{error.filename}: nobody reads this pipe"
     folder = os.path.dirname(os.path.abspath(error.filename or "."))
@@ -31,16 +31,16 @@ def in_words(error):
 
 
 class Problem(Exception):
-    """Said in one line, without a trace of where it came from; ends with exit code 2."""
+    """A problem that is reported in one line, without a traceback, and leads to exit code 2."""
 
 
 def program(project):
-    """What runs cells of a project; for another one than this, from wherever it is pasted."""
+    """Returns the command that runs a project's cells; for another project than this, it can be pasted in any folder."""
     home, project = pathlib.Path(__file__).resolve().parents[2], pathlib.Path(os.path.realpath(project))
     return "ci/matrix" if project == home else shlex.join([f"{home}/ci/matrix", "--project", str(project)])
 
 
 def there_is_no(what, name, known):
-    """Says so, which one was probably meant, and which ones there are."""
+    """Returns a message that says so, which one was probably meant, and which ones there are."""
     meant = difflib.get_close_matches(str(name), known, 1)
     return f"there is no {what} '{name}'{f': did you mean {meant[0]}?' if meant else ''}; known: {', '.join(known)}"

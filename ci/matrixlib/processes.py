@@ -16,19 +16,19 @@ SUPERVISOR = pathlib.Path(__file__).with_name("supervise.py")
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """How a command ended, as supervise.py says it: its exit code (negative: the signal), or why it was ended before it had one."""
+    """How a command ended, as supervise.py reports it: its exit code (negative: the signal), or why it was ended before it had one."""
     code: int | None
     seconds: float
     reason: str | None = None  # "timeout" or "interrupted"
     left: tuple = ()  # the names of processes that it had left behind
     unkillable: tuple = ()
-    running: tuple = ()  # where its time was up: what ran then, in words
-    problem: int | None = None  # why its output could not be written, by the system's number
-    starved: int = 0  # how many processes the kernel ended meanwhile for want of memory
+    running: tuple = ()  # if its time was up: what ran then, in words
+    problem: int | None = None  # the errno of the reason why its output could not be written
+    starved: int = 0  # the number of processes that the kernel ended meanwhile because memory was short
 
 
 def end_orphans(temporary):
-    """Ends what a supervisor left that was ended itself, known by the folder that is in its environment; the names (Linux)."""
+    """Ends what a supervisor left when it was ended itself, found by the TMPDIR in its environment; returns the names (Linux)."""
     names, mark = set(), f"TMPDIR={temporary}".encode()
     for _ in range(100 if temporary and sys.platform == "linux" else 0):  # They may be starting others.
         found = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if mark in environment_of(pid)]
@@ -50,7 +50,7 @@ def environment_of(pid):
 
 
 def ended_for_memory(groups=pathlib.Path("/sys/fs/cgroup"), own=pathlib.Path("/proc/self/cgroup")):
-    """How many processes of this one's group the kernel has ended for want of memory; 0 where that can't be read."""
+    """Returns how many processes of this one's cgroup the kernel has ended because memory was short; 0 if that can't be read."""
     try:
         path = next(line[3:] for line in own.read_text().splitlines() if line.startswith("0::"))
         events = (groups / path.strip("/") / "memory.events").read_text()
@@ -60,7 +60,7 @@ def ended_for_memory(groups=pathlib.Path("/sys/fs/cgroup"), own=pathlib.Path("/p
 
 
 def said(*command, cwd=None):
-    """What a short command prints, with the bytes that are no text as surrogates; None if it can't be run or fails."""
+    """Returns what a short command prints, with bytes that aren't text as surrogates; None if it can't be run or fails."""
     try:
         done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -69,7 +69,7 @@ def said(*command, cwd=None):
 
 
 def fault(*command, cwd=None):
-    """Why a short command fails, in its own words or the system's, as one line."""
+    """Returns why a short command fails, in its own words or the system's, as one line."""
     try:
         words = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=60).stderr.decode(errors="replace")
     except (OSError, subprocess.SubprocessError) as error:
@@ -79,7 +79,7 @@ def fault(*command, cwd=None):
 
 @contextlib.contextmanager
 def on_interrupt(handler):
-    """Has Control-C, SIGTERM and a terminal that is closed call a function instead."""
+    """Makes Control-C, SIGTERM and the closing of the terminal call a function instead of ending the process."""
     numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else [])]  # nohup
     before = [signal.signal(number, handler) for number in numbers]
     try:
@@ -96,7 +96,7 @@ class Processes:
         self._running = set()
 
     def run(self, command, environment, folder, seconds, output):
-        """Appends what the command says to a file; returns when nothing that it started is left."""
+        """Runs a command, and appends its output to a file; returns when nothing that it started is left."""
         starved = ended_for_memory()
         supervised = [sys.executable, "-I", "-S", "-B", str(SUPERVISOR), str(seconds), str(output), *command]
         with self._lock:
@@ -120,7 +120,7 @@ class Processes:
         return Ended(**told, starved=ended_for_memory() - starved)
 
     def stop(self):
-        """Ends what runs; nothing is started any more. From a handler of a signal, while another thread may hold the lock."""
+        """Ends what runs, and lets nothing more start. Takes no lock, because a signal handler may call it while another thread has it."""
         self.stopped.set()
         for process in list(self._running):
             process.terminate()

@@ -6,12 +6,12 @@ import xml.etree.ElementTree as xml
 from .results import CellResult
 from .screen import clock
 
-# What XML may not hold.
+# The characters that XML may not contain.
 FORBIDDEN = {code: "\N{REPLACEMENT CHARACTER}" for code in [*range(0, 9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF]}
 
 
 def merged(runs):
-    """The cells of several runs. Of a cell that stands in more than one, the last result that isn't a skip, or else the last."""
+    """Returns the cells of several runs. Of a cell in more than one run, the last result that isn't a skip counts, or else the first."""
     found = {}
     for cells in runs:
         for cell in cells:
@@ -21,14 +21,14 @@ def merged(runs):
 
 
 def without_result(jobs, cells):
-    """Results for those cells of hosted jobs, as `github` prints them, that have none: a job may end before it runs them."""
+    """Returns failed results for cells of hosted jobs (as `github` prints them) that have none: a job may end before it runs them."""
     known = {cell.id for cell in cells}
     names = [name for job in jobs["include"] for name in job["cells"].split()]
     return [CellResult(name, "failed", why="no result: its job ended before it had one", code=4) for name in names if name not in known]
 
 
 def closing_line(cells):
-    """Three numbers, and those of what there may be besides. A flaky cell may count as failed."""
+    """Returns the numbers of passed, failed and skipped cells, and of others if there are any. A flaky cell may count as failed."""
     count = collections.Counter("failed" if cell.status == "flaky" and cell.code else cell.status for cell in cells)
     besides = "".join(f", {count[status]} {status}" for status in ("unchanged", "flaky", "interrupted") if count[status])
     return f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped{besides}"

@@ -1,4 +1,4 @@
-"""What a cell needs of the machine: each probe gives None, or the reason why it can't be had here."""
+"""The requirements that a cell has for the machine: each probe returns None, or why the requirement isn't met here."""
 
 import functools
 import os
@@ -16,7 +16,7 @@ APT_LISTS = pathlib.Path("/var/lib/apt/lists")
 
 
 def system(name):
-    """By the name that Python has for it."""
+    """Checks for a system by Python's name for it."""
     return None if platform.system() == name else f"needs {'macOS' if name == 'Darwin' else name}, this is {platform.system()}"
 
 
@@ -27,7 +27,7 @@ def apt(name, _):
 
 
 def of_setup(_, project):
-    """Where Debian's packages aren't known ci/setup installs nothing; who has their equivalents may try."""
+    """Checks for what ci/setup installs, but only on systems with Debian packages; others may have their equivalents."""
     there = packages.installed()
     absent = [] if there is None else [name for name in setup_packages(project) if name not in there]
     return f"needs what ci/setup installs ({', '.join(absent)}); --install gets it" if absent else None
@@ -39,7 +39,7 @@ def setup_packages(project):
 
 
 def debian_mirror(_, __):
-    """By the heads of the lists that apt has: to ask apt itself takes half a second."""
+    """Checks the heads of apt's lists, because asking apt itself takes half a second."""
     for file in APT_LISTS.glob("*Release"):
         with file.open(errors="replace") as release:
             head = release.read(2000).splitlines()
@@ -50,12 +50,12 @@ def debian_mirror(_, __):
 
 @functools.cache
 def simulators():
-    """What simctl lists, None if it can't be asked."""
+    """Returns what simctl lists, or None if it can't be asked."""
     return said("xcrun", "simctl", "list", "-j", "devices", "available")
 
 
 def simulator(name, _):
-    """As ci/tools/simulator chooses one."""
+    """Checks for a simulator as ci/tools/simulator chooses one."""
     if simulators() is None:
         return "needs Xcode's simulators (xcrun simctl)"
     chosen = subprocess.run([sys.executable, SIMULATOR, "choose", name], input=simulators(), capture_output=True, text=True)
@@ -70,15 +70,15 @@ def swift_sdk(name, _):
 
 
 def swift_apart(_, __):
-    """A Swift that can be mounted elsewhere without the rest of the system."""
+    """Checks for a Swift that can be mounted elsewhere without the rest of the system."""
     program = shutil.which("swift")
-    # A program such as swiftly's, which only starts another one, lies in no such folder.
+    # A program such as swiftly's, which only starts another one, isn't in such a folder.
     root = program and pathlib.Path(program).resolve().parent.parent.parent
     apart = root and root != pathlib.Path("/") and (root / "usr/bin/swift").exists()
     return None if apart else "needs a Swift in a folder of its own, not in /usr"
 
 
-# The name before the colon: what looks after it, given what is behind the colon and the project's folder.
+# The name before the colon: its probe, given the text after the colon and the project's folder.
 KINDS = {
     "linux": lambda *_: system("Linux"),
     "macos": lambda *_: system("Darwin"),
@@ -95,30 +95,30 @@ KINDS = {
     "swift-apart": swift_apart,
     "git-tag": lambda _, project: None if said("git", "describe", "--tags", cwd=project) else "there is no tag to compare with yet",
 }
-# Those of which there are many, so that they have a name.
+# The requirements that need a name after a colon.
 NAMED = {"command", "apt", "machine", "swift-sdk", "simulator"}
 
 
 @functools.cache
 def missing(requirement, project):
-    """None, or why a requirement isn't met."""
+    """Returns why a requirement isn't met, or None."""
     kind, _, name = requirement.partition(":")
     return KINDS[kind](name, project)
 
 
 def missing_of(cell, project):
-    """Why a cell can't run here: the first reason, since the others may follow from it."""
+    """Returns the first reason why a cell can't run here, because others may follow from it, or None."""
     return next(filter(None, (missing(requirement, project) for requirement in cell.requires)), None)
 
 
 def forget():
-    """Looks again from now on."""
+    """Forgets what is cached, so that the next call looks again."""
     for known in (missing, simulators, packages.installed):
         known.cache_clear()
 
 
 def install(cells, project):
-    """Installs the Debian packages that cells need and that aren't there; gives the reason if it can't."""
+    """Installs the Debian packages that cells need and that are missing; returns the reason if it can't."""
     needed = {requirement for cell in cells for requirement in cell.requires}
     names = {name.partition(":")[2] for name in needed if name.startswith("apt:")}
     if "setup" in needed:
@@ -128,5 +128,5 @@ def install(cells, project):
 
 
 def on_ci():
-    """Whether a missing requirement is a failure: where `CI` is set."""
+    """Returns whether `CI` is set, which makes a missing requirement a failure."""
     return os.environ.get("CI", "").lower() not in ("", "0", "false")

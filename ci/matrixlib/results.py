@@ -1,6 +1,6 @@
-"""What running cells gave: values that are written as JSON and read again by `report` and `compare`."""
+"""The results of running cells: values that are written as JSON, and read again by `report` and `compare`."""
 
-from __future__ import annotations  # ci/tools/tests reads what tests reported with older Pythons, too.
+from __future__ import annotations  # ci/tools/tests imports this with older Pythons, too.
 
 import contextlib
 import dataclasses
@@ -33,10 +33,10 @@ class StepResult:
     seconds: float = 0
     code: int | None = 0
     log: str = ""
-    why: str = ""  # in a line, unless it passed
+    why: str = ""  # the reason in one line, unless it passed
     tests: list = dataclasses.field(default_factory=list)
     notes: list = dataclasses.field(default_factory=list)
-    finding: str = ""  # what is no failing test's, such as a sanitizer's; no retry undoes it
+    finding: str = ""  # a finding outside of the failing tests, such as a sanitizer's; retries don't undo it
 
 
 @dataclasses.dataclass
@@ -45,7 +45,7 @@ class CellResult:
     status: str  # passed, failed, flaky, skipped, interrupted
     seconds: float = 0
     why: str = ""
-    code: int = 0  # what ci/matrix ends with if no cell before this one failed
+    code: int = 0  # the exit code of ci/matrix if no cell before this one failed
     axes: dict = dataclasses.field(default_factory=dict)
     steps: list = dataclasses.field(default_factory=list)
     metrics: dict = dataclasses.field(default_factory=dict)
@@ -57,13 +57,13 @@ class CellResult:
 
     @property
     def beside(self):
-        """What is said behind the number of its tests: how many of them were skipped."""
+        """The text after the number of its tests: how many of them were skipped."""
         skipped = sum(test.status == "skipped" for test in self.tests)
         return f", {skipped} skipped" if skipped else ""
 
     @property
     def failed_steps(self):
-        """Empty where it failed for something else: a requirement that is missing, a log that could not be written."""
+        """The steps that failed; empty if it failed for another reason: a missing requirement, a log that could not be written."""
         return [step for step in self.steps if step.status not in ("passed", "flaky")]
 
 
@@ -72,14 +72,14 @@ def to_json(cells, seconds):
 
 
 def write(file, value):
-    """In one go: a reader, or a run that is cut off, sees the whole or nothing of it. A pipe or a device stays what it is, and - is the output."""
+    """Writes a file in one go: even if the run is cut off, a reader sees all or nothing. Writes into pipes and devices; - is the output."""
     text = value if isinstance(value, str) else json.dumps(value, indent=1) + "\n"
     if str(file) == "-":
         sys.stdout.write(text)
         return
     with naming(file):
         if os.path.exists(file) and not os.path.isfile(file):
-            # A pipe that nobody reads would be waited for.
+            # Otherwise this would wait for a reader of the pipe.
             with open(file, "w", errors="replace", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as out:
                 os.set_blocking(out.fileno(), True)
                 out.write(text)
@@ -88,7 +88,7 @@ def write(file, value):
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.parent / f".{file.name}.{os.getpid()}"
         try:
-            part.write_text(text, errors="replace")  # The name of a file may be no text.
+            part.write_text(text, errors="replace")  # The name of a file may not be valid text.
             part.replace(file)
         finally:
             part.unlink(missing_ok=True)
@@ -103,7 +103,7 @@ KINDS = {"str": str, "int": int, "float": (int, float), "list": list, "dict": di
 
 
 def checked(kind, values):
-    """A value of one of the types above, of what a file says; a TypeError for what it can't be."""
+    """Returns a value of one of the types above, made from what a file says; raises a TypeError if that doesn't fit."""
     made = kind(**values)
     for field in dataclasses.fields(made):
         value = getattr(made, field.name)
@@ -113,7 +113,7 @@ def checked(kind, values):
 
 
 def read(file):
-    """The cells in a file that `run --report` wrote."""
+    """Returns the cells in a file that `run --report` wrote."""
     try:
         value = json.loads(pathlib.Path(file).read_text())
         if value["version"] != VERSION:
@@ -132,7 +132,7 @@ def read(file):
 
 
 def kept(file, name, inputs):
-    """The result of a cell's last run, if that was on the same inputs; without that one that says nothing."""
+    """Returns the result of a cell's last run, if that had the same inputs, or else a passed result without details."""
     with contextlib.suppress(Problem, ValueError):
         (found,) = read(file)
         if found.inputs == inputs:

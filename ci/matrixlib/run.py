@@ -18,7 +18,7 @@ NOTHING = 5
 def run(options, cells, places):
     if not cells:
         print("nothing failed when it was last run here" if options.last_failed else "nothing is selected", report.closing_line([]), sep="\n")
-        results.write(options.report or os.devnull, results.to_json([], 0))  # What is there is an earlier run's.
+        results.write(options.report or os.devnull, results.to_json([], 0))  # Replaces an earlier run's report.
         return NOTHING
     inputs.forget()
     history, project = History(places), str(places.project)
@@ -26,7 +26,7 @@ def run(options, cells, places):
     leaves_out = options.changed == "ci" or options.changed and not on_ci()
 
     def unchanged(cell):
-        """What the cell's last run said, if --changed leaves it out."""
+        """Returns the result of the cell's last run, if --changed leaves the cell out."""
         if leaves_out and (now := inputs.fingerprint(project, cell, own)) is not None and history.inputs(cell) == now:
             return results.kept(places.result(cell), cell.id, now)
 
@@ -36,7 +36,7 @@ def run(options, cells, places):
     if options.install and (reason := install(cells, places.project)):
         print(f"ci/matrix: Debian packages could not be installed: {reason}")
         return INFRASTRUCTURE
-    forget()  # What was missing may be there when --watch runs it again.
+    forget()  # What was missing may be installed when --watch runs the cells again.
     processes = Processes()
     screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
     screen.verbose = options.verbose
@@ -52,11 +52,12 @@ def run(options, cells, places):
     before, resolved = {cell.id: inputs.fingerprint(project, cell, own) for cell in cells}, inputs.resolved(project)
 
     def end():
-        """What runs; its results are still told."""
+        """Ends what runs; its results are still reported."""
         processes.stop()
         screen.interrupted()
 
-    # A thread of its own: the signal may come while this one holds what ending needs. Until the results lie there, which it would else lose.
+    # Ends in another thread, because the signal may come while this one holds a lock that ending needs. Handled until the results are
+    # saved, because an interrupt would otherwise lose them.
     with on_interrupt(lambda *_: threading.Thread(target=end).start()):
         with screen:
             found = runner.run(cells)
@@ -66,7 +67,7 @@ def run(options, cells, places):
         for cell, result in zip(cells, found):
             if options.fail_on_flaky and result.status == "flaky":
                 result.code = 1
-            # What was changed while it ran isn't what passed, but for what a first build writes.
+            # If the inputs changed while it ran, they aren't what passed, except for what a first build writes.
             now, made = inputs.fingerprint(project, cell, own), inputs.resolved(project) - resolved
             same = inputs.fingerprint(project, cell, own, made) if made else now
             result.inputs = now if same == before[cell.id] else None
@@ -78,20 +79,20 @@ def run(options, cells, places):
     except BrokenPipeError as error:
         screen.refused = error
         to_nowhere(sys.stdout)
-    if options.watch and screen.refused:  # Who watched has gone.
+    if options.watch and screen.refused:  # Nobody watches any more.
         return INTERRUPTED
     return code(found) or (INFRASTRUCTURE if unwritten else 0)
 
 
 def print_commands(places, cells, unchanged):
-    """What would run; on the other output what --changed would leave out."""
+    """Prints what would run, and on standard error what --changed would leave out."""
     for cell in filter(unchanged, cells):
         print(f"ci/matrix: {cell.id}: unchanged since it passed", file=sys.stderr)
     print("\n\n".join("\n".join(shell.script(places, cell)) for cell in cells if not unchanged(cell)))
 
 
 def estimate(cells, history, jobs):
-    """How long it will take, given for how long cells have run, and those that finished; None where one has not passed before."""
+    """Returns a function that estimates the seconds left from the running and finished cells; None if one hasn't passed before."""
     known = {cell.id: history.last(cell, "seconds") for cell in cells}
 
     def seconds(running, finished):
@@ -102,7 +103,7 @@ def estimate(cells, history, jobs):
 
 
 def save(options, places, history, found):
-    """Writes the results, each where that can be done; why some can't."""
+    """Writes the results wherever that is possible; returns why some can't be written."""
     ran = [result for result in found if result.steps and result.status != "unchanged"]
     value, unwritten = results.to_json(found, sum(result.seconds for result in ran)), []
     for write, *what in (
@@ -111,7 +112,7 @@ def save(options, places, history, found):
             (results.write, places.results / "latest.json", value),
             (results.write, places.results / "junit.xml", report.junit(found)),
             (results.append, os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull, report.markdown(found)),
-            # A part that passed says nothing of the whole: neither how it ended nor how long it takes.
+            # If a part of a cell passed, that says nothing about the whole: neither how it ends nor how long it takes.
             (history.add, [result for result in found if result.status != "passed" or not (options.step or options.rest)])):
         try:
             write(*what)
@@ -121,7 +122,7 @@ def save(options, places, history, found):
 
 
 def failures(options, places, found):
-    """What failed, where more than one cell was run: cell, step and tests, with the command that does just that again."""
+    """Yields what failed, if more than one cell was run: cell, step and tests, with the command that runs only that again."""
     for result in found if len(found) > 1 else ():
         if result.status == "failed" and not result.failed_steps:
             yield from (f"failed: {result.id}: {result.why}", details.again(places, options, result))
@@ -130,7 +131,7 @@ def failures(options, places, found):
 
 
 def close(options, places, found, unwritten):
-    """Says what the lines of the cells don't, down to the last line."""
+    """Prints what the lines of the cells don't say, down to the last line."""
     if unwritten:
         print(f"the results could not be written: {unwritten}")
     for line in failures(options, places, found):
@@ -146,6 +147,6 @@ def close(options, places, found, unwritten):
 def code(found):
     if codes := [result.code for result in found if result.code]:
         return INTERRUPTED if INTERRUPTED in codes else codes[0]
-    # On CI, what was skipped is optional, and its job did what it should.
+    # On CI, only optional cells are skipped, and their job did what it should.
     ran = any(result.status != "skipped" for result in found) or (found and on_ci())
     return 0 if ran else NOTHING

@@ -25,12 +25,12 @@ class Runner:
         self.places, self.processes, self.screen = places, processes, screen
         self.jobs, self.fail_fast, self.details = jobs, fail_fast, details
         self.unchanged = unchanged
-        self.failed = None  # the first cell that did
-        self._built = {}  # what was built in this run, by folder and command: for which cell, and how long it took
-        self.shared = []  # what builds took that other cells needed, too
+        self.failed = None  # the first cell that failed
+        self._built = {}  # the builds of this run, by folder and command: the cell, and the seconds it took
+        self.shared = []  # the seconds of the builds that other cells needed, too
 
     def run(self, cells):
-        """The results in the order of the cells."""
+        """Runs the cells; returns the results in the order of the cells."""
         chains = {}
         for cell in cells:
             if not cell.exclusive:
@@ -56,7 +56,7 @@ class Runner:
             self.outcome(cell, result)
         except OSError as error:  # such as no space on the disk
             result.status, result.code, result.why = "failed", INFRASTRUCTURE, in_words(error)
-        except Exception as error:  # A mistake in here is no reason to lose what became of the others.
+        except Exception as error:  # A bug in ci/matrix must not lose the results of other cells.
             result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"ci/matrix itself failed: {error!r}"
         return result
 
@@ -107,14 +107,14 @@ class Runner:
         return done
 
     def shown(self, cell, log):
-        """Shows what a step prints, as it comes, where that is asked for."""
+        """Shows what a step prints, as it comes, if --verbose asks for that."""
         return following(log, cell.id, self.screen) if self.screen.verbose else contextlib.nullcontext()
 
     @contextlib.contextmanager
     def alone(self, cell):
         """Waits for another ci/matrix that uses the same folder; the lock goes with this process, however it ends.
 
-        Gives whether the folder is this one's, which it is not after an interrupt: what is in there is the other's.
+        Yields whether this process has the folder. After an interrupt it doesn't: the folder's content is the other's.
         """
         folder = self.places.folder(cell)
         folder.mkdir(parents=True, exist_ok=True)
@@ -142,7 +142,7 @@ class Runner:
 
 
 def number_in(text):
-    """The finite number that a text is; None if it isn't one."""
+    """Returns the finite number in a text; None if it isn't one."""
     try:
         number = float(text)
     except ValueError:
@@ -162,7 +162,7 @@ def following(log, name, screen):
                     file.seek(place)
                     *lines, rest = (rest + file.read()).split("\n")
                     place = file.tell()
-                for line in lines if waits or not rest else [*lines, rest]:  # The last one may have no end.
+                for line in lines if waits or not rest else [*lines, rest]:  # The last line may not be complete.
                     screen.say(f"{name} | {shown(plain(line))}")
 
     over = threading.Event()
@@ -176,7 +176,7 @@ def following(log, name, screen):
 
 
 def locked(file):
-    """Whether this process has the lock of a file now."""
+    """Tries to lock a file; returns whether this process has the lock now."""
     with contextlib.suppress(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
@@ -188,7 +188,7 @@ def not_begun(result):
 
 
 def conclude(result):
-    """The status of a cell from those of its steps."""
+    """Sets the status of a cell from those of its steps."""
     for step in result.steps:
         if step.status == "passed":
             continue

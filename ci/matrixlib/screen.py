@@ -1,4 +1,4 @@
-"""What `run` shows: a line for each cell, what failed when it does, and below, on a terminal, what is going on."""
+"""Prints what `run` shows: a line for each cell, failures as they happen, and on a terminal, at the bottom, what is running."""
 
 import math
 import os
@@ -19,18 +19,18 @@ def clock(seconds):
 
 
 def to_nowhere(out):
-    """What is still to be said, too, which Python would complain about at the end."""
+    """Redirects a file to nowhere, with its buffered output, which Python would otherwise complain about when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 
 
 class Screen:
-    """From any thread. `expected` gives how long what is left may take, or None where that isn't known."""
+    """The output of a run, usable from any thread. `expected` returns the seconds that are left, or None if that isn't known."""
 
     def __init__(self, total, width, expected, out=None, environment=os.environ):
         self.total, self.width, self.expected = total, width, expected
         self.out = out or sys.stdout
         self.terminal = self.out.isatty() and environment.get("TERM") != "dumb"
-        # As no-color.org and force-color.org have it: an empty variable says nothing.
+        # As no-color.org and force-color.org specify: an empty variable has no effect.
         self.colored = bool(environment.get("FORCE_COLOR")) or self.terminal and not environment.get("NO_COLOR")
         self.verbose = False
         self.began = time.monotonic()
@@ -77,7 +77,7 @@ class Screen:
                 self._print(line)
 
     def interrupted(self):
-        """What runs is being ended, which may take a while."""
+        """Shows that what runs is being ended, which may take a while."""
         self.ending = True
         self._show()
 
@@ -111,8 +111,8 @@ class Screen:
         try:
             self.out.write(text)
             self.out.flush()
-        except OSError as error:  # Nobody reads any more, or the disk is full: what runs ends as it does when a terminal is closed.
+        except OSError as error:  # Nobody reads any more, or the disk is full: end what runs, as when a terminal is closed.
             self.refused = self.refused or error
             to_nowhere(self.out)
-            # The thread that handles signals, which sleeps: Linux would give it to this one.
+            # Sent to the main thread, which handles signals but sleeps: Linux would otherwise give it to this one.
             signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Which cells are meant."""
+"""Selects the cells that are meant."""
 
 import dataclasses
 import fnmatch
@@ -16,7 +16,7 @@ def matching(matrix, pattern):
 
 
 def changed(options, cells, history):
-    """The cells as the options of a run want them."""
+    """Returns the cells, changed by the options of a run."""
     if options.last_failed:
         cells = [cell for cell in cells if history.last(cell, "status") in ("failed", "flaky")]
     found = []
@@ -24,7 +24,8 @@ def changed(options, cells, history):
         steps = [step for step in cell.steps if not options.step or step.name in options.step]
         steps = [dataclasses.replace(step, timeout=max(1, math.ceil(min(1e9, step.timeout * options.timeout_factor)))) for step in steps]
         if options.rest and steps:
-            # For the first step that chooses its tests, in place of that, and without the others, which would find none of them; or for the last.
+            # The arguments replace the tests of the first step that chooses its tests; other such steps would find none of them, and are
+            # left out. Without such a step, the arguments are appended to the last step's command.
             of_tests, words = [step for step in steps if step.takes("tests")], shlex.join(options.rest)
             chosen, own = (of_tests[0], {"tests": words}) if of_tests else (steps[-1], {"run": f"{steps[-1].run.rstrip()} {words}"})
             steps = [dataclasses.replace(step, **own) if step is chosen else step for step in steps if step is chosen or step not in of_tests]
@@ -47,7 +48,7 @@ def axis_value(matrix, text):
 
 
 def select(matrix, names=(), labels=(), axes=()):
-    """The cells in the order of the file that have a name given (ids and globs), a label given and each axis' value; `!x` takes out."""
+    """Returns the cells, in the file's order, that match a name (id or glob), a label and every axis value given; `!x` leaves out."""
     labels = [label for text in labels for label in text.split(",")]
     for label in labels:
         if label not in LABELS:

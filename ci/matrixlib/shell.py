@@ -1,4 +1,4 @@
-"""The commands of a cell as a shell runs them, here and where `--dry-run` is pasted."""
+"""The commands of a cell as a shell runs them, here and wherever the output of `--dry-run` is pasted."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ from .requirements import missing_of
 
 
 class Places:
-    """Where things of a cell lie: below .ci of the project."""
+    """The places of a cell's files, below the project's folder .ci."""
 
     def __init__(self, project):
         self.project = pathlib.Path(os.path.realpath(project))
@@ -41,18 +41,18 @@ class Places:
 
 
 def environment(places, cell):
-    """What a cell's commands have in their environment beside what ci/matrix has. SwiftPM builds where the first says."""
+    """Returns the variables of a cell's commands besides those of ci/matrix itself. The first is SwiftPM's build folder."""
     ours = {"SWIFTPM_BUILD_DIR": str(places.folder(cell) / "build"), "CI_CELL": cell.id, "CI_METRICS": str(places.metrics(cell))}
     return ours | own(places, cell.env)
 
 
 def own(places, values):
-    """A cell's or a step's own variables; {project} in them is its folder."""
+    """Returns a cell's or a step's own variables, with {project} replaced by the project's folder."""
     return {name: PLACEHOLDER.sub(lambda _: str(places.project), value) for name, value in values.items()}
 
 
 def command(places, cell, step, attempt=0, tests=None):
-    """The step's command; for another attempt with the options that choose its tests instead of the step's own."""
+    """Returns the step's command; for another attempt, `tests` replaces the step's own options that choose its tests."""
     events = shlex.quote(str(places.events(cell, step, attempt)))
     values = {
         "flags": shlex.join(cell.flags), "report": f"--experimental-event-stream-output {events}",
@@ -60,7 +60,7 @@ def command(places, cell, step, attempt=0, tests=None):
     return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), step.run).strip()
 
 
-# A failing command ends the step, in the middle of a pipe, too.
+# A failing command ends the step, even in the middle of a pipe.
 SHELL = ["bash", "-eo", "pipefail"]
 
 
@@ -69,7 +69,7 @@ def exports(values):
 
 
 def script(places, cell):
-    """Lines that do what running the cell does, in a shell of their own."""
+    """Returns lines that do what running the cell does, in a shell of their own."""
     lines = [
         f"{shlex.join(SHELL)} /dev/fd/3 3<<'CELL' </dev/null",
         f"# {cell.id}: {cell.what}",
@@ -84,6 +84,6 @@ def script(places, cell):
         text = command(places, cell, step)
         if "CELL" in text.splitlines():
             raise Problem(f"{cell.id}: a line of {step.name} can't be printed: CELL")
-        # A shell of its own: what it sets, where it goes and that it exits is no matter of the next.
+        # A subshell, so that its variables, its current folder and its exit don't affect the next step.
         lines += [f"( # {step.name}: a {step.kind} that may take {step.timeout} s", *exports(own(places, step.env)), text, ")"]
     return [*lines, "CELL"]

@@ -1,4 +1,4 @@
-"""Runs one step of a cell, again with its failing tests alone where that may tell failing from flaky."""
+"""Runs one step of a cell, and runs its failing tests again if that may tell failing from flaky ones."""
 
 import os
 
@@ -6,9 +6,9 @@ from . import diagnosis, testlog
 from .results import StepResult
 from .shell import SHELL, command, environment, own
 
-# More than these at once are no flakes, and to run each again would take long.
+# More failures than this at once aren't flakes, and running each again would take long.
 RETRIED_AT_ONCE = 20
-# What an exit code of the shell's means that tells nobody. A pipe fails with any of its commands.
+# Explanations for exit codes of the shell that few people know. A pipe fails if any of its commands does.
 EXITS = {141: ", SIGPIPE: what it was piped into ended before it, as head does"}
 
 
@@ -22,11 +22,11 @@ class StepRunner:
         for file in (log, events):
             file.unlink(missing_ok=True)
         text = command(self.places, cell, step, number, tests)
-        log.write_text(f"$ {text}\n", errors="surrogateescape")  # An argument may be no text.
+        log.write_text(f"$ {text}\n", errors="surrogateescape")  # An argument may not be valid text.
         values = os.environ | environment(self.places, cell) | own(self.places, step.env) | {"TMPDIR": self.temporary}
         with self.shown(cell, log):
             ended = self.processes.run([*SHELL, "-c", text], values, self.places.project, step.timeout, log)
-        if ended.problem:  # Neither its log nor what its tests reported may be whole.
+        if ended.problem:  # Its log and its tests' reports may be incomplete.
             raise OSError(ended.problem, os.strerror(ended.problem), str(log))
         result = StepResult(step.name, step.kind, "passed", round(ended.seconds, 2), ended.code, str(log.relative_to(self.places.project)))
         if step.reports_tests:
@@ -38,7 +38,7 @@ class StepRunner:
             result.notes.append(f"the kernel ended {ended.starved} processes for want of memory meanwhile")
         if ended.unkillable:
             result.notes.append(f"processes that could not be ended: {', '.join(ended.unkillable)}")
-        with testlog.lines(log) as printed:  # All of them: a test that fails because of a race is no flake.
+        with testlog.lines(log) as printed:  # Reads all lines, because a test that fails because of a race isn't flaky.
             found, _ = diagnosis.sanitizer(printed)
         judge(result, step, ended, diagnosis.plain(diagnosis.read(log)), found)
         return result
@@ -51,11 +51,11 @@ class StepRunner:
         return result
 
     def retry(self, cell, step, result, failing):
-        """The first failure stays what is shown; tests that pass later are flaky, which is not passed."""
+        """Runs failing tests again. The first failure is still shown; tests that pass later are flaky, which doesn't count as passed."""
         still = failing
         for number in range(1, cell.retries + 1):
             again = self.attempt(cell, step, number, testlog.only(still))
-            # Tests of one name in several files are run again together: all of them have to pass.
+            # Tests with the same name in several files are run again together, and all of them have to pass.
             passed = {test.name for test in again.tests} - {test.name for test in again.tests if test.status != "passed"}
             if again.status != "passed" and not retriable(again):
                 result.notes.append(f"attempt {number + 1}: {again.why or again.status}")
@@ -75,7 +75,7 @@ class StepRunner:
 
 
 def retriable(result):
-    """The failing tests, if they alone are why it failed: what they do when they are run again decides then."""
+    """Returns the failing tests if they are the only reason why the step failed, so that running them again decides."""
     others = result.status != "failed" or result.finding or with_status(result, "running")
     return [] if others else with_status(result, "failed")
 
@@ -90,7 +90,7 @@ def names(tests):
 
 
 def judge(result, step, ended, log, found):
-    """Sets what became of it, and why in a line; given what a sanitizer found."""
+    """Sets the result's status, and the reason in one line; `found` is what a sanitizer found."""
     running, failing = with_status(result, "running"), with_status(result, "failed")
     beside = f"; running: {names(running)}" if running else ""
     result.status = "failed"
@@ -114,7 +114,7 @@ def judge(result, step, ended, log, found):
         result.why, result.finding = found + beside, found
     elif step.reports_tests and (running or (diagnosis.SIGNAL if failing else diagnosis.CRASH).search(log)):
         result.status = "crashed"
-        # Who recorded something while all were running is more likely the one than the others.
+        # A test that recorded an issue while all were running is more likely to have crashed than the others.
         running = sorted(running, key=lambda test: not test.messages)
         named = diagnosis.in_backtrace(log, running)
         result.why = f"crashed in {names(named)}" if named else f"crashed; running: {names(running)}" if running else "crashed outside of a test"

@@ -1,8 +1,8 @@
 """Runs a command and leaves none of its processes behind: supervise.py SECONDS OUTPUT COMMAND…
 
-A process of its own, so that whatever the command starts stays below it, in whichever session or group: orphans become its children (Linux;
-elsewhere what is left of the command's group when it ends, and all that is below it when it is ended). It ends everything when the time is up,
-when it is told to, and when who started it is gone. Says what happened as JSON: where it was ended, also which processes had been running.
+This is a process of its own, so that everything that the command starts stays below it, in any session or group: on Linux, orphans become
+its children; elsewhere, it ends what is left of the command's group, and everything below it. It ends everything when the time is up, when
+it is told to, and when its parent is gone. Prints what happened as JSON: if the time was up, also which processes were running.
 """
 
 import contextlib
@@ -14,11 +14,11 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # Which Python leaves out when it is isolated.
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # Python leaves this out in isolated mode.
 from output import Output  # noqa: E402
 
 SET_CHILD_SUBREAPER = 36
-# Seconds for what is left to end by itself, at SIGTERM, at SIGKILL.
+# The seconds in which leftover processes may end: by themselves, after SIGTERM, after SIGKILL.
 BY_ITSELF, POLITELY, KILLED = 0.5, 1, 10
 
 
@@ -50,8 +50,8 @@ def from_ps():
 
 
 def remaining(command, known):
-    """The living processes below this one, with their names. Where it doesn't adopt orphans, those of the command's group, too, and
-    those that it found before: `known`, their groups by their ids.
+    """Returns the living processes below this one, with their names. On systems where it doesn't adopt orphans, also those of the
+    command's group, and those that it found before: `known`, their groups by their ids.
     """
     linux = sys.platform == "linux"
     below, rows = {}, {}
@@ -69,7 +69,7 @@ def remaining(command, known):
 
 
 def still_running(command, known):
-    """The living processes that wait for no other one below this, in words: which one it is that doesn't end."""
+    """Describes the living processes below this one that have no children there: one of them is the one that doesn't end."""
     left = remaining(command, known)
     rows = sorted(row for row in (from_proc() if sys.platform == "linux" else from_ps()) if row[0] in left)
     parents = {parent for _, parent, *_ in rows}
@@ -85,7 +85,7 @@ def in_words(pid, state, name):
 
 
 def reap(command, status):
-    """Takes the ends of children; the status of the command, once it has one."""
+    """Collects the statuses of ended children; returns that of the command, once it has one."""
     while True:
         try:
             pid, ended = os.waitpid(-1, os.WNOHANG)
@@ -98,7 +98,7 @@ def reap(command, status):
 
 
 def end_everything(command, status, known, output):
-    """Ends what is below, politely first; the command's status and what couldn't be ended."""
+    """Ends everything below this process, politely first; returns the command's status and what couldn't be ended."""
     for number, seconds in ((signal.SIGTERM, POLITELY), (signal.SIGKILL, KILLED)):
         deadline, told = time.monotonic() + seconds, set()
         while time.monotonic() < deadline:
@@ -123,7 +123,7 @@ def start(output, command):
     os.setsid()
     os.dup2(output.writing, 1)
     os.dup2(output.writing, 2)
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, which children would go on doing.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these, and children would inherit that.
         signal.signal(number, signal.SIG_DFL)
     try:
         os.execvp(command[0], command)
@@ -133,7 +133,7 @@ def start(output, command):
 
 
 def wait(command, parent, deadline, told, output):
-    """The command's status, and why it was ended, if it was. By looking again and again, which every system can."""
+    """Returns the command's status, or None and why it has to be ended. Polls, because that works on every system."""
     pause = 0.002
     while (status := reap(command, None)) is None:
         if told or os.getppid() != parent:

@@ -10,11 +10,11 @@ PREFIX = "ci-matrix."
 
 @contextlib.contextmanager
 def folder(home):
-    """Gone afterwards, and that of a run which was killed before: `home`, the cell's folder, has a file that says where it is."""
+    """Makes a folder, and removes it afterward, as well as one that a killed run left: a file in `home`, the cell's folder, names it."""
     note = pathlib.Path(home) / "temporary"
     if note.exists():
         remove(note.read_text())
-    path = tempfile.mkdtemp(prefix=PREFIX)  # Not in `home`: sockets may lie in it, whose paths have a hundred characters at most.
+    path = tempfile.mkdtemp(prefix=PREFIX)  # Not in `home`: it may contain sockets, whose paths have a hundred characters at most.
     try:
         note.write_text(path)
         yield path

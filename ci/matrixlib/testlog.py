@@ -1,4 +1,4 @@
-"""Which tests ran and how each ended: Swift Testing's from its event stream, XCTest's from what was printed."""
+"""Finds out which tests ran and how each ended: Swift Testing's from its event stream, XCTest's from its output."""
 
 import collections
 import contextlib
@@ -9,24 +9,24 @@ import re
 from .results import Test
 
 XCTEST = re.compile(r"Test Case '(?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]?' (started|passed|failed|skipped)(?: at .*|\.| \((\d+\.\d+) seconds\)\.?)$")
-# The messages that are kept of a test, and the characters of each.
+# The number of messages that are kept of a test, and of characters in each.
 MOST, WIDTH = 20, 20_000
-# The lines that are kept of a message of XCTest's, which has no end: what the test prints next may be among them.
+# The number of lines that are kept of an XCTest message, which has no marked end: they may include what the test prints next.
 LINES = 20
-# An error's text, or why it was skipped.
+# The text of an error, or why a test was skipped.
 XCTEST_SAID = re.compile(r"^(.*?):(\d+): (error: )?(?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]? : (?(3)|Test skipped[ :-]*)(.*)$")
 SKIPPED = re.compile(r'skipped: "(.*)"$', re.DOTALL)
 
 
 def swift_testing(stream):
-    """The tests of an event stream, and the issues that are no test's. One that started and didn't end was running when its process did."""
+    """Returns the tests of an event stream, and issues outside of tests. A test that didn't end was running when its process ended."""
     functions, tests, began, outside = set(), {}, {}, []
     for line in stream:
         try:
             record = json.loads(line)
             kind, payload = record["kind"], record["payload"]
         except (ValueError, KeyError, TypeError):
-            continue  # The last line of a process that crashed may be half a line.
+            continue  # The last line of a process that crashed may be incomplete.
         if kind == "test" and payload.get("kind") == "function":
             functions.add(payload["id"])
         name = payload.get("testID")
@@ -38,7 +38,7 @@ def swift_testing(stream):
 
 
 def under_way(tests, began):
-    """Without those that had not ended because their turn had not come, where others ran: all start at once, and wait for it."""
+    """Returns the tests without those that only waited for their turn, if others were running: all start at once, and then wait."""
     waiting = [name for name, test in tests.items() if test.status == "running" and name not in began]
     ran = [test for name, test in tests.items() if name not in waiting]
     return ran if any(test.status == "running" for test in ran) else list(tests.values())
@@ -68,7 +68,7 @@ def failure(event):
 
 
 def kept(messages, text):
-    """What is kept of another message: a test may fail in a loop."""
+    """Returns what is kept of another message, because a test may fail in a loop."""
     return [text[:WIDTH]] if len(messages) < MOST else ["and more"] if len(messages) == MOST else []
 
 
@@ -77,12 +77,12 @@ def text(event):
 
 
 def short(name):
-    """The name without the place in the source, which is the last part of an identifier."""
+    """Returns the name without the place in the source, which is the last part of an identifier."""
     return re.sub(r"/[^/]*\.swift:\d+:\d+$", "", name)
 
 
 def xctest(log):
-    """A test begins each time that its name does: targets may have classes of one name."""
+    """Returns the tests in a log. Each time that a name starts is a new test, because targets may have classes with the same name."""
     tests, latest, messages, goes_on = [], {}, collections.defaultdict(list), None
 
     def note(name):
@@ -95,7 +95,7 @@ def xctest(log):
             found = messages[f"{said[4]}/{said[5]}"]
             found += [[said[1], int(said[2]), text] for text in kept(found, said[6])]
             goes_on = found[-1] if len(found) <= MOST else None
-        elif case := XCTEST.search(line):  # Behind what a test printed without an end of the line, too.
+        elif case := XCTEST.search(line):  # Even after output without a line break.
             name = f"{case[1]}/{case[2]}"
             if case[3] == "started" or name not in latest:
                 note(name)
@@ -112,7 +112,7 @@ def xctest(log):
 
 
 def read(stream, log):
-    """All tests of a step, and issues outside of them, given the files of its event stream and its log; line by line, as both may be long."""
+    """Returns a step's tests, and issues outside of them, from its event stream and its log, line by line because both may be long."""
     with lines(stream) as events, lines(log) as printed:
         tests, outside = swift_testing(events)
         return xctest(printed) + tests, outside
@@ -123,10 +123,10 @@ def lines(file):
 
 
 def only(tests):
-    """The options with which `swift test` runs just these."""
+    """Returns the options with which `swift test` runs only these tests."""
     patterns = []
     for test in tests:
         swift = test.name.endswith(")")
         patterns.append(rf"^{re.escape(test.name)}(/|$)" if swift else rf"\.{re.escape(test.name)}$")
-    # What re.escape escapes beside these means itself without it.
+    # These characters mean themselves without an escape, too.
     return ["--filter", "|".join(patterns).replace(r"\_", "_").replace(r"\-", "-")]

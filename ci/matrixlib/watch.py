@@ -1,4 +1,4 @@
-"""`ci/matrix run --watch`: runs again when one of the files has changed that --changed looks at."""
+"""`ci/matrix run --watch`: runs again when a file that --changed looks at has changed."""
 
 import contextlib
 import os
@@ -11,12 +11,12 @@ from .processes import fault
 from .runner import INTERRUPTED
 from .screen import to_nowhere
 
-# Seconds between two looks: an editor that writes several files has ended when one look finds what the last one did.
+# Seconds between two looks: an editor that writes several files is done when a look finds the same as the one before.
 PAUSE = 0.3
 
 
 def stamps(project):
-    """When each file was last written; without those that are gone, and without packages by path that git doesn't know."""
+    """Returns when each file was last written, without those that are gone, and without packages by path that git doesn't know."""
     files, failed = listed(project)
     if (folder := os.path.realpath(project)) in failed:
         raise Problem(f"--watch looks at what git tracks, and git can't say that of {folder}: {fault('git', 'ls-files', cwd=folder)}")
@@ -29,8 +29,8 @@ def stamps(project):
 
 
 def watch(project, once, look=stamps, pause=time.sleep):
-    """Runs again and again until a run is interrupted, or nobody reads. What changes while it runs counts, too, but for what git doesn't
-    track: an edit of a new file is not told from what the run wrote."""
+    """Runs after each change until a run is interrupted, or nobody reads the output. Changes during a run count, too, except for files
+    that git doesn't track: an edit of a new file can't be told from what the run wrote."""
     with contextlib.suppress(BrokenPipeError):
         while True:
             before, written = look(project), untracked(project)
@@ -40,7 +40,7 @@ def watch(project, once, look=stamps, pause=time.sleep):
             except Problem as problem:
                 print(f"ci/matrix: {problem}")  # Such as cells.toml in the middle of an edit.
             last = look(project)
-            # What git doesn't track may be what the run wrote or took away, as it would each time.
+            # The run may have written or removed files that git doesn't track, as it would each time.
             written |= untracked(project)
             before = {name: stamp for name, stamp in before.items() if name not in written}
             before |= {name: last[name] for name in written if name in last}

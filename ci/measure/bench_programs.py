@@ -1,4 +1,4 @@
-"""The programs that ci/measure/bench runs: building them, and running a client against a feed."""
+"""Builds the programs that ci/measure/bench runs, and runs a client against a feed."""
 
 import contextlib
 import dataclasses
@@ -13,7 +13,7 @@ from benchmarking import BENCHMARKS, LIMIT, build_client, compile_c, next_line, 
 
 @dataclasses.dataclass(frozen=True)
 class Programs:
-    """What is run; the certificate and its key are for the feed, the certificate is what clients trust."""
+    """The programs, and the feed's certificate, which clients trust, with its key."""
     client: pathlib.Path
     bare: pathlib.Path
     feed: pathlib.Path
@@ -36,7 +36,7 @@ class Programs:
         return [self.client, *arguments, "--port", port, *(("--certificate", self.certificate) if row.tls else ())]
 
     def measure(self, row, asked):
-        """Runs a client against a fresh feed; returns what it says that it took."""
+        """Runs a client against a fresh feed; returns the figures that it prints."""
         events = row.events(asked)
         with running(self.feed_command(row, events)) as feed:
             with running(self.client_command(row, port_of(feed, "the feed"), events)) as client:
@@ -49,7 +49,7 @@ class Programs:
         return result
 
     def dearest(self, part):
-        """What the dearest bytes cost, of all places and shapes that are tried."""
+        """Returns what the most expensive bytes cost, of all places and shapes that are tried."""
         command = [self.client, "cost", "--limit", str(DEAREST), "--largest", str(1 << 20), "--lines", "10"]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
         *table, result = done.stdout.splitlines() or [""]
@@ -75,7 +75,7 @@ def built():
 
 
 def make_certificate(folder):
-    """The files of a certificate of localhost that signs itself, and of its key."""
+    """Makes a self-signed certificate for localhost; returns its file and its key's file."""
     certificate, key = folder / "certificate.pem", folder / "key.pem"
     names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
     subprocess.run(

@@ -1,4 +1,4 @@
-"""What ci/measure/bench makes of the results: medians, tables, JSON, limits."""
+"""Turns the results of ci/measure/bench into medians, tables, JSON and limits."""
 
 import platform
 import statistics
@@ -11,7 +11,7 @@ PERCENTILES = {"p50_us": "p50 µs", "p99_us": "p99 µs", "p999_us": "p99.9 µs"}
 
 
 def summary(part, results):
-    """What is known of the rows of a part, for JSON and for all that is shown."""
+    """Returns the figures of a part's rows, for JSON and for everything that is shown."""
     entries, first = [], {}
     for row in part.rows:
         found = results[row.key]
@@ -33,12 +33,12 @@ def summary(part, results):
 
 
 def times(costs, marks):
-    """How many times another row's cost: the median of what it was round by round, as a round meets the machine in one mood."""
+    """Returns the ratio to another row's costs: the median of each round's ratio, because the machine's load is similar within a round."""
     return round(statistics.median(cost / mark for cost, mark in zip(costs, marks)), 3) if all(marks) else None
 
 
 def show(part):
-    """Prints what summary() gave."""
+    """Prints the result of summary()."""
     rows = part["rows"]
     if not rows:
         print("\n".join([f"\n{part['what']}", *part["table"]]), flush=True)
@@ -61,7 +61,7 @@ def shown(value):
 
 
 def report(options, parts):
-    """All of it as one object."""
+    """Returns everything as one object."""
     return {
         "machine": {"system": platform.system(), "architecture": platform.machine(), "processor": processor()},
         "events": options.events, "rounds": options.rounds, "parts": parts, "limits": list(limits(parts))}
@@ -76,7 +76,7 @@ def processor():
 
 
 def limits(parts):
-    """Those of the parts that were measured, and whether they were kept."""
+    """Yields the limits of the parts that were measured, and whether they were kept."""
     for name, row, mark, limit in LIMITS:
         if name not in parts:
             continue

@@ -1,17 +1,17 @@
-"""What ci/measure/bench measures: parts of rows, each row a client of its own beside a feed of its own."""
+"""The parts that ci/measure/bench measures, and their rows, each of which has its own client and feed."""
 
 import dataclasses
 
 FLOOR, BARE, OURS, SCRIPT = "bare recv", "bare libwebsockets", "pusher-channels", "pusher-js in Node"
-# In order; what it is measured for, and of which sizes its payloads are.
+# The sizes of payloads, in the order in which they are measured.
 SIZES = {"95 B": 95, "1 KB": 1_000, "10 KB": 10_000, "100 KB": 100_000}
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A client and its feed; it is compared with the first row of its group. `{events}` stands for how many events it gets.
+    """A client and its feed, compared with the first row of its group. `{events}` stands for the number of events that it gets.
 
-    That is a share of what is asked for, in steps, or always as many.
+    That is a share of the number asked for, in steps, or always the same number.
     """
     name: str
     client: tuple
@@ -34,7 +34,7 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """Rows that are measured in turn. `unit` is what the cost is for; `each` says how often that is in a result."""
+    """Rows that are measured in turn. Costs are for one `unit`; `each` returns the number of units in a result."""
     what: str
     rows: list
     unit: str = "event"
@@ -55,14 +55,14 @@ def receiving(name, *client, **options):
 
 
 def beside(count):
-    """A loop over one stream, and so many channels beside it that have one each."""
+    """Returns a row with a loop over one stream, beside `count` other channels with a stream each."""
     return receiving(
         f"beside {count:,} other streams", "--by", "stream", "--others", str(count), share=0.25,
         feed=("--events", "{events}", "--channels", str(count + 1)))
 
 
 def of_size(name, size, tls):
-    """Payloads of one size: less events of what is large."""
+    """Returns the rows for payloads of one size; large payloads get fewer events."""
     options = {
         "group": f"{name}, TLS" if tls else name, "bytes": size, "tls": tls,
         "share": {95: 0.5, 1_000: 0.25, 10_000: 0.05}.get(size, 0.01)}
@@ -72,7 +72,7 @@ def of_size(name, size, tls):
 
 
 def spread(count, way):
-    """Events in turn on so many channels that are all listened to."""
+    """Returns a row with events in turn on `count` channels, each with a listener."""
     name = "1 channel" if count == 1 else f"{count:,} channels"
     return receiving(
         name, "--by", way, "--channels", str(count), group=f"by {way}", share=0.25, step=count,
@@ -86,7 +86,7 @@ def presence(members):
 
 
 def pool(connections):
-    """Ten thousand channels, and an event in turn on each of a connection's."""
+    """Returns a row with ten thousand channels, and events in turn on all channels of a connection."""
     share = 10_000 // connections
     return Row(
         f"10,000 channels over {connections}", ("pool", "--events", "{events}", "--connections", str(connections)),
@@ -104,7 +104,7 @@ SENDING, BALL = ("--count", "{events}"), {"feed": (), "always": 10_000}
 
 PARTS = {
     "table": Part("the ways to receive an event of 95 bytes", [
-        # More than the others get: it takes so little.
+        # Gets more events than the others, because it takes so little time.
         floor(share=4), bare(),
         receiving(CLOSURE, "--by", "closure"),
         receiving(QUEUE, "--by", "queue"),
@@ -138,14 +138,14 @@ PARTS = {
     "idle": Part("clients on which nothing happens, for ten seconds", [
         idle("1,000 clients, silent", 120), idle("1,000 clients, a ping each 2 s", 2)], "client and second", 1,
         lambda result: result["events"] * result["seconds"]),
-    # No feed: the messages lie in memory.
+    # Has no feed: the messages are in memory.
     "cost": Part("the dearest bytes that a server can send: nanoseconds in messages of 64 KB and 1 MB", [], "byte"),
 }
 
-# What the dearest byte costs at most, in costs of a byte of JSONDecoder's.
+# The limit for the cost of the most expensive byte, as a multiple of a byte's cost in JSONDecoder.
 DEAREST = 0.5
-# What a row costs at most: part, group, row, in costs of another (group, row) of that part.
-# Not of bare recv: that is what the kernel takes to copy, and a client has cost 17 times as much on one machine and 34 times on another.
+# Limits for a row's cost: part, (group, row), another (group, row) of that part, and the largest multiple of the latter's cost.
+# None is a multiple of bare recv, which is the kernel's copying: a client has cost 17 times as much on one machine and 34 times on another.
 LIMITS = [
     ("table", ("", CLOSURE), ("", BARE), 2),
     ("table", ("", STREAM), ("", BARE), 3),
@@ -156,6 +156,6 @@ LIMITS = [
 
 
 def with_script(path):
-    """The table with a row for the pusher-js that is there."""
+    """Returns the table with a row for the installed pusher-js."""
     table = PARTS["table"]
     return dataclasses.replace(table, rows=[*table.rows, Row(SCRIPT, (path, "{events}"), SCRIPT, share=0.25)])

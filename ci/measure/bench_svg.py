@@ -1,4 +1,4 @@
-"""A drawing of what an event costs, from what ci/measure/bench found: bars, light or dark as the reader's page is."""
+"""Draws what an event costs, from the results of ci/measure/bench: bars, in the reader's light or dark mode."""
 
 from xml.sax.saxutils import escape
 
@@ -25,7 +25,7 @@ STYLE = """
 
 
 def draw(report):
-    """The drawing, as text."""
+    """Returns the drawing, as the text of an SVG file."""
     parts = [report["parts"][name] for name in PARTS if report["parts"].get(name, {}).get("rows")]
     shapes, described, bottom = [], [], 12
     for part in parts:
@@ -46,7 +46,7 @@ def draw(report):
 
 
 def draw_part(part, shapes, top):
-    """Adds a part below what is there; returns where it ends."""
+    """Adds a part below the previous one; returns where it ends."""
     shapes.append(text(12, top + 16, part["what"][0].upper() + part["what"][1:], "head"))
     most = max(row["cpu_us"] for row in part["rows"]) or 1
     y = top + 28
@@ -62,7 +62,7 @@ def draw_part(part, shapes, top):
 
 
 def cost(row):
-    """A cost with as many digits as mean something."""
+    """Returns a cost with only its meaningful digits."""
     return f"{row['cpu_us']:.{3 if row['cpu_us'] < 0.1 else 2 if row['cpu_us'] < 10 else 0}f} µs"
 
 

@@ -1,4 +1,4 @@
-"""What the scripts that measure have in common: building, processes that end, lines of results."""
+"""Shared code of the scripts that measure: building, processes that end, lines of results."""
 
 import contextlib
 import os
@@ -18,13 +18,13 @@ def stop(message):
 
 
 def end_with_children():
-    """Has SIGTERM end this process like any error, so that what was started is ended too."""
+    """Makes SIGTERM end this process like any error, so that everything it started is ended, too."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def build_client(product="pusher-channels"):
-    """Gives the path of `pusher-channels`, or of another program of the package, built for release."""
-    # What it says is no result.
+    """Builds `pusher-channels`, or another program of the package, for release; returns its path."""
+    # The build's output isn't a result, so it goes to standard error.
     subprocess.run(["swift", "build", "-c", "release", "--product", product], cwd=ROOT, check=True, stdout=sys.stderr)
     binaries = subprocess.run(
         ["swift", "build", "-c", "release", "--show-bin-path"], cwd=ROOT, check=True, capture_output=True, text=True)
@@ -32,7 +32,7 @@ def build_client(product="pusher-channels"):
 
 
 def compile_c(name, sources, libraries):
-    """Compiles a program in C with libraries that pkg-config knows; gives its path."""
+    """Compiles a C program with libraries that pkg-config knows; returns its path."""
     program = ROOT / ".build/benchmarks" / name
     program.parent.mkdir(parents=True, exist_ok=True)
     flags = subprocess.run(
@@ -47,7 +47,7 @@ def compile_c(name, sources, libraries):
 
 @contextlib.contextmanager
 def running(command, **options):
-    """A process that doesn't outlive the block."""
+    """Runs a process that doesn't outlive the block."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)
     try:
         yield process
@@ -57,7 +57,7 @@ def running(command, **options):
         process.wait()
         for stream in (process.stdin, process.stdout):
             if stream:
-                # What is still to be written has nobody to read it.
+                # Nobody is left to read what is still buffered.
                 with contextlib.suppress(BrokenPipeError):
                     stream.close()
 
@@ -72,5 +72,5 @@ def next_line(process, name):
 
 
 def port_of(server, name):
-    """The port in the line with which a server says where it listens."""
+    """Returns the port from the line in which a server says where it listens."""
     return next_line(server, name).strip().rpartition(":")[2]

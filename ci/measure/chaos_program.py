@@ -1,4 +1,4 @@
-"""What the scripts about real faults have in common: their program."""
+"""Builds the program that the scripts about real faults share."""
 
 import os
 import pathlib
@@ -8,9 +8,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def build(configuration="debug"):
-    """The program, beside `pusher-channels`, and the library that gives a process a world of its own."""
+    """Builds the program and `pusher-channels`; returns the program, and the library that replaces a process's name server and clock."""
     subprocess.run(["ci/setup"], cwd=ROOT, check=True)
-    # With the flags of ci/test: with others everything would be built again.
+    # The same flags as in ci/test, because others would cause a full rebuild.
     command = ["swift", "build", "-c", configuration, "-Xswiftc", "-warnings-as-errors"]
     for product in ("chaos", "pusher-channels"):
         subprocess.run([*command, "--product", product], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)

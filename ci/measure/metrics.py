@@ -1,4 +1,4 @@
-"""Figures that ci/matrix keeps with a cell's result; `ci/matrix compare` shows each that differs, so give them few digits."""
+"""Writes figures that ci/matrix keeps with a cell's result; `ci/matrix compare` shows each that differs, so give them few digits."""
 
 import os
 

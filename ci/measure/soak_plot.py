@@ -1,4 +1,4 @@
-"""Draws what a client held while it lived through scenarios: one panel below the other, time to the right."""
+"""Draws the resources that a client held during scenarios: one panel below the other, with time from left to right."""
 
 import html
 import itertools
@@ -8,7 +8,7 @@ INK, GREY, LINE, MARK = "#1f2328", "#8c959f", "#0969da", "#cf222e"
 
 
 def plot(samples, steps):
-    """The SVG of samples, a second apart, and of the scenarios' ends."""
+    """Returns an SVG of samples, a second apart, and of the scenarios' ends."""
     rates = [b["events"] - a["events"] for a, b in itertools.pairwise(samples)]
     panels = [
         ("events received in a second", [0, *rates]),
@@ -60,7 +60,7 @@ def clock(seconds):
 
 
 def ceiling(value):
-    """The next number that looks well on an axis."""
+    """Returns the next number that looks good on an axis."""
     step = 1
     while step * 10 < value:
         step *= 10

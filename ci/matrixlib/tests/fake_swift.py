@@ -17,7 +17,7 @@ def option(name):
 
 
 def attempts(name):
-    """How often a test has been run in this project."""
+    """Returns how often a test has been run in this project, including this time."""
     counter = pathlib.Path(f"{name}.attempts")
     count = int(counter.read_text()) + 1 if counter.exists() else 1
     counter.write_text(str(count))

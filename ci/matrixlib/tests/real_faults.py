@@ -1,4 +1,4 @@
-"""Faults in a real package: what Swift and its tools say of them is read right."""
+"""Tests faults in a real package: what Swift and its tools say about them is read correctly."""
 
 import json
 import os
@@ -12,7 +12,7 @@ let package = Package(
     name: "Made", products: [.library(name: "Made", targets: ["Made"])],
     targets: [.target(name: "Made"), .testTarget(name: "MadeTests", dependencies: ["Made"])])
 """
-# With the names of the project's libraries, which its own checks ask for.
+# Has the names of the project's libraries, which the project's own checks ask for.
 LIBRARIES = """// swift-tools-version:6.1
 import PackageDescription
 let package = Package(
@@ -85,7 +85,7 @@ class FaultCase(ProjectCase):
 
 class RealFaults(FaultCase):
     def test_none_then_a_failing_test_then_a_compile_error(self):
-        """One after the other in one folder: each run after a fault works."""
+        """Runs them one after the other in one folder: each run after a fault works."""
         self.assertEqual(self.ran_with(""), (0, "1 passed, 0 failed, 0 skipped"), self.said)
         self.assertIn("1 test\n", self.said)
         self.assertEqual(self.ran_with("@Test func fails() { #expect(next(1) == 3) }\n"), (1, "0 passed, 1 failed, 0 skipped"), self.said)
@@ -95,7 +95,7 @@ class RealFaults(FaultCase):
         self.assertRegex(self.said, r"build: does not compile: .*Made\.swift:3: cannot convert value")
 
     def test_flaky(self):
-        """It fails every other time, by a file that is there or not."""
+        """The test fails every other time, depending on whether a file is there."""
         marker = self.project / "marker"
         test = f"""
 @Test func everyOtherTime() throws {{
@@ -170,7 +170,7 @@ final class Node { var other: Node? }
 
 
 class ProjectFaults(FaultCase):
-    """Faults in a copy of the project, found by its own checks."""
+    """Tests faults in copies of the project's parts, which its own checks find."""
 
     def copy(self, *parts):
         for part in parts:
@@ -206,7 +206,7 @@ class ProjectFaults(FaultCase):
             self.write(file, LIBRARY)
 
     def test_a_fresh_package_has_cells_that_pass(self):
-        """What `swift package init` and `ci/matrix init` write, with nothing edited, and before there is a repository."""
+        """Runs what `swift package init` and `ci/matrix init` write, without any edit, and before there is a repository."""
         self.project /= "a fresh one"
         self.project.mkdir()
         subprocess.run(["swift", "package", "init", "--name", "Fresh"], cwd=self.project, check=True, capture_output=True)
@@ -216,7 +216,7 @@ class ProjectFaults(FaultCase):
         self.assertEqual((code, last_line(said)), (0, "6 passed, 0 failed, 0 skipped"), said)
 
     def test_undocumented_public_symbol(self):
-        """On symbols of a small library under the name of a real one."""
+        """Checks the symbols of a small library with the name of a real one."""
         self.libraries(LIBRARY + "public struct Silent { public var word = 1 }\n")
         self.copy("ci/docs")
         steps = '{ run = "ci/docs symbols {folder}/docs", kind = "build", name = "symbols" }, { run = "ci/docs documented {folder}/docs", name = "documented" }'
@@ -227,10 +227,10 @@ class ProjectFaults(FaultCase):
         self.assertNotIn("next", self.said)
 
     def test_upward_import(self):
-        """The project's layers with a use of an upper one, and an import that isn't allowed, in the lowest."""
+        """Checks the project's layers, where a low one uses an upper one and has an import that isn't allowed."""
         self.copy("ci/checks/layers", "Sources/PusherChannels")
         (self.project / "bin").mkdir(exist_ok=True)
-        # The layers' dependencies are looked for where the project built them; what is below needs none.
+        # The check looks for the layers' dependencies where the project built them; the layer tested here needs none.
         self.write("modules/Modules/none", "")
         self.program("swift", f"#!/bin/sh\necho {self.project}/modules\n")
         self.write("Sources/PusherChannels/Wire/Upward.swift", "import Foundation\nlet upward: ConnectionMachine? = nil\n")

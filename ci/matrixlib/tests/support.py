@@ -1,4 +1,4 @@
-"""A project of made-up cells in a folder of its own, on which ci/matrix is run as a user does."""
+"""A project with made-up cells in a folder of its own, in which ci/matrix runs as it does for a user."""
 
 import contextlib
 import io
@@ -19,7 +19,7 @@ MATRIX = ROOT / "ci/matrix"
 FAKE_SWIFT = pathlib.Path(__file__).with_name("fake_swift.py")
 sys.path.insert(0, str(ROOT / "ci"))
 
-# One child in its group, one in a session of its own whose parent is gone, one that ignores what is polite.
+# One child in its process group, one in a session of its own whose parent is gone, one that ignores polite signals.
 SPAWN = """
 sleep 1000 & echo $! >> pids.part
 setsid bash -c 'sleep 1000 & echo $! >> pids.part'
@@ -28,19 +28,19 @@ until [ "$(wc -w < pids.part)" -eq 4 ]; do sleep 0.01; done
 mv pids.part pids
 """
 
-# A watchdog: nothing here takes so long unless it hangs.
+# A watchdog: nothing here takes this long unless it hangs.
 LIMIT = 60
 
 
 def environment(**values):
-    """Without what a hosted runner, or a cell that runs these tests, has set."""
+    """Returns the environment without the variables that a hosted runner, or a cell that runs these tests, has set."""
     ours = {name: value for name, value in os.environ.items()
             if name not in ("CI", "SWIFTPM_BUILD_DIR", "CI_METRICS", "CI_CELL") and not name.startswith("GITHUB_")}
     return ours | values
 
 
 def own_cell(name):
-    """A cell of this project."""
+    """Returns a cell of this project."""
     from matrixlib.cells import load
     return next(cell for cell in load(ROOT).cells if cell.id == name)
 
@@ -55,7 +55,7 @@ class ProjectCase(unittest.TestCase):
         self.program("swift", f"#!{sys.executable} -S\n{FAKE_SWIFT.read_text()}")
 
     def copied(self, *paths):
-        """Gives it files of the project that these tests are of, each at the same place."""
+        """Copies files of the real project into this one, each to the same place."""
         for path in paths:
             (self.project / path).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / path, self.project / path)
@@ -64,13 +64,13 @@ class ProjectCase(unittest.TestCase):
         (self.project / "ci/cells.toml").write_text(text)
 
     def program(self, name, text):
-        """Stands in for a program of this name."""
+        """Makes a stand-in for the program with this name."""
         self.programs.mkdir(exist_ok=True)
         (self.programs / name).write_text(text)
         (self.programs / name).chmod(0o755)
 
     def packages(self, apt_get, *there):
-        """Stands in for Debian's: what apt-get does in the project's folder, and names that are there. Nothing of the system is changed."""
+        """Makes stand-ins for Debian's tools: `apt_get` runs in the project's folder, `there` is installed. The system isn't changed."""
         (self.project / "there").write_text("".join(f"installed {name}\n" for name in there))
         self.program("dpkg-query", f"#!/bin/sh\ncat {self.project}/there\n")
         self.program("apt-get", f"#!/bin/sh\ncd {self.project}\n{apt_get}\n")
@@ -85,7 +85,7 @@ class ProjectCase(unittest.TestCase):
         return [sys.executable, str(MATRIX), "--project", str(self.project), *arguments]
 
     def matrix(self, *arguments, **values):
-        """The exit code and all that was said. In this process, since starting one is most of what most tests would take."""
+        """Returns the exit code and the output of ci/matrix, run in this process, because starting one would take most of the time."""
         from matrixlib.cli import main
         from matrixlib import requirements
         requirements.forget()
@@ -120,7 +120,7 @@ class ProjectCase(unittest.TestCase):
         return {cell["id"]: cell["status"] for cell in self.results()}
 
     def wait_for(self, name):
-        """Until a cell has made a file in the project's folder; its text."""
+        """Waits until a cell has made a file in the project's folder; returns its text."""
         file, deadline = self.project / name, time.monotonic() + LIMIT
         while not file.exists() or not file.read_text().endswith("\n"):
             self.assertLess(time.monotonic(), deadline, f"{name} was not made")
@@ -136,7 +136,7 @@ class ProjectCase(unittest.TestCase):
 
 
 class SpawningCase(ProjectCase):
-    """With cells whose processes are hard to end: `spawning`."""
+    """Tests with cells whose processes are hard to end: `spawning`."""
 
     def pids(self):
         return [int(pid) for pid in self.wait_for("pids").split()]
@@ -152,7 +152,7 @@ def spawning(then, timeout=30, name="a"):
 
 
 def interruptible():
-    """As what a terminal starts; what a shell starts in the background, or nohup, ignores a signal, and so do its children."""
+    """Handles signals as in a terminal; under nohup, or in the background of a shell, a process ignores one, and so do its children."""
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 

@@ -1,4 +1,4 @@
-"""When ci/measure/bench fails, and what it writes, with made-up clients whose figures are known."""
+"""Tests when ci/measure/bench fails, and what it writes, with made-up clients whose figures are known."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ import xml.etree.ElementTree
 
 from support import ProjectCase
 
-# Stands in for each program that is compiled: the feed says where it is, the others what they took, as the file of figures has it.
+# Stands in for each program that is compiled: the feed prints its address, the others their costs from the file of figures.
 PROGRAM = """#!{python}
 import json, sys
 if "feed" in sys.argv[0]:
@@ -29,14 +29,14 @@ class Bench(ProjectCase):
             self.copied(f"ci/measure/{file}")
         self.program("pkg-config", "#!/bin/sh\n")
         self.program("openssl", "#!/bin/sh\n")
-        # It would build, and says where.
+        # Stands in for the build, and prints the folder of its programs.
         self.program("swift", f'#!/bin/sh\necho "{self.programs}"\n')
         self.figures = self.project / "figures"
         self.program("benchmarks", PROGRAM.format(python=sys.executable, figures=str(self.figures)))
         self.program("compiler", f'#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\ncp "{self.programs}/benchmarks" "$2"\n')
 
     def measured(self, *arguments, lost=0, **costs):
-        """What ci/measure/bench ends with and says, by the microseconds that an event takes: of what isn't said, one."""
+        """Returns the exit code and the output of ci/measure/bench, given the microseconds that an event takes, by default one."""
         known = {"decode": "--decode", "stream": "--by stream", "closure": "--by closure", "bare": "libwebsockets", "floor": "floor"}
         known = {words: costs.get(name, 1) for name, words in known.items()}
         self.figures.write_text(json.dumps({"costs": [*known.items(), ("", 1)], "lost": lost}))

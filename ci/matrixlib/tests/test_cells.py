@@ -1,4 +1,4 @@
-"""What may stand in cells.toml, and which cells are meant."""
+"""Tests what cells.toml may contain, and which cells are selected."""
 
 import os
 import re
@@ -216,10 +216,10 @@ class CellsCase(ProjectCase):
 
 
 class ProjectsCellsCase(ProjectCase):
-    """The cells of this project."""
+    """Tests of this project's own cells."""
 
     def test_listing_takes_less_than_a_second(self):
-        """Of the processor's time, since the machine may be busy with something else."""
+        """Measures CPU time, because the machine may be busy with something else."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, MATRIX, "list"], check=True, stdout=subprocess.DEVNULL, env=environment())
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -231,7 +231,7 @@ class ProjectsCellsCase(ProjectCase):
         self.assertEqual([step.tests for step in own_cell("debug").steps], ["", f"--skip {sockets}", f"--filter {sockets}"])
 
     def test_the_options_of_sanitizers_hold_wherever_the_project_lies(self):
-        """As sanitizers read them: with spaces, commas or colons between, which a value in quotes may have, too."""
+        """Reads them as sanitizers do: separated by spaces, commas or colons, which may also be in a quoted value."""
         from matrixlib.cells import load
         from matrixlib.shell import Places, own
         found = {(name, value) for cell in load(ROOT).cells for step in cell.steps
@@ -245,7 +245,7 @@ class ProjectsCellsCase(ProjectCase):
         self.assertEqual({cell.id: cell.retries for cell in load(ROOT).cells if "--enable-code-coverage" in cell.flags}, {"coverage": 0})
 
     def reasons(self, system, **values):
-        """Why each cell can't run on a system: pairs of the cell and the reason."""
+        """Returns why each cell can't run on a system, as pairs of the cell and the reason."""
         from matrixlib import requirements
         from matrixlib.cells import load
         self.addCleanup(requirements.forget)

@@ -1,4 +1,4 @@
-"""What `--changed` takes for a change: whatever a cell's result depends on, and of what can't be known, all."""
+"""Tests what `--changed` takes for a change: everything that a cell's result depends on, and everything that can't be known."""
 
 import subprocess
 import tracemalloc
@@ -21,20 +21,20 @@ class ChangedCase(ProjectCase):
         subprocess.run([*AS_SOMEBODY, *arguments], cwd=self.project / folder, check=True, capture_output=True)
 
     def ran(self):
-        """What becomes of the cell."""
+        """Runs the cell; returns its status."""
         code, said = self.matrix("run", "a", "--changed")
         self.assertEqual(code, 0, said)
         return self.statuses()["a"]
 
     def assert_counts(self, name):
-        """Another file in this place has the cell run again, and then not any more."""
+        """Asserts that another content of this file makes the cell run again, but only once."""
         self.ran()
         self.assertEqual(self.ran(), "unchanged")
         (self.project / name).write_text("another\n")
         self.assertEqual([self.ran(), self.ran()], ["passed", "unchanged"])
 
     def repository(self, name):
-        """One of its own, with a file."""
+        """Makes a separate repository with a file."""
         (self.project / name).mkdir()
         (self.project / name / "A.swift").touch()
         self.git("init", "-q", folder=name)

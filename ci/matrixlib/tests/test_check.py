@@ -1,4 +1,4 @@
-"""ci/checks/matrix itself, which runs these tests."""
+"""Tests ci/checks/matrix itself, which runs these tests."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ import sys
 
 from support import ROOT, ProjectCase
 
-# A test that hangs, and whose child has its outputs.
+# A test that hangs, and whose child process has its outputs.
 HANGS = """
 import subprocess, time
 child = subprocess.Popen(["sleep", "1000"])
@@ -20,7 +20,7 @@ time.sleep(1000)
 
 class CheckCase(ProjectCase):
     def checked(self, **files):
-        """What the check ends with and says of such files of tests, with a shorter watchdog."""
+        """Returns the exit code and the output of the check for such test files, with a shorter watchdog."""
         self.tests = self.project / "ci/matrixlib/tests"
         self.tests.mkdir(parents=True)
         for name, text in files.items():

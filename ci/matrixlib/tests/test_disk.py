@@ -1,4 +1,4 @@
-"""Disks that are full or read-only, real ones of 64 KB, and outputs that take nothing: a line that says where, and nothing half-written."""
+"""Tests disks that are full or read-only, real ones of 64 KB, and outputs that take nothing: one line says where, no file is partial."""
 
 import os
 import stat
@@ -7,7 +7,7 @@ import unittest
 
 from support import LIMIT, ProjectCase, last_line
 
-# In a namespace of its own, which takes what is mounted along when it ends.
+# In a namespace of its own, whose mounts are gone when it ends.
 APART = ["unshare", "--mount", "--map-root-user", "bash", "-c"]
 FULL = 'mount -t tmpfs -o size=64k none disk; head -c 99999 /dev/zero > disk/filler 2> /dev/null;'
 CELLS = """
@@ -36,7 +36,7 @@ class DiskCase(ProjectCase):
         self.cells(CELLS)
 
     def on(self, disk, script, *arguments):
-        """The exit code, what both outputs got, and which files with something in them are on the disk then; in the script `"$@"` is ci/matrix."""
+        """Returns the exit code, both outputs, and the files on the disk that aren't empty then; in the script, `"$@"` is ci/matrix."""
         script = f"{disk} {script}; code=$?; find disk -type f -size +0 > listed; exit $code"
         done = subprocess.run(
             [*APART, script, "bash", *self.command(*arguments)], cwd=self.project, env=self.environment(), capture_output=True, text=True,

@@ -1,4 +1,4 @@
-"""What ci/checks/forbidden finds: a line for each of its rules, planted in a project that has nothing else."""
+"""Tests what ci/checks/forbidden finds: lines for each of its rules, planted in a project that has nothing else."""
 
 import subprocess
 
@@ -10,7 +10,7 @@ CLOCK, LIVE, SLEEP, LOOK = "clocks are read", "a clock and what starts", "tests 
 LOG, MESSAGE = "lines of the log", "a message of the log"
 LOGGING = "Sources/PusherChannels/Client/ClientCore+Logging.swift"
 
-# What finds a line, and where it stands.
+# The rule that finds a line, the line's file, and the line.
 FOUND = [
     (TRAP, "Sources/PusherChannels/Wire/F.swift", 'fatalError("no")'),
     (TRAP, "Sources/PusherChannels/Wire/F.swift", "let a = try! b()"),
@@ -43,7 +43,7 @@ FOUND = [
     (MESSAGE, LOGGING, '        let message: Logger.Message = "connected to \\(host)"'),
 ]
 
-# What may stand, and where.
+# Lines that are allowed, each after its file.
 ALLOWED = [
     (f"{NETWORK}/F.swift", "    // Not Date(), Task { } nor .random(in: 0 ... .max): try! would trap."),
     ("Sources/PusherChannels/API/F.swift", "let task = session.dataTask(with: request)"),
@@ -68,7 +68,7 @@ class Forbidden(ProjectCase):
         self.copied("ci/checks/forbidden")
 
     def checked(self, path, *lines, **values):
-        """The exit code and what was said of a file with these lines."""
+        """Returns the exit code and the output of the check for a file with these lines."""
         file = self.project / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("".join(f"{line}\n" for line in lines))

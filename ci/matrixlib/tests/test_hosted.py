@@ -1,4 +1,4 @@
-"""The hosted workflow: every cell in exactly one job, pinned actions, nothing that ci/matrix doesn't say."""
+"""Tests the hosted workflow: every cell is in exactly one job, actions are pinned, and it runs nothing but ci/matrix."""
 
 import json
 import re
@@ -42,7 +42,7 @@ class HostedCase(ProjectCase):
         self.assertEqual(json.loads(said.partition("=")[2])["include"][0]["minutes"], 10 + 10 + 4 + 2)
 
     def test_every_job_has_the_time_that_it_needs(self):
-        """Hosted runners end a job after six hours; cells that need more together say jobs of their own."""
+        """Hosted runners end a job after six hours; cells that need more together name jobs of their own."""
         for job in jobs("-l", "smoke,full,nightly"):
             self.assertLess(job["minutes"], 360, f"{job['job']}: {job['cells']}")
 
@@ -56,24 +56,24 @@ class HostedCase(ProjectCase):
                     self.assertNotIn("swift ", step.get("run", ""), f"{file.name}: {name} has a command of its own")
             text = file.read_text()
             if file.name == "documentation.yml":
-                continue  # It publishes, and has a command of its own for that.
+                continue  # It publishes the site, and has its own command for that.
             self.assertIn("ci/matrix github", text)
             self.assertRegex(text, r"ci/matrix run .*\$\{\{ matrix\.cells \}\}|ci/matrix run .*\$CELLS")
 
     def test_a_cell_that_fails_fails_the_workflow(self):
-        """Optional is to be skipped without what it requires, not to fail unnoticed."""
+        """An optional cell may be skipped if a requirement is missing, but not fail unnoticed."""
         for file in WORKFLOWS:
             for name, job in parse(file.read_text())["jobs"].items():
                 for part in (job, *job["steps"]):
                     self.assertNotIn("continue-on-error", part, f"{file.name}: {name}")
 
     def test_the_last_job_runs_in_a_run_that_is_canceled(self):
-        """A merge that waits for it takes a job that is skipped for one that passed."""
+        """A merge that waits for this job would take a skipped one for one that passed."""
         for file in (ROOT / ".github/workflows/ci.yml", ROOT / "ci/matrixlib/first/workflow.yml"):
             self.assertEqual(parse(file.read_text())["jobs"]["report"]["if"], "${{ always() }}", file)
 
     def test_every_cell_is_asked_for_by_the_workflow(self):
-        """Its labels by event cover all of them."""
+        """The labels that it chooses by event cover all cells."""
         text = "".join(file.read_text() for file in WORKFLOWS)
         labels = {label for found in re.findall(r"smoke,full(?:,nightly)?", text) for label in found.split(",")}
         self.assertEqual(labels, {"smoke", "full", "nightly"})

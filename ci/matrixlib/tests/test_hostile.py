@@ -1,4 +1,4 @@
-"""Whatever it is given, it answers in a line: no traces, nothing of others' replaced. All of it in the project's own folder."""
+"""Tests that any input is answered in one line: no tracebacks, no replaced files of others. Everything is in the project's own folder."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""What `ci/matrix init` writes for a package, and that it does as the pages say."""
+"""Tests what `ci/matrix init` writes for a package, and that it does what the pages say."""
 
 import json
 import re
@@ -170,7 +170,7 @@ next: {MATRIX} --project {self.project} run
         return parse((self.project / ".github/workflows/ci.yml").read_text())
 
     def hosted(self, step, **values):
-        """How a step of the workflow ends, as on a runner, but with this ci/matrix."""
+        """Returns the status of a step of the workflow, run as on a runner, but with this ci/matrix."""
         places = {"GITHUB_OUTPUT": str(self.project / "output"), "GITHUB_STEP_SUMMARY": str(self.project / "summary")}
         return subprocess.run(
             ["bash", "-e", "-c", step["run"]], cwd=self.project, capture_output=True,

@@ -1,4 +1,4 @@
-"""How packages are installed: with no service started meanwhile, and nothing of it left, however that ends."""
+"""Tests how packages are installed: no service starts meanwhile, and nothing is left behind, however the installation ends."""
 
 import signal
 import subprocess
@@ -8,7 +8,7 @@ import unittest.mock
 from support import LIMIT, MATRIX, ProjectCase, interruptible
 from test_run import cell
 
-# With another file that forbids services, so that nothing of the system is touched.
+# Uses another file that forbids services, so that the system isn't touched.
 APART = """
 import pathlib, sys
 from matrixlib import packages
@@ -16,7 +16,7 @@ from matrixlib.cli import main
 packages.POLICY = pathlib.Path(sys.argv[1])
 sys.exit(main(sys.argv[2:]))
 """
-# The signal comes when apt-get runs, and before this process knows that it does.
+# The signal comes when apt-get is running, but before this process knows that.
 EARLY = """
 import os, signal, subprocess, time
 class Early(subprocess.Popen):
@@ -28,7 +28,7 @@ class Early(subprocess.Popen):
             os.kill(os.getpid(), signal.SIGTERM)
 subprocess.Popen = Early
 """ + APART
-# Ends as the real one does: not before what it is at is done.
+# Ends as the real apt-get does: not before its current work is done.
 SLOW = """
 trap 'sleep 0.3; test -x policy && echo yes > policy.there; exit 100' TERM
 echo $$ > began
@@ -85,7 +85,7 @@ class InstallCase(ProjectCase):
         self.assertEqual((process.returncode, self.policy.exists()), (0, False), said)
 
     def refused(self, sudo):
-        """What is said where an administrator's rights are needed and not given."""
+        """Returns the exit code and the output if root's rights are needed and not given."""
         from matrixlib import packages
         self.packages("exit 100")
         self.program("sudo", sudo)

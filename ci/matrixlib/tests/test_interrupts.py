@@ -1,4 +1,4 @@
-"""What an interrupt leaves, or a reader that has gone: no process, results that are true, files of others as they were."""
+"""Tests what an interrupt, or a reader that has gone, leaves: no process, correct results, unchanged files of others."""
 
 import os
 import signal
@@ -8,13 +8,13 @@ from support import SpawningCase, last_line, spawning
 
 
 def read(terminal):
-    """All that a terminal gets, until nobody writes to it any more."""
+    """Returns everything that a terminal gets, until nobody writes to it any more."""
     said = b""
     with open(terminal, "rb", buffering=0) as file:
         try:
             while part := file.read(1000):
                 said += part
-        except OSError:  # How Linux tells that.
+        except OSError:  # Linux reports the end as an error.
             pass
     return said.decode()
 
@@ -59,7 +59,7 @@ class InterruptsCase(SpawningCase):
         self.assertEqual((process.returncode, last_line(said), self.statuses()), (0, "1 passed, 0 failed, 0 skipped", {"a": "passed"}))
 
     def test_after_who_reads_has_gone(self):
-        """As `ci/matrix run | head -1` makes it, or a terminal that is closed."""
+        """As after `ci/matrix run | head -1`, or when a terminal is closed."""
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n" + spawning("sleep 1000", name="b"))
         process = self.start("run", "*")
         pids = self.pids()

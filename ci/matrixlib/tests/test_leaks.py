@@ -1,4 +1,4 @@
-"""Which leaks ci/tools/leaks takes for leaks, on reports as the sanitizer writes them."""
+"""Tests which leaks ci/tools/leaks takes for leaks, on reports as the sanitizer writes them."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from support import ROOT
 
 
 def block(kind, *frames):
-    """A leak with its stack, the allocator first."""
+    """Returns a leak with its stack, the allocator first."""
     stack = "\n".join(f"    #{number} 0x5581 in {frame} (/tests+0x1)" for number, frame in enumerate(("malloc", *frames)))
     return f"{kind} leak of 48 byte(s) in 1 object(s) allocated from:\n{stack}\n"
 

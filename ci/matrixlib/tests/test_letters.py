@@ -1,4 +1,4 @@
-"""Letters that a system or its terminal doesn't know, and bytes that are none: never a trace, and files are UTF-8 all the same."""
+"""Tests characters that a system or its terminal doesn't know, and bytes that aren't text: no traceback, and files are always UTF-8."""
 
 import json
 import os

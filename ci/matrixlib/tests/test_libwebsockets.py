@@ -1,4 +1,4 @@
-"""What ci/tools/with-libwebsockets has a command find, by a library that is there already and a made-up pkg-config."""
+"""Tests what a command finds under ci/tools/with-libwebsockets, with a library that is already there and a made-up pkg-config."""
 
 import subprocess
 
@@ -14,7 +14,7 @@ class LibwebsocketsCase(ProjectCase):
         (self.folder / "complete").touch()
 
     def built_in(self, version="4.3.5-1", **values):
-        """Where Swift builds."""
+        """Returns the exit code, and the library's version with the folder where Swift builds."""
         self.program("pkg-config", f"#!/bin/sh\necho {version}\n")
         command = [self.project / "ci/tools/with-libwebsockets", "4.3", "bash", "-c", "echo $LIBWEBSOCKETS_VERSION $SWIFTPM_BUILD_DIR"]
         done = subprocess.run(command, env=self.environment(**values), capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Where ci/tools/mutants puts its mutants, and what it makes of a run, with a made-up layer and a made-up program of tests."""
+"""Tests where ci/tools/mutants puts its mutants, and how it judges a run, with a made-up layer and a made-up test program."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ SWITCHED = (
     "func f(_ a: Int) -> Bool {\n    let b = (mutant(2) ? (a < 4) : ((mutant(1) ? (a <= 2) : (a < 2))))\n"
     "    if mutant(3) {\n\n} else {\ng(a)\n}\n    return b\n}\n")
 
-# Stands in for the program of the tests, and is what is built; the file beside it says which mutants no test sees.
+# Stands in for the test program that is built; the file beside it says which mutants no test sees.
 PROGRAM = """#!{python}
 import os, pathlib, sys
 number = os.environ["MUTANT"]
@@ -71,7 +71,7 @@ class Mutants(ProjectCase):
         (self.programs / "unseen").write_text(" ".join(map(str, numbers)))
 
     def mutants(self, *arguments):
-        """The exit code and all that was said."""
+        """Returns the exit code and the output of ci/tools/mutants."""
         done = subprocess.run(
             [sys.executable, self.project / "ci/tools/mutants", *arguments], env=self.environment(), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT)

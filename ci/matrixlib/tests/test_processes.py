@@ -1,4 +1,4 @@
-"""No process of a cell outlives it, and the next run works."""
+"""Tests that no process of a cell outlives it, and that the next run works."""
 
 import json
 import os
@@ -11,8 +11,8 @@ import unittest.mock
 
 from support import ROOT, SpawningCase, last_line, spawning
 
-# As on a system where nobody adopts orphans and there is no /proc: a member of the command's group whose parent is gone, one in
-# a group of its own below one that ignores what is polite.
+# As on a system where nobody adopts orphans and there is no /proc: a process in the command's group whose parent is gone, and one in a
+# group of its own below a process that ignores SIGTERM.
 ELSEWHERE = """
 import sys
 sys.platform = "elsewhere"

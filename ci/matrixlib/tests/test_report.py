@@ -1,4 +1,4 @@
-"""Reports: JUnit, JSON, Markdown, what differs between two runs, what GitHub is told."""
+"""Tests reports: JUnit, JSON, Markdown, the differences between two runs, and what GitHub shows."""
 
 import json
 import pathlib

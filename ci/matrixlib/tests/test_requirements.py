@@ -1,4 +1,4 @@
-"""What the machine must have: each found where it is there, said and, of Debian's packages, installed where it isn't."""
+"""Tests what the machine must have: each is found if it is there, and otherwise reported and, for Debian packages, installed."""
 
 import shutil
 import unittest.mock

@@ -1,4 +1,4 @@
-"""Running cells: results, exit codes, requirements, order."""
+"""Tests of running cells: results, exit codes, requirements, order."""
 
 import concurrent.futures
 import errno
@@ -225,7 +225,7 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
         self.assertEqual((code, (self.project / "built").read_text()), (0, "x\n"), said)
 
     def test_cells_run_beside_each_other_and_exclusive_ones_alone(self):
-        # Each of the first two waits for the other; the third must find neither.
+        # The cells a and b wait for each other; x must run after both have ended.
         meet = "touch {0}; for i in $(seq 300); do [ -e {1} ] && break; sleep 0.02; done; [ -e {1} ]; sleep 0.1; touch {0}.over"
         alone = "[ -e a.over ] && [ -e b.over ]"
         self.cells(cell("x", alone, exclusive=True) + cell("a", meet.format("a", "b")) + cell("b", meet.format("b", "a")))
@@ -292,7 +292,7 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
             self.assertIn("the results could not be written: ", said)
 
     def test_a_project_that_cannot_be_written_to(self):
-        """A file stands where the folder must be: as root, nothing is read-only."""
+        """A file is in the place of the folder, because nothing is read-only for root."""
         self.cells(cell("a"))
         (self.project / ".ci").touch()
         code, said = self.matrix("run", "a")
@@ -354,7 +354,7 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
             self.assertEqual(self.matrix("run", "a")[0], 0, text)
 
     def printed_and_run(self, cells):
-        """What each of the ways leaves in the file `out`."""
+        """Returns what each way, running the cells and pasting what is printed, leaves in the file `out`."""
         self.cells(cells)
         out, found = self.project / "out", []
         for printed in (False, True):
@@ -385,7 +385,7 @@ for x in {1..2}; do echo "$x" >> out; done  # a comment''' },
         self.assertTrue(ran.endswith("\n{ braces } a !!\n1\n2\n2\n"), ran)
 
     def test_only_the_shells_of_steps_read_the_names_of_cells(self):
-        """An interactive zsh takes a line that begins with # for a command, and its apostrophe for a quote that goes on."""
+        """An interactive zsh takes a line that begins with # for a command, and an apostrophe in it for the start of a quote."""
         self.cells("[[cell]]\nid = 'a'\nwhat = \"It's made up\"\nrun = 'true'\n")
         first = self.matrix("run", "--dry-run", "a")[1].partition("\n")[0]
         self.assertTrue(first.startswith("bash "), first)

@@ -1,4 +1,4 @@
-"""The line on a terminal, with the time that went by and an estimate of what is left."""
+"""Tests the status line on a terminal, with the elapsed time and an estimate of the rest."""
 
 import io
 import json

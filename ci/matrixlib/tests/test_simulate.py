@@ -1,4 +1,4 @@
-"""The adversary's runs are of one test, by its name: that it is there, by the made-up `swift`."""
+"""Tests, with the made-up `swift`, that ci/tools/simulate fails if the test that it runs by name isn't there."""
 
 import subprocess
 import sys

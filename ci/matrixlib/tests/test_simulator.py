@@ -1,4 +1,4 @@
-"""Which simulator is chosen, on what simctl once said; that it is booted before it is used, by a made-up xcrun."""
+"""Tests which simulator is chosen, from recorded output of simctl, and that it is booted before it is used, with a made-up xcrun."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Which steps of which cells are run, and with which options."""
+"""Tests which steps of which cells are run, and with which options."""
 
 import shlex
 import subprocess
@@ -19,7 +19,7 @@ steps = [
 
 class StepsCase(ProjectCase):
     def ran(self, *arguments):
-        """What the steps of the cell wrote."""
+        """Returns what the steps of the cell wrote."""
         file = self.project / "ran"
         file.unlink(missing_ok=True)
         code, said = self.matrix("run", "a", *arguments)

@@ -1,4 +1,4 @@
-"""What becomes of tests: failing, flaky, crashed, hanging, found by a sanitizer. The made-up `swift` stands in for the real one."""
+"""Tests the results of tests: failing, flaky, crashed, hanging, or with a sanitizer's finding. A made-up `swift` replaces the real one."""
 
 import json
 import unittest.mock
@@ -87,7 +87,7 @@ class TestsCase(ProjectCase):
         self.assertIn("test: an issue outside of any test: Issue recorded made up\n", self.said)
 
     def test_a_retry_that_fails_for_another_reason_is_none(self):
-        """Here the test passes, and a sanitizer finds something."""
+        """In the retry, the test passes, but a sanitizer finds something."""
         self.assertEqual(self.ran("two=flaky x=race-when-two-passes"), (1, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("test: failed: Made.Up/two()", self.said)
         self.assertIn("test: attempt 2: a data race", self.said)

@@ -1,11 +1,11 @@
-"""Small programs beside ci/matrix: what installs, what ends commands, what repeats tests."""
+"""Tests small programs beside ci/matrix: those that install packages, end commands, or run tests."""
 
 import signal
 import subprocess
 
 from support import LIMIT, ROOT, ProjectCase, interruptible
 
-# As the real one answers `-W -f FORMAT PACKAGE`, of each architecture, from lines of a name, what is wanted of it, and how it is.
+# Answers `-W -f FORMAT PACKAGE` as the real one does, for each architecture, from lines with a name, its wanted and its actual state.
 DPKG_QUERY = r"""#!/bin/bash
 found=1
 while read -r name wanted is; do

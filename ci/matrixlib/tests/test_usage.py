@@ -1,4 +1,4 @@
-"""What a mistake on the command line says: the usage of the verb that was misused."""
+"""Tests the command line: a mistake shows the usage of the verb that was misused."""
 
 import contextlib
 import io

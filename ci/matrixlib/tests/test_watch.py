@@ -1,4 +1,4 @@
-"""Runs again when a tracked file changes: which looks count, and as somebody at a terminal has it."""
+"""Tests that cells run again when a tracked file changes: which looks count, and what a user at a terminal sees."""
 
 import contextlib
 import io
@@ -9,7 +9,7 @@ from support import ProjectCase
 
 class LooksCase(ProjectCase):
     def watched(self, looks, codes):
-        """What was said, and how often it ran, given what is found at each look and how each run ends."""
+        """Returns the lines about changes, given what is found at each look and how each run ends; asserts that every run took place."""
         from matrixlib.watch import watch
         looks, left, said = iter(looks), list(codes), io.StringIO()
         with contextlib.redirect_stdout(said):
@@ -51,7 +51,7 @@ class WatchCase(ProjectCase):
         self.assertNotIn("Traceback", said)
 
     def watching(self, text, *ignored):
-        """It has run once, and waits; `input` is a file that counts."""
+        """Starts a watch that has run once, and waits; `input` is a file that counts."""
         self.cells(text)
         self.tracked(*ignored)
         process = self.start("run", "a", "--watch")

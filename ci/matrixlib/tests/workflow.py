@@ -24,7 +24,7 @@ class Reader:
         self.lines, self.at = lines, 0
 
     def peek(self):
-        """The next line that says something."""
+        """Returns the next line that isn't empty or a comment."""
         while self.at < len(self.lines) and (not self.lines[self.at][2] or self.lines[self.at][2].startswith("#")):
             self.at += 1
         return self.lines[self.at] if self.at < len(self.lines) else None
@@ -43,7 +43,7 @@ class Reader:
                 raise ValueError(f"line {number}: no item of the list")
             rest = text[2:].lstrip(" ")
             if KEY.match(rest):
-                # A mapping that begins behind the dash.
+                # A mapping that begins after the dash.
                 self.lines[self.at] = (number, indent + len(text) - len(rest), rest)
                 items.append(self.mapping(self.lines[self.at][1]))
             else:
