@@ -24,7 +24,7 @@ static inline int copenssl_send(BIO *socket, const char *bytes, int size) {
     return sent;
 }
 
-// Sets the number of bytes that may be read from the socket before it reports that there are no more.
+// Sets the number of bytes that may be read from the socket before it reports that nothing more is there yet.
 static inline void copenssl_allow_reading(SSL *tls, int size) { BIO_set_app_data(SSL_get_rbio(tls), (void *)(intptr_t)size); }
 
 static inline int copenssl_receive(BIO *socket, char *bytes, int size) {

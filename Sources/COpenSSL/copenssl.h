@@ -42,7 +42,7 @@ static inline BIO *copenssl_make_memory(void) {
 }
 
 static inline int copenssl_set_versions(SSL_CTX *context, int lowest, int highest) {
-    // Versions before TLS 1.2 sign with SHA-1, which no higher level allows.
+    // Versions before TLS 1.2 sign with SHA-1, which no security level above 0 allows.
     if (lowest < TLS1_2_VERSION) SSL_CTX_set_security_level(context, 0);
     return SSL_CTX_set_min_proto_version(context, lowest) == 1 && SSL_CTX_set_max_proto_version(context, highest) == 1;
 }

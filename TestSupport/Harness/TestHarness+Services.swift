@@ -39,7 +39,8 @@ extension TestHarness {
         return result
     }
 
-    /// Waits for a group to end. If the executor runs no body, nothing else runs the clients' work for it, so this does.
+    /// Waits for a group to end. Until then, runs what is ready on the harness's executor if that runs no body, because nothing
+    /// else does and the clients' work for ending may be on it.
     private func end(of running: Task<Void, any Error>) async -> Result<Void, any Error> {
         let others = Task {
             while !Task.isCancelled {

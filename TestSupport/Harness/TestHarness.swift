@@ -143,7 +143,7 @@ public final class TestHarness: Sendable {
 
     // MARK: Making
 
-    /// Makes an unconnected client of ``server``, which calls back at once in virtual time and is authorized by the server.
+    /// Makes an unconnected client of ``server``. The client calls back at once in virtual time, and the server authorizes it.
     ///
     /// - Parameters:
     ///   - key: The key of the app; `nil` for the first app's key.

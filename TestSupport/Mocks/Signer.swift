@@ -120,7 +120,8 @@ public final class Signer: Authorizer, Sendable {
 
     // MARK: Implementation
 
-    /// Receives a request. When the request is held, `tell` must be called to notify those who wait for it.
+    /// Records a request. The caller must call `tell`, which notifies those who wait for the request, once the gate holds the
+    /// request, or at once if there is no gate.
     private func arrive(
         _ request: PusherAuthRequest
     ) -> (failure: (any Error)?, gate: Gate?, tell: @Sendable () -> Void) {

@@ -36,7 +36,7 @@ final class CloseTimer: Sendable {
         /// Set once nothing more is sent.
         var isOver = false
 
-        /// Closes the copy of the descriptor when nothing needs it any more.
+        /// Closes the copy of the descriptor when nothing needs it anymore.
         mutating func tidy() {
             guard isOver, !readerWaits, let copy else { return }
             close(copy)
@@ -76,7 +76,7 @@ final class CloseTimer: Sendable {
         }
     }
 
-    /// Restarts the timer when nothing reads the client's messages any more, for the messages that still wait to be sent.
+    /// Restarts the timer when nothing reads the client's messages anymore, for the messages that still wait to be sent.
     func readerEnded() {
         state.withLock { if !$0.isOver { restart(&$0) {} } }
     }
@@ -112,8 +112,8 @@ final class CloseTimer: Sendable {
         if isTime { end() }
     }
 
-    /// Returns whether the socket has room, so that nothing waits for the client to read: the server's frames are still on their
-    /// way to it.
+    /// Returns whether the socket has room. If it has, nothing waits for the client to read, and the server's frames are still on
+    /// their way to the socket.
     private static func hasRoom(_ descriptor: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, 0) == 1

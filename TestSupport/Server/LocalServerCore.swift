@@ -115,7 +115,7 @@ final class LocalServerCore: Sendable {
         report()
     }
 
-    /// Ends a connection after its reader has ended. Only now may it be closed, because nothing waits on it any more.
+    /// Ends a connection after its reader has ended. Only now may it be closed, because nothing waits on it anymore.
     func end(_ id: ID, saying frame: WSFrame?) {
         if let frame { send(frame, to: id) }
         change { machine, now, effects in machine.handle(.closed(id), at: now, into: &effects) }

@@ -4,7 +4,8 @@ import PusherChannels
 /// The end of a server, which requires its routes to end. A route that ignores the cancellation of its task would otherwise keep
 /// the test waiting forever, without a message that says why.
 enum ServerEnd {
-    /// Waits for `end`, but not if the same routes keep running for all of `patience`. Returns the names of these routes.
+    /// Waits for `end`, but gives up if the same routes are still running after `patience`. Returns the names of these routes;
+    /// none if the end has come.
     static func wait(
         patience: Duration = .seconds(10), for end: @escaping @Sendable () async -> Void,
         unless goingOn: @escaping @Sendable () -> [String]

@@ -32,7 +32,8 @@ public final class RecordingWebSocket: WebSocket {
         base.send(text)
     }
 
-    /// Sends a message of a kind of which only the last matters, and records it.
+    /// Sends a message that answers the peer and of which only the latest matters, and records it, even if a later one replaces it
+    /// while the peer doesn't read.
     public func sendUnlessBusy(_ text: String) {
         forwarder.willSend(text)
         base.sendUnlessBusy(text)

@@ -46,7 +46,7 @@ extension PusherChannel: CustomStringConvertible {
 }
 
 extension PusherEvent: CustomStringConvertible {
-    /// The event's name, channel and data, truncated to one line: `placed on private-orders: {"id":7}`.
+    /// The event's name, channel and data on one line, truncated if it gets too long: `placed on private-orders: {"id":7}`.
     public var description: String {
         let channel = channelName.map { " on \($0)" } ?? ""
         return "\(eventName)\(channel)\(data.map { ": \($0)" } ?? "")".inLogLine(upTo: 1000)

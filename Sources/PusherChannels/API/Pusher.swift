@@ -129,12 +129,13 @@ public final class Pusher: Sendable {
     /// Waiting callers get the first failure. The delegate gets every failure, and ``PusherDelegate/signedIn(userID:)`` when a
     /// retry succeeds.
     ///
-    /// Waits for a connection if there is none yet. If the task is cancelled, the wait ends, but not the sign-in.
+    /// Waits for a connection if there is none yet. If the task is cancelled, or its `ServiceGroup` shuts down, the wait ends,
+    /// but not the sign-in.
     ///
     /// - Returns: The user's id.
     /// - Throws: A ``PusherError`` if the authorization or the server refuses, if either doesn't reply in time, or if the client
-    ///   is disconnected (at once if it had already given up); `CancellationError` if the task is cancelled, or runs in a
-    ///   `ServiceGroup` that is shutting down.
+    ///   is disconnected (at once if the client gave up before the call); `CancellationError` if the task is cancelled, or runs
+    ///   in a `ServiceGroup` that is shutting down.
     @discardableResult
     public func signIn() async throws -> String {
         try await user.signIn()

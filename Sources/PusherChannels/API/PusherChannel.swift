@@ -14,7 +14,8 @@ public class PusherChannel: @unchecked Sendable {
 
     let client: PusherConnection
     let channel: Name
-    /// The number of the listeners that the channel had when this handle was made. The handle is idle when they are gone.
+    /// The number that identifies the listeners that the channel had when this handle was made. The handle is idle when they are
+    /// gone.
     let number: Int
 
     init(_ channel: Name, _ number: Int, _ connection: PusherConnection) {

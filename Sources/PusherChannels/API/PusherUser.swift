@@ -24,8 +24,8 @@ public struct PusherUser: Sendable {
 
     // MARK: Events
 
-    /// Calls the closure with every event of this name that the application sends to the user, whichever connections the user
-    /// has. Returns an id to unbind it with.
+    /// Calls the closure with every event of this name that the application sends to the user; such events reach all of the
+    /// user's connections. Returns an id to unbind it with.
     @preconcurrency
     @discardableResult
     public func bind(eventName: String, eventCallback: @escaping @Sendable (PusherEvent) -> Void) -> String {

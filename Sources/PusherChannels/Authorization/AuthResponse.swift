@@ -58,8 +58,8 @@ enum AuthResponse {
         }
     }
 
-    /// Returns a member that may be missing or null. Throws if it is anything but a string, which is an endpoint's mistake:
-    /// without the member, the server would only say that it refuses the signature.
+    /// Returns a member that may be missing or null. Throws if it is anything but a string, which is an endpoint's mistake: if
+    /// the member were ignored, the server would only say that it refuses the signature.
     static func optionalString(_ name: String, in json: JSONValue) throws(Unusable) -> String? {
         switch json[name] {
         case nil, .null: return nil

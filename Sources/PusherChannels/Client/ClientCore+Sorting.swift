@@ -30,7 +30,7 @@ extension ClientCore {
             }
             state.effects.removeAll(keepingCapacity: state.effects.capacity <= 1024)
             enqueue(deliveries, at: now, &state)
-            // The end of the last run also ends the client's streams, unless it is connected again.
+            // The end of the last run also ends the client's streams, unless the client is connected again.
             if state.runs.lastHasEnded, state.machine.isIdle { state.finishStreams(forGood: false) }
             state.tally.noteDropped(state.backlog.dropped + state.streams.dropped)
             let isOver = state.backlog.isOver || state.streams.over > 0 || state.machine.isOverWithDecrypting

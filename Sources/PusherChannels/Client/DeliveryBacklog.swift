@@ -1,5 +1,5 @@
 /// The deliveries that wait on the application's queue. Beyond the limits, the server has to wait. If it can't wait any longer,
-/// events are dropped until half of the limits is free again.
+/// events are dropped until half of the room is free again.
 struct DeliveryBacklog: Sendable {
     private(set) var watermark: Watermark
     private(set) var dropped = 0

@@ -63,7 +63,7 @@ struct SpanNotes: Sendable {
         case .error(let error): problem = error
         case .stateChanged(let old, let new, let reason):
             if old == .connecting {
-                // This attempt didn't fail because there won't be another one.
+                // That there won't be another attempt isn't the reason why this one failed.
                 let failure = reason?.kind == .attemptsExhausted ? problem ?? reason : reason
                 endConnecting(new == .connected ? nil : failure ?? .clientDisconnected, at: now)
             }

@@ -58,7 +58,7 @@ struct JSONDecimalDigits {
         return Self.exponents.contains(exponent)
     }
 
-    /// The value without trailing zeros, so it fits into 64 bits if possible; nil if it doesn't fit.
+    /// The value, with trailing zeros removed until it fits into 64 bits; nil if it doesn't fit without them either.
     private var compact: (digits: UInt64, exponent: Int)? {
         var (high, low, exponent) = (high, low, exponent)
         while high > 0 {

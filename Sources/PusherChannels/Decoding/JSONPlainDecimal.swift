@@ -6,7 +6,7 @@ struct JSONPlainDecimal {
     private(set) var exponent = 0
     private var isNegative = false
 
-    /// Creates a number from a text; nil if it isn't a number, or has more than 19 digits or an exponent of more than two.
+    /// Creates a number from a text; nil if it isn't a number, or has more than 19 digits, or more than two in its exponent.
     init?(_ text: UnsafeRawBufferPointer) {
         var position = 0
         if text[0] == UInt8(ascii: "-") {

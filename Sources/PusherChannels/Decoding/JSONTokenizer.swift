@@ -1,7 +1,7 @@
 /// A tokenizer that reads a text once and without recursion.
 ///
-/// It refuses the texts that Foundation's decoder refuses whatever they are decoded as. Numbers, escapes, and control characters
-/// are checked only when they are decoded, and a comma before a closing bracket is skipped.
+/// It refuses the texts that Foundation's decoder refuses whatever they are decoded as. Invalid numbers, escapes, and control
+/// characters are refused only when they are decoded, and a comma before a closing bracket is skipped.
 struct JSONTokenizer {
     /// The deepest nesting that is accepted, which is Foundation's.
     static let maximumDepth = 512

@@ -48,7 +48,7 @@ public struct PusherWebhookVerifier: Sendable, CustomStringConvertible {
         }
         if let tolerance {
             let distance = abs(environment.wallClock().timeIntervalSince(webhook.time))
-            // A clock whose time is no number fails this check, too.
+            // A clock whose time is NaN fails this check, too.
             guard distance <= tolerance / .seconds(1) else { throw .outOfTime }
         }
         return webhook

@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Makes the requests of an app, signed with its secret and a time, because a signature is valid for ten minutes.
+/// Makes the requests of an app, signed with its secret and a time, because a signature is valid for only ten minutes.
 struct RequestSigner: Sendable {
     let appID: String
     let key: String

@@ -21,7 +21,7 @@ struct Backoff: Equatable, Sendable {
         if lifetime >= policy.stableAfter { failures = 0 }
     }
 
-    /// Starts from the beginning, as somebody asked for a connection.
+    /// Starts from the beginning, because somebody asked for a connection.
     mutating func reset() {
         failures = 0
         immediates = []

@@ -38,8 +38,8 @@ extension ConnectionMachine {
         attributeRefusals(at: now, into: &effects)
     }
 
-    /// Attributes the noted refusals if it is known by now which channels were refused. Called after each reply to an authorized
-    /// subscription and each new refusal.
+    /// Attributes the noted refusals if it is known by now which channels were refused. Called after each reply to a subscription
+    /// and each new refusal.
     mutating func attributeRefusals(at now: Instant, into effects: inout [Effect]) {
         guard !unnamedRefusals.isEmpty else { return }
         // Thousands of channels may await a reply. Each reply and each refusal reduces the difference of the two numbers by at

@@ -21,7 +21,7 @@ struct UserMachine: Equatable, Sendable {
     }
 
     var state = State.signedOut
-    /// Indicates whether a caller still waits for the outcome of a sign-in.
+    /// Indicates whether a sign-in was requested whose outcome hasn't been reported yet.
     var isAwaited = false
     /// Indicates whether the server was asked on this connection. Its success then counts, whenever it arrives.
     var isAskedFor = false

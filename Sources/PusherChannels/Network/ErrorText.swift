@@ -27,7 +27,9 @@ private func foundationsError(in value: any Error) -> (any Error)? {
     return nil
 }
 
-/// A function, because in an extension of `Error` an error that a continuation has thrown has only the type `Error`.
+/// Returns whether an error is one of Foundation's.
+///
+/// It is a function, because in an extension of `Error` an error that a continuation has thrown has only the type `Error`.
 private func isFoundations(_ error: any Error) -> Bool {
     error is any CustomNSError || type(of: error) is NSError.Type
 }

@@ -63,8 +63,8 @@ extension HTTPSession {
 }
 
 extension HTTPURLResponse {
-    /// The time for which the server wants no requests: `Retry-After` in seconds, a day at most. A date is ignored, because it is
-    /// another clock's.
+    /// The time for which the server wants no requests: `Retry-After` in seconds, a day at most. A date is ignored, because it
+    /// comes from another clock.
     var retryAfter: Duration? {
         guard let field = value(forHTTPHeaderField: "Retry-After"), !field.isEmpty,
             field.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })

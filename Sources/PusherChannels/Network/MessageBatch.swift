@@ -117,7 +117,7 @@ public struct MessageBatch: ~Copyable {
         withText(Array(text.utf8), age: age, body)
     }
 
-    /// Calls `body` with a batch of one text message, whose bytes may not be UTF-8.
+    /// Calls `body` with a batch of one text message, whose bytes need not be valid UTF-8.
     package static func withText<Result>(
         _ bytes: [UInt8], age: Duration = .zero, _ body: (borrowing MessageBatch) -> Result
     ) -> Result {

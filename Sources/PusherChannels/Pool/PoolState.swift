@@ -16,7 +16,7 @@ struct PoolState {
         case setDelegate
         /// A client gave up permanently.
         case giveUp(Pusher, PusherError)
-        /// Ends the clients' streams.
+        /// Ends the clients' streams, because the last run has ended.
         case finishStreams
     }
 

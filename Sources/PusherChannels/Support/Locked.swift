@@ -36,7 +36,7 @@ package final class Locked<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Changes the value, and releases what `body` returns after the lock.
+    /// Changes the value, and releases the result of `body` once the lock is no longer held.
     ///
     /// The result is kept alive explicitly: the optimizer may release an unused result earlier, with the lock held.
     package func letGo<Removed>(_ body: (inout Value) -> Removed) {
@@ -44,7 +44,7 @@ package final class Locked<Value>: @unchecked Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Sets a part of the value, and releases the previous one after the lock.
+    /// Sets a part of the value, and releases the previous one once the lock is no longer held.
     package func set<Part>(_ part: WritableKeyPath<Value, Part>, to new: Part) {
         letGo { value in
             defer { value[keyPath: part] = new }

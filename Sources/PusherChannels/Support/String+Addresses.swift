@@ -78,7 +78,7 @@ private struct AddressScanner {
     }
 }
 
-/// The meaning of a byte in an address. Looking it up in a text took two thirds of the time for hiding secrets.
+/// The meaning of a byte in an address. It isn't looked up in a text, as that took two thirds of the time for hiding secrets.
 extension UInt8 {
     fileprivate var endsAddress: Bool {
         switch self {

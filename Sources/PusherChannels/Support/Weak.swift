@@ -18,7 +18,7 @@ extension Array where Element: WeakEntry {
     /// Removes the entries whose object is gone.
     ///
     /// - Returns: The objects that are left. Each was retained while it was checked, so the last reference to it may be among
-    ///   these. Release them after the lock that guards the list, as an object's deinitializer may need it.
+    ///   these. Release them without the lock that guards the list, as an object's deinitializer may need it.
     package mutating func removeGone() -> [Element.Object] {
         let objects = map(\.object)
         self = zip(self, objects).filter { $1 != nil }.map(\.0)

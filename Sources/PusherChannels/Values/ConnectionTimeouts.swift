@@ -8,8 +8,8 @@ public struct ConnectionTimeouts: Equatable, Sendable {
     public var establish: Duration
     /// The time from a ping to any sign of life.
     public var pong: Duration
-    /// The time from the client's close frame to the server's. Then the connection counts as closed, which is no error. On Linux,
-    /// the socket waits two seconds at most.
+    /// The time from the client's close frame to the server's. When it is over, the connection counts as closed, which is no
+    /// error. On Linux, the socket waits two seconds at most.
     public var close: Duration
     /// The time from the request for an authorization to its response.
     public var authorization: Duration

@@ -9,8 +9,8 @@ struct Envelope: Sendable {
         let block: [UInt8]
         let data: TextPiece
         let userID: TextPiece
-        /// The whole object, for the number of bytes that are kept. It is `absent` if the protocol names all of the object's
-        /// members.
+        /// The whole object, for the number of bytes that are kept, and for the members that the protocol doesn't name. Its form
+        /// is `absent` if there are no such members.
         let object: TextPiece
 
         init(event: Name, channel: Name?, block: [UInt8], data: TextPiece, userID: TextPiece, object: TextPiece) {

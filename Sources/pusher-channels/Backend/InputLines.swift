@@ -16,7 +16,7 @@ struct InputLines {
     private var isAtEnd = false
     private let stop = Pipe()
 
-    /// A function that ends the lines after those that were read, even while a caller waits for the next. Must be called once.
+    /// A function that ends the lines after those that were read, even while a caller waits for the next. Call it once only.
     var end: @Sendable () -> Void {
         let writing = stop.fileHandleForWriting
         return { try? writing.close() }

@@ -1,7 +1,7 @@
 /// The faults of one connection, in the form in which they are applied.
 struct FaultPlan {
-    /// A fault that stops the flow of bytes to the client. The cases are ordered by severity; if several are due, the most severe
-    /// wins.
+    /// A fault that stops the flow of bytes to the client. The cases are in ascending order of severity; if several are due, the
+    /// most severe wins.
     enum Stop: Int, Comparable {
         case stall, halfClose, truncate, reset
 

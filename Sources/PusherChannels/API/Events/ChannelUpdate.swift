@@ -38,9 +38,9 @@ public struct EventGap: Sendable {
     /// The cause of the gap.
     public let reason: Reason
 
-    /// The time since which events may be missing, by this machine's clock. Everything that arrived earlier was received. An
-    /// event that was published before this time but was still in transit may be missing, too, so when asking for missed events,
-    /// go back a few seconds further.
+    /// The time since which events may be missing, by this machine's clock. No event that arrived earlier is missing. An event
+    /// that was published before this time but was still in transit may be missing, too, so when asking for missed events, go
+    /// back a few seconds further.
     public var since: Date { time() }
 
     private let time: @Sendable () -> Date

@@ -22,8 +22,8 @@ final class AddressResolver: Sendable {
 
     private struct LookUp {
         var waiters: [Waiter] = []
-        /// The time after which the next caller starts another look-up, as some never return. Each may take as long as all
-        /// earlier ones together, which limits the number of threads that are lost to a name.
+        /// The time after which the next caller starts another look-up, as some never return. Each may take twice as long as the
+        /// one before, which limits the number of threads that are lost to a name.
         var nextLookUp: Instant
         var patience = AddressResolver.patience
 

@@ -7,7 +7,7 @@ struct Route: Hashable {
         case direct
         /// A proxy that makes a tunnel.
         case tunnel(HTTPProxy)
-        /// A proxy that forwards requests, and is the only peer.
+        /// A proxy that forwards requests: there is no connection to the server itself.
         case forward(HTTPProxy)
     }
 

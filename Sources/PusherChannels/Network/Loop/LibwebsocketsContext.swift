@@ -4,7 +4,7 @@ import Glibc
 
 /// A libwebsockets context, in which the thread that made it waits.
 final class LibwebsocketsContext {
-    /// Nil if libwebsockets couldn't make one.
+    /// The context; nil if libwebsockets couldn't make one.
     let context: OpaquePointer?
     // libwebsockets keeps the addresses of these.
     private let protocols = UnsafeMutablePointer<lws_protocols>.allocate(capacity: 2)

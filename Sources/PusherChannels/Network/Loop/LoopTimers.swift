@@ -7,7 +7,7 @@ final class LoopTimers {
     fileprivate typealias Actions = Agenda<() -> Void>
 
     private var actions = Actions()
-    /// libwebsockets keeps its address.
+    /// The alarm for the next timer; libwebsockets keeps its address.
     private let alarm = UnsafeMutablePointer<clws_alarm>.allocate(capacity: 1)
 
     private let now: () -> Instant

@@ -26,8 +26,8 @@ public final class NetworkLoop: Sendable {
         var lastKey: UInt64 = 0
         /// The callers that wait for the thread to end, in the order in which they asked.
         var shutdowns: [CheckedContinuation<Void, Never>] = []
-        /// The number of those callers whose earlier commands are all done. An empty queue isn't required, because others may
-        /// post commands in every turn.
+        /// The number of those callers for whom every command that was posted before they asked is done. An empty queue isn't
+        /// required, because others may post commands in every turn.
         var shutdownsDue = 0
     }
 

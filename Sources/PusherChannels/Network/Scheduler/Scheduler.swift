@@ -24,7 +24,7 @@ public protocol ScheduledAction: Sendable {
 public struct LiveScheduler: Scheduler {
     private static let origin = ContinuousClock().now
 
-    /// Creates a scheduler. All schedulers share one clock and its threads.
+    /// Creates a scheduler. All schedulers share one clock and the timer threads.
     public init() {
         // Starts the thread while there is one to be had, as there may be none when the first deadline comes.
         TimerThreads.shared.prepare()
@@ -33,7 +33,7 @@ public struct LiveScheduler: Scheduler {
     /// The current time, without starting the timers.
     static var now: Instant { Instant(origin.duration(to: ContinuousClock().now)) }
 
-    /// The current time since the clock was first used.
+    /// The current time, counted from the first use of the clock.
     public var now: Instant { Self.now }
 
     /// Runs `action` on a timer thread once `deadline` has come. If the timers have no thread yet and the system has none to

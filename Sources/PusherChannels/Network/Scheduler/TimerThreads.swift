@@ -20,7 +20,7 @@ final class TimerThreads: Sendable {
         var isWatched = false
         /// Indicates whether a thread has nothing to do.
         var hasSpare = false
-        /// The number of threads beside the watching one and the spare one.
+        /// The number of threads besides the watching one and the spare one.
         var running = 0
         /// Happens when the next deadline changes.
         var change = Change()

@@ -28,7 +28,7 @@ struct ByteAssembly: ~Copyable {
     /// The size of the current message.
     var count: Int { end - start }
 
-    /// The number of bytes of memory in use.
+    /// The number of bytes of memory that are allocated.
     var capacity: Int { outgrown.reduce(memory.count) { $0 + $1.count } }
 
     /// Adds a piece to the current message.

@@ -46,7 +46,7 @@ struct MessageReader: ~Copyable {
         }
     }
 
-    /// The number of bytes of memory in use for messages and control frames that came in parts.
+    /// The number of bytes of memory that are allocated for messages and control frames that come in parts.
     var capacity: Int { message.capacity + control.capacity }
 
     /// Frees the memory of the messages read so far.

@@ -128,7 +128,7 @@ struct WebSocketConversation: ~Copyable {
 
     // MARK: Outputs
 
-    /// The number of bytes of memory in use for messages that came in parts.
+    /// The number of bytes of memory that are allocated for messages and control frames that come in parts.
     var capacity: Int { reader.capacity }
 
     /// Indicates whether there is something to write.

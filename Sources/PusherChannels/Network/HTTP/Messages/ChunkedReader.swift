@@ -32,7 +32,7 @@ struct ChunkedReader {
     private var chunk = 0
     private var overhead = 0
 
-    /// Continues to read, and adds the chunks' bytes to `body`, up to `limit`; returns whether that was all.
+    /// Continues to read, and adds the chunks' bytes to `body`, which gets no longer than `limit`; returns whether that was all.
     mutating func read(_ cursor: inout ByteCursor, into body: inout [UInt8], limit: Int) throws(Problem) -> Bool {
         while true {
             switch phase {

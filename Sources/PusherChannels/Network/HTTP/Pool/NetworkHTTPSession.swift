@@ -7,10 +7,10 @@ import FoundationNetworking
 ///
 /// HTTP/1.1 without cookies, caches and decompression. Redirects are returned like other responses, because requests for
 /// authorizations carry data that is meant for one server only; so is 401, whatever it asks for. Connections are kept for further
-/// requests, at most six to a server, for half a minute; more requests wait for their turn. If the server has closed a request's
-/// connection before any response, the request is sent once more, on a new one, provided that it is idempotent or wasn't sent
-/// whole; other requests, such as POST, may have been carried out, and fail with `networkConnectionLost`. All the time that a
-/// request takes counts for its `timeoutInterval`. Bodies have 16 MiB at most.
+/// requests, at most six to a server, for half a minute; more requests wait for their turn. If a request is sent over a kept
+/// connection, and the server closes that before any response, the request is sent once more, on a new connection, provided that
+/// it is idempotent or wasn't sent whole; other requests, such as POST, may have been carried out, and fail with
+/// `networkConnectionLost`. All the time that a request takes counts for its `timeoutInterval`. Bodies have 16 MiB at most.
 ///
 /// Errors are `URLError`s that say what happened, and to whom; ``WebSocketFailure/init(_:)`` returns the failure behind one. A
 /// session may be used from any thread. Completion handlers are called on the loop's thread; one that blocks holds up everything
