@@ -8,15 +8,15 @@ struct AuthorizationOptions: ParsableArguments {
     @Option(
         name: .customLong("secret"),
         help: """
-            The app's secret, to sign subscriptions with; better in $PUSHER_SECRET, where other users don't see it. listen has that of \
-            serve's app by default, as it has its encryption master key.
+            The app's secret, to sign subscriptions with; safer in $PUSHER_SECRET, where other users don't see it. listen uses the \
+            secret and the encryption master key of serve's app by default.
             """)
     var givenSecret: String?
 
     @Option(
         name: .customLong("encryption-master-key"),
         help: """
-            The app's encryption master key, 32 bytes in base64, for encrypted channels; requires --secret. Better in \
+            The app's encryption master key, 32 bytes in base64, for encrypted channels; requires --secret. Safer in \
             $PUSHER_ENCRYPTION_MASTER_KEY.
             """)
     var givenMasterKey: String?

@@ -8,8 +8,9 @@ struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the events of channels.",
         discussion: """
-            Reconnects by itself, and tries channels again that failed for a while. Ends with a message and status 1 where it can't go \
-            on: a refused key or channel. SIGINT and SIGTERM end it in good order, with status 130 and 143; a second one at once.
+            Reconnects by itself, and retries channels that failed temporarily. Ends with a message and status 1 if it can't go on, \
+            such as after a refused key or channel. SIGINT and SIGTERM end it gracefully, with status 130 and 143; a second signal ends \
+            it at once.
             """)
 
     @Argument(help: "The channels to subscribe to.")
@@ -19,7 +20,7 @@ struct Listen: AsyncParsableCommand {
 
     @OptionGroup var route: RouteOptions
 
-    @Option(help: "A path in front of the protocol's own.")
+    @Option(help: "A path prefix in front of the protocol's path.")
     var path: String?
 
     @OptionGroup var authorization: AuthorizationOptions
@@ -27,13 +28,13 @@ struct Listen: AsyncParsableCommand {
     @Option(help: "Print only events of this name.")
     var event: String?
 
-    @Option(help: "End after so many events.")
+    @Option(help: "End after this number of events.")
     var count: Int?
 
-    @Option(help: "The longest pause before a lost server is tried again, in seconds.")
+    @Option(help: "The longest delay before reconnecting, in seconds.")
     var maxDelay = 120.0
 
-    @Flag(help: "Print one JSON object a line: channel, event, data, user_id.")
+    @Flag(help: "Print one JSON object per line: channel, event, data, user_id.")
     var json = false
 
     func validate() throws {

@@ -6,20 +6,20 @@ import PusherChannels
 struct PusherChannelsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pusher-channels",
-        abstract: "A Channels client, the backend of one, and a local Channels server to try them against.",
+        abstract: "A Channels client, a backend's calls, and a local Channels server to try them with.",
         discussion: """
-            What clients and backends need to know of an app may stand in the environment: PUSHER_APP_ID, PUSHER_KEY, PUSHER_SECRET, \
+            The settings of an app may come from the environment: PUSHER_APP_ID, PUSHER_KEY, PUSHER_SECRET, \
             PUSHER_ENCRYPTION_MASTER_KEY, PUSHER_AUTH_ENDPOINT, PUSHER_TIMEOUT, and PUSHER_CLUSTER or PUSHER_HOST, PUSHER_PORT and \
-            PUSHER_TLS. Or in a file, a line each, with comments after #: app-id = 1, key, secret, encryption-master-key, \
-            auth-endpoint, timeout, cluster or host, port, tls = 1. It is that of --config, of $PUSHER_CONFIG, or pusher-channels/config in \
-            $XDG_CONFIG_HOME or ~/.config. For each setting, an option overrides the environment, which overrides the file. serve and demo use \
-            neither environment nor file.
+            PUSHER_TLS. Or from a file, one per line, with comments after #: app-id = 1, key, secret, encryption-master-key, \
+            auth-endpoint, timeout, cluster or host, port, tls = 1. The file is that of --config or $PUSHER_CONFIG, or \
+            pusher-channels/config in $XDG_CONFIG_HOME or ~/.config. For each setting, an option overrides the environment, which \
+            overrides the file. serve and demo use neither environment nor file.
 
             \(Status.text)
 
-            Output has colors on terminals, unless NO_COLOR is set or TERM is dumb; with FORCE_COLOR it has them everywhere.
+            Output is colored on terminals, unless NO_COLOR is set or TERM is dumb; FORCE_COLOR colors it everywhere.
 
-            `pusher-channels --generate-completion-script bash` (or zsh, fish) prints what completes a command line in that shell.
+            `pusher-channels --generate-completion-script bash` (or zsh, fish) prints a completion script for that shell.
             """,
         version: libraryVersion,
         subcommands: [

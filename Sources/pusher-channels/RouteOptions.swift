@@ -3,13 +3,13 @@ import PusherChannels
 
 /// The options for a client's route to the server.
 struct RouteOptions: ParsableArguments {
-    @Option(help: "A PEM file of the authorities that may vouch for the server, instead of those that the system trusts.")
+    @Option(help: "A PEM file of certificate authorities to trust instead of the system's.")
     var caFile: String?
 
     @Option(
         help: """
-            The HTTP proxy to go through, http://user:password@host:port, or none; otherwise what $https_proxy and the like say, \
-            where other users don't see the password.
+            The HTTP proxy to use, http://user:password@host:port, or none; by default that of $https_proxy and the like, where other \
+            users don't see the password.
             """)
     var proxy: String?
 

@@ -13,7 +13,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The port to listen on; 0 takes a free one.")
     var port = 6001
 
-    @Option(help: "The app's id, a number, as server libraries want it.")
+    @Option(help: "The app's id, a number, which server libraries ask for.")
     var appID = "1"
 
     @Option(help: "The app's key.")
@@ -22,22 +22,22 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The app's secret.")
     var secret = "local-secret"
 
-    @Option(help: "What the keys of encrypted channels are made of: 32 bytes in base64.")
+    @Option(help: "The master key of encrypted channels: 32 bytes in base64.")
     var encryptionMasterKey = ServerApp.local.encryptionMasterKey ?? ""
 
     @Option(help: "The server to imitate: \(ServerProfile.byName.map(\.key).joined(separator: ", ")).")
     var profile = "hosted"
 
-    @Option(help: "An address that is told by webhooks of what happens on channels; may be given several times.")
+    @Option(help: "An address that receives webhooks; may be given several times.")
     var webhook: [String] = []
 
-    @Option(help: "A number from which socket ids are drawn, so that they are the same at each start; they are random otherwise.")
+    @Option(help: "A seed that makes socket ids the same at each start; by default they are random.")
     var seed: UInt64?
 
-    @Flag(help: "Speak TLS, with a certificate of a throw-away authority, good for a day. Prints where the authority's is.")
+    @Flag(help: "Use TLS with a temporary authority, valid for a day. Prints the path of its certificate.")
     var tls = false
 
-    @Flag(inversion: .prefixedNo, help: "Whether there is a live page on /.")
+    @Flag(inversion: .prefixedNo, help: "Serve the live page at /.")
     var page = true
 
     @Option(

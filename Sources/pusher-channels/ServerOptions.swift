@@ -16,12 +16,12 @@ struct ServerOptions: ParsableArguments {
 
     @Option(
         help: """
-            The server's port; $PUSHER_PORT, by default 6001, for a cluster its own. Where an option names the server, neither $PUSHER_PORT \
-            nor $PUSHER_TLS counts: they are another's.
+            The server's port; $PUSHER_PORT, by default 6001, for a cluster its own. If an option names the server, $PUSHER_PORT and \
+            $PUSHER_TLS are ignored: they belong to another server.
             """)
     var port: Int?
 
-    @Flag(inversion: .prefixedNo, help: "Whether to use TLS; 1 or 0 in $PUSHER_TLS. By default a cluster is asked with TLS.")
+    @Flag(inversion: .prefixedNo, help: "Use TLS; 1 or 0 in $PUSHER_TLS. By default only for a cluster.")
     var tls: Bool?
 
     func validate() throws {

@@ -4,11 +4,11 @@ import PusherChannels
 
 struct Auth: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "What an app's authorization endpoint answers.", subcommands: [Sign.self], defaultSubcommand: Sign.self)
+        abstract: "Do what an app's authorization endpoint does.", subcommands: [Sign.self], defaultSubcommand: Sign.self)
 
     struct Sign: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sign a connection for a channel, or its user, and print the answer as JSON.",
+            abstract: "Authorize a connection for a channel, or its user, and print the response as JSON.",
             discussion: """
                 Needs no network. A presence channel requires --user-id. Without a channel the user is signed in.
 
@@ -18,16 +18,16 @@ struct Auth: ParsableCommand {
         @Argument(help: "The channel; none to sign a user in.")
         var channel: String?
 
-        @Option(help: "The socket id of the connection, as the client was told it.")
+        @Option(help: "The socket id of the client's connection.")
         var socketID: String
 
         @Option(help: "The user's id.")
         var userID: String?
 
-        @Option(help: "What is told of the user, a JSON object.")
+        @Option(help: "The user's description, a JSON object.")
         var userInfo: String?
 
-        @Option(help: "A user whose coming and going the user hears of; may be given several times.")
+        @Option(help: "A user id for the user's watchlist; may be given several times.")
         var watch: [String] = []
 
         @OptionGroup var configuration: SettingsOptions

@@ -11,7 +11,7 @@ struct AppOptions: ParsableArguments {
     @Option(
         name: .customLong("secret"),
         help: """
-            The app's secret, by default local-secret; better in $PUSHER_SECRET or the configuration file, where other users don't see \
+            The app's secret, by default local-secret; safer in $PUSHER_SECRET or the configuration file, where other users don't see \
             it.
             """)
     var givenSecret: String?
@@ -19,7 +19,7 @@ struct AppOptions: ParsableArguments {
     @Option(
         name: .customLong("encryption-master-key"),
         help: """
-            The app's encryption master key, 32 bytes in base64, by default that of serve's app with its secret; better in \
+            The app's encryption master key, 32 bytes in base64, by default that of serve's app with its secret; safer in \
             $PUSHER_ENCRYPTION_MASTER_KEY or the file.
             """)
     var givenMasterKey: String?

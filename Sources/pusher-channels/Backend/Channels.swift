@@ -3,20 +3,20 @@ import PusherChannels
 
 struct Channels: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the channels that have subscribers, or what is known of some.",
+        abstract: "List the channels that have subscribers, or describe some channels.",
         discussion: """
-            Prints a JSON object a line: channel, and where the server tells it occupied, user_count, subscription_count, cache.
+            Prints one JSON object per line: channel, and, if the server has them, occupied, user_count, subscription_count, cache.
 
             \(Status.text)
             """)
 
-    @Argument(help: "The channels to ask about; all that have subscribers where none is named.")
+    @Argument(help: "The channels to describe; by default all that have subscribers.")
     var channels: [String] = []
 
-    @Option(help: "Only channels whose names begin so.")
+    @Option(help: "List only channels whose names have this prefix.")
     var prefix: String?
 
-    @Option(help: "What to tell of each channel: user_count, subscription_count, cache, with commas between them.")
+    @Option(help: "The information to print for each channel: user_count, subscription_count, cache, separated by commas.")
     var info: InfoOption?
 
     @OptionGroup var backend: BackendOptions
@@ -45,7 +45,7 @@ struct Channels: AsyncParsableCommand {
 
 struct Users: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the ids of the users in a presence channel, one a line.", discussion: Status.text)
+        abstract: "Print the ids of the users in a presence channel, one per line.", discussion: Status.text)
 
     @Argument(help: "The presence channel.")
     var channel: String

@@ -5,7 +5,7 @@ import PusherChannels
 enum Status {
     static let text = """
         Statuses: 0 when it is done; 1 when it failed, with the reason; 64 when the command line makes no sense; 75 when nothing was \
-        done and a later attempt may succeed, as the server was not reached or asked for fewer requests.
+        done and a later attempt may succeed, because the server was not reached or asked for fewer requests.
         """
 
     static let temporary = ExitCode(75)

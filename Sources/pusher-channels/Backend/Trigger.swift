@@ -6,13 +6,14 @@ struct Trigger: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Publish an event, or many, through the HTTP API.",
         discussion: """
-            With --batch, standard input has an event a line, as listen --json prints them: {"channel":"news","event":"headline",\
-            "data":"text"}, and if wanted "socket_id" and "info". The lines that are there are published with one request, ten at \
-            most. SIGINT and SIGTERM end it, with status 130 and 143, once what it has read is published; a second one at once.
+            With --batch, standard input has one event per line, as listen --json prints them: {"channel":"news","event":"headline",\
+            "data":"text"}, optionally with "socket_id" and "info". One request publishes the lines that have arrived, at most ten. \
+            SIGINT and SIGTERM end it, with status 130 and 143, once the lines that it has read are published; a second signal ends it at \
+            once.
 
-            Where --info is given, it prints a JSON object for each channel.
+            With --info, it prints one JSON object for each channel.
 
-            \(Status.text) A publish is never made twice: where its answer was lost, it ends with 1 and says so.
+            \(Status.text) It never publishes an event twice: if the response is lost, it ends with 1 and says so.
             """)
 
     @Argument(help: "The channel.")
@@ -21,19 +22,19 @@ struct Trigger: AsyncParsableCommand {
     @Argument(help: "The event's name.")
     var event: String?
 
-    @Argument(help: "The event's data, passed on as it is; after -- where it begins with a hyphen.")
+    @Argument(help: "The event's data, sent as it is; put -- before it if it begins with a hyphen.")
     var data: String?
 
     @Option(name: .customLong("channel"), help: "Another channel of the same event; may be given up to 99 times.")
     var others: [String] = []
 
-    @Option(help: "The socket id of the connection that doesn't get the event.")
+    @Option(help: "The socket id of a connection that must not get the event.")
     var socketID: String?
 
-    @Option(help: "What to tell of each channel: user_count, subscription_count, cache, with commas between them.")
+    @Option(help: "The information to print for each channel: user_count, subscription_count, cache, separated by commas.")
     var info: InfoOption?
 
-    @Flag(help: "Publish the events of standard input, a JSON object a line.")
+    @Flag(help: "Publish events from standard input, one JSON object per line.")
     var batch = false
 
     @OptionGroup var backend: BackendOptions

@@ -4,13 +4,13 @@ import PusherChannels
 
 struct Webhook: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "What an app's backend makes of webhooks.", subcommands: [Verify.self], defaultSubcommand: Verify.self)
+        abstract: "Do what an app's backend does with webhooks.", subcommands: [Verify.self], defaultSubcommand: Verify.self)
 
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Verify a webhook, whose body is on standard input, and print its events, a JSON object a line.",
+            abstract: "Verify a webhook from standard input, and print its events, one JSON object per line.",
             discussion: """
-                Needs no network. The body is taken as it is, byte for byte: mind a line's end that an editor adds.
+                Needs no network. The body is verified byte for byte: beware of a line end that an editor adds.
 
                 \(Status.text)
                 """)
@@ -21,7 +21,7 @@ struct Webhook: ParsableCommand {
         @Option(help: "The request's header field X-Pusher-Key; by default the app's key.")
         var webhookKey: String?
 
-        @Flag(help: "Take a webhook of any time; otherwise it may be ten minutes old.")
+        @Flag(help: "Accept a webhook of any age; by default it may be ten minutes old.")
         var anyTime = false
 
         @OptionGroup var configuration: SettingsOptions

@@ -6,7 +6,7 @@ struct SettingsOptions: ParsableArguments {
     @Option(
         name: .customLong("config"),
         help: ArgumentHelp(
-            "A file of settings, a line name = value each; $PUSHER_CONFIG, by default pusher-channels/config in ~/.config.",
+            "A file of settings, one name = value per line; $PUSHER_CONFIG, by default pusher-channels/config in ~/.config.",
             valueName: "file"),
         completion: .file(), transform: { ConfigurationFile.read($0) })
     var givenFile: Result<ConfigurationFile, ConfigurationFile.Problem>?

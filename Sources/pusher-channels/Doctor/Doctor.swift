@@ -4,7 +4,7 @@ import PusherChannels
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say step by step what works on the way to a server, and what to do about what doesn't.",
+        abstract: "Check each step of connecting to a server, and say how to fix the one that fails.",
         discussion: """
             Opens one connection as a client does, and with --auth-endpoint or --secret subscribes to a channel that needs an \
             authorization. Prints the steps: \(DoctorStep.allCases.map(\.rawValue).joined(separator: ", ")).
@@ -20,15 +20,15 @@ struct Doctor: AsyncParsableCommand {
 
     @OptionGroup var route: RouteOptions
 
-    @Option(help: "A path in front of the protocol's own.")
+    @Option(help: "A path prefix in front of the protocol's path.")
     var path: String?
 
     @OptionGroup var authorization: AuthorizationOptions
 
-    @Option(help: "The channel to subscribe to, where something is given that authorizes it.")
+    @Option(help: "The channel to subscribe to, if an option says how to authorize it.")
     var channel = "private-doctor"
 
-    @Flag(help: "Print one JSON object a step: step, result (ok, failed, skipped, untested), detail, advice.")
+    @Flag(help: "Print one JSON object per step: step, result (ok, failed, skipped, untested), detail, advice.")
     var json = false
 
     func validate() throws {

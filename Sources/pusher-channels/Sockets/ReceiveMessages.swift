@@ -8,7 +8,7 @@ struct ReceiveMessages: AsyncParsableCommand {
 
     @OptionGroup var options: SocketOptions
 
-    @Option(help: "How many messages to count; 0 for as many as come.")
+    @Option(help: "The number of messages to count; 0 to count until the end.")
     var messages: Int
 
     func run() async throws {

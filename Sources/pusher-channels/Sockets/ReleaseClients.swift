@@ -20,7 +20,7 @@ struct ReleaseClients: AsyncParsableCommand {
     @Option(help: "How many rounds.")
     var rounds = 2
 
-    @Flag(help: "Have them deliver where clients do that nobody told, on threads of their own.")
+    @Flag(help: "Use the default delivery queues, which have threads of their own.")
     var ownThreads = false
 
     func run() async throws {
