@@ -25,7 +25,7 @@ extension PusherEnvironment {
         }
         guard isAsked.withLock(\.self) else { return }
         // It never throws: only a success is given.
-        try? await withCheckedThrowingContinuation { done.await(with: $0) }
+        try? await done.valueEvenIfCancelled()
     }
 }
 #else

@@ -8,7 +8,7 @@ final class OneShot<Value: Sendable>: Sendable {
 
     private let state = Locked(State.open)
 
-    func await(with continuation: CheckedContinuation<Value, any Error>) {
+    private func await(with continuation: CheckedContinuation<Value, any Error>) {
         let given: Result<Value, any Error>? = state.withLock { state in
             if case .given(let result) = state { return result }
             state = .awaited(continuation)
