@@ -12,6 +12,8 @@ struct Runs: Sendable {
     private var runs: [Run] = []
     private var ended = EndedWaits()
 
+    var isEmpty: Bool { runs.isEmpty }
+
     /// Indicates whether the last run has just ended.
     var lastHasEnded: Bool { runs.isEmpty && !ended.isEmpty }
 

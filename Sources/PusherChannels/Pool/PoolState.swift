@@ -29,7 +29,10 @@ struct PoolState {
     }
 
     enum Phase {
-        case idle, connected, shutDown
+        case idle, connected
+        /// Its clients are being shut down.
+        case shuttingDown
+        case shutDown
     }
 
     var placement: PoolPlacement
@@ -53,9 +56,12 @@ struct PoolState {
 
     var clients: [Pusher] { members.map(\.client) }
 
+    /// Indicates whether the pool connects no more.
+    var isShutDown: Bool { phase == .shuttingDown || phase == .shutDown }
+
     /// Begins a life, unless the pool is shut down.
     mutating func connect() {
-        guard phase != .shutDown else { return }
+        guard !isShutDown else { return }
         phase = .connected
         lives += 1
         steps.append(.connectAll)
@@ -67,6 +73,19 @@ struct PoolState {
         steps.append(.disconnectAll)
     }
 
+    /// Connects for a run. Returns whether the run has to wait: not if the pool was shut down, nor if the run's task was cancelled
+    /// before it began, which then connects nothing.
+    mutating func begin(_ wait: Runs.Wait) -> Bool {
+        if phase == .shutDown { return false }
+        if phase == .idle, Task.isCancelled {
+            if runs.isEmpty { steps.append(.finishStreams) }
+            return false
+        }
+        connect()
+        runs.add(wait)
+        return true
+    }
+
     /// Ends the runs, and with the last one the pool's streams. If the pool is shut down, the streams end only when everything is
     /// decrypted.
     mutating func endRuns(_ failure: PusherError? = nil) {
@@ -74,9 +93,14 @@ struct PoolState {
         if runs.lastHasEnded, phase == .idle { steps.append(.finishStreams) }
     }
 
-    mutating func shutDown() {
-        phase = .shutDown
+    mutating func beginShutdown() {
+        if phase != .shutDown { phase = .shuttingDown }
         steps.append(.forgetTurns)
+    }
+
+    mutating func endShutdown() {
+        phase = .shutDown
+        endRuns()
     }
 
     /// Returns the client whose turn it is, if it is still to be connected.

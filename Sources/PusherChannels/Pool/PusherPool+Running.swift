@@ -15,18 +15,12 @@ extension PusherPool {
     /// delivered. The pool's streams then end, once their elements have been read.
     ///
     /// Meanwhile, lost connections are retried. If a connection gives up permanently, for example because of an unknown
-    /// application key, the others are disconnected, and this call and the streams throw its ``PusherError``. Returns at once if
-    /// the pool was already shut down.
+    /// application key, the others are disconnected, and this call and the streams throw its ``PusherError``. Called during a
+    /// shutdown, it returns with that; called later, at once.
     public func run() async throws {
         try await environment.endingGracefully(by: { await self.shutdown() }) {
             let wait = Runs.Wait()
-            let isShutDown = change { state in
-                guard state.phase != .shutDown else { return true }
-                state.connect()
-                state.runs.add(wait)
-                return false
-            }
-            if isShutDown { return }
+            guard change({ $0.begin(wait) }) else { return }
             try await wait.valueEvenIfCancelled { self.change { if $0.runs.cancel(wait) { $0.disconnect() } } }
         }
     }
@@ -36,11 +30,11 @@ extension PusherPool {
     ///
     /// - Parameter limit: The maximum time for all of this; anything not done by then is left undone.
     public func shutdown(within limit: Duration = .seconds(5)) async {
-        change { $0.shutDown() }
+        change { $0.beginShutdown() }
         await withTaskGroup { group in
             for client in clients { group.addTask { await client.shutdown(within: limit) } }
         }
-        change { $0.endRuns() }
+        change { $0.endShutdown() }
     }
 
     /// Handles the end of a client's connection; with a reason, the client gave up permanently.

@@ -77,7 +77,7 @@ extension PusherPool {
         hear(states, of: client)
         for reading in readings { reading.add(client.connection.core.poolUpdates(StreamBuffering())) }
         // The shutdown didn't include this client.
-        if state.withLock({ $0.phase == .shutDown }) { _ = environment.spawn { await client.shutdown() } }
+        if state.withLock(\.isShutDown) { _ = environment.spawn { await client.shutdown() } }
     }
 
     private func connectInTurn(from first: Int) {

@@ -204,6 +204,18 @@ import Testing
     }
 
     #if !canImport(Darwin)
+    @Test func aTaskThatIsCancelledBeforeItBeginsConnectsNothing() async throws {
+        try await TestExecutor().run { executor in
+            let rig = PoolRig()
+            let updates = rig.pool.updates
+            let running = Task(executorPreference: executor) { try await rig.pool.run() }
+            running.cancel()
+            try await running.value
+            #expect(rig.sockets.withLock(\.self).flatMap(\.requests).isEmpty)
+            for try await _ in updates { Issue.record("nothing can come") }
+        }
+    }
+
     @Test func itThrowsOnceTheOthersAreDisconnected() async throws {
         try await TestExecutor().run { executor in
             let rig = PoolRig(connections: 2)
@@ -229,21 +241,28 @@ import Testing
             let heard = Locked(0)
             rig.pool.subscribe("news")
             rig.pool.channel(named: "news")?.bind(eventName: "price") { _ in heard.withLock { $0 += 1 } }
-            let running = Task(executorPreference: executor) {
-                try await rig.pool.run()
-                return heard.withLock(\.self)
+            let run = {
+                Task(executorPreference: executor) {
+                    try await rig.pool.run()
+                    return heard.withLock(\.self)
+                }
             }
+            let running = run()
             await executor.settle()
             queue.async { gate.wait() }
             for _ in 0..<10 { rig.publish("1", to: ["news"]) }
             let shutdown = executor.spawn { await rig.pool.shutdown() }
             await executor.settle()
             #expect(rig.states == [.disconnected])
+            let late = run()
+            await executor.settle()
             gate.signal()
             queue.sync {}
             await shutdown.value
-            let count = try await running.value
-            #expect(count == 10)
+            for task in [running, late] {
+                let count = try await task.value
+                #expect(count == 10)
+            }
         }
     }
     #endif
