@@ -13,7 +13,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The port to listen on; 0 takes a free one.")
     var port = 6001
 
-    @Option(help: "The app's id, a number, which server libraries ask for.")
+    @Option(help: "The app's id; it should be a number, because server libraries require one.")
     var appID = "1"
 
     @Option(help: "The app's key.")

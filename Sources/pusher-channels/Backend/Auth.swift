@@ -8,7 +8,7 @@ struct Auth: ParsableCommand {
 
     struct Sign: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Authorize a connection for a channel, or its user, and print the response as JSON.",
+            abstract: "Authorize a connection for a channel, or sign its user in, and print the response as JSON.",
             discussion: """
                 Needs no network. A presence channel requires --user-id. Without a channel the user is signed in.
 

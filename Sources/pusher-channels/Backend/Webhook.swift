@@ -21,7 +21,7 @@ struct Webhook: ParsableCommand {
         @Option(help: "The request's header field X-Pusher-Key; by default the app's key.")
         var webhookKey: String?
 
-        @Flag(help: "Accept a webhook of any age; by default it may be ten minutes old.")
+        @Flag(help: "Accept a webhook of any time; by default its time may differ from now by ten minutes.")
         var anyTime = false
 
         @OptionGroup var configuration: SettingsOptions

@@ -6,8 +6,8 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check each step of connecting to a server, and say how to fix the one that fails.",
         discussion: """
-            Opens one connection as a client does, and with --auth-endpoint or --secret subscribes to a channel that needs an \
-            authorization. Prints the steps: \(DoctorStep.allCases.map(\.rawValue).joined(separator: ", ")).
+            Opens one connection as a client does, and subscribes to a channel that needs an authorization if a secret or an \
+            authorization endpoint is set. Prints the steps: \(DoctorStep.allCases.map(\.rawValue).joined(separator: ", ")).
 
             Statuses: 0 when all works; 1 when a step failed; 64 when the command line makes no sense; 75 when a step failed and a \
             later attempt may succeed with nothing changed.
@@ -25,7 +25,7 @@ struct Doctor: AsyncParsableCommand {
 
     @OptionGroup var authorization: AuthorizationOptions
 
-    @Option(help: "The channel to subscribe to, if an option says how to authorize it.")
+    @Option(help: "The channel to subscribe to, if a secret or an authorization endpoint is set.")
     var channel = "private-doctor"
 
     @Flag(help: "Print one JSON object per step: step, result (ok, failed, skipped, untested), detail, advice.")
