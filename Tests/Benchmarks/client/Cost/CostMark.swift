@@ -4,15 +4,12 @@ import Foundation
 enum CostMark {
     static let name = "JSONDecoder: short strings"
 
-    /// Returns the nanoseconds of processor time that `JSONDecoder` takes for each byte of a list of short strings: the least of
-    /// several tries, because interference only makes a try longer.
-    static func nanosecondsPerByte() throws -> Double {
-        let message = Data("[\(String(repeating: #""1","#, count: 1 << 18))\"1\"]".utf8)
-        let times = try (0..<5).map { _ in
-            let began = processorTime()
-            _ = try JSONDecoder().decode([String].self, from: message)
-            return processorTime() - began
+    /// Returns the nanoseconds of processor time that `JSONDecoder` takes for each byte of a list of short strings of about `size`
+    /// bytes.
+    static func nanosecondsPerByte(size: Int, tries: Int) throws -> Double {
+        let message = Data("[\(String(repeating: #""1","#, count: size / 4))\"1\"]".utf8)
+        return try leastNanoseconds(perByteOf: message.count, tries: tries, with: JSONDecoder.init) {
+            _ = try $0.decode([String].self, from: message)
         }
-        return (times.min() ?? 0) * 1e9 / Double(message.count)
     }
 }

@@ -14,19 +14,34 @@ struct CostTrial: Sendable {
             + (place.content == .text ? [] : CostShape.values.map { CostTrial(place: place, shape: $0, isText: false) })
     }
 
-    /// Returns the nanoseconds of processor time that a client takes for each byte of a message of about `size` bytes: the least
-    /// of several tries, because interference only makes a try longer.
+    /// Returns the nanoseconds of processor time that a client takes for each byte of a message of about `size` bytes.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func nanosecondsPerByte(size: Int, tries: Int) -> Double {
         let message = place.message(shape, isText: isText, size: size)
-        let times = (0..<tries).map { _ in
-            let subject = CostSubject(in: place.scene)
-            let began = processorTime()
-            subject.deliver(message.bytes)
-            return processorTime() - began
+        return leastNanoseconds(perByteOf: message.length, tries: tries, with: { CostSubject(in: place.scene) }) {
+            $0.deliver(message.bytes)
         }
-        return (times.min() ?? 0) * 1e9 / Double(message.length)
     }
+}
+
+/// Returns the nanoseconds of processor time that some work takes for each byte: the least of several tries, because interference
+/// only makes a try longer.
+///
+/// - Parameters:
+///   - length: The number of bytes.
+///   - tries: The number of tries.
+///   - makeSubject: Prepares a try, which isn't measured.
+///   - work: The work that is measured.
+func leastNanoseconds<Subject>(
+    perByteOf length: Int, tries: Int, with makeSubject: () -> Subject, _ work: (Subject) throws -> Void
+) rethrows -> Double {
+    let times = try (0..<tries).map { _ in
+        let subject = makeSubject()
+        let began = processorTime()
+        try work(subject)
+        return processorTime() - began
+    }
+    return (times.min() ?? 0) * 1e9 / Double(length)
 }
 
 /// Returns the seconds of processor time that this process has used.
