@@ -86,7 +86,6 @@ final class WebhookSender: Sendable {
 
     private func attempt(_ delivery: Delivery) {
         guard let session = state.withLock({ $0.session })() else {
-            state.withLock { $0.pending[delivery.id] = nil }
             return report(delivery.webhook, .unsendable("there is no session to send it by"))
         }
         let task: any HTTPTask = session.dataTask(with: delivery.request) { [weak self] _, response, error in
