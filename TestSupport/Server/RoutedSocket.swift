@@ -25,7 +25,8 @@ struct RoutedSocketSession: WSHandler {
         }
         let reader = SocketPoolSettings.$closeTimer.withValue(closeTimer) {
             Task { [core] in
-                let reply = await Self.read(client, to: incoming, of: socket)
+                let reply = await MessageAssembler.read(
+                    client, limit: core.largestBody, receive: { incoming.yield($0) }, send: { socket.send($0) })
                 // The reply to the client's close frame comes first. Anything that the conversation does at its end is too late.
                 socket.end(saying: reply)
                 incoming.finish()
@@ -56,28 +57,6 @@ struct RoutedSocketSession: WSHandler {
         }
         await Task { for await _ in waiting {} }.value
         timer.cancel()
-    }
-
-    /// Reads until the connection ends, and returns the close frame to send to the client.
-    private static func read(
-        _ client: AsyncThrowingStream<WSFrame, any Error>, to incoming: AsyncStream<String>.Continuation, of socket: RoutedSocket
-    ) async -> WSFrame? {
-        var messages = MessageAssembler(limit: .max)
-        do {
-            for try await frame in client {
-                switch try messages.take(frame) {
-                case .text(let text): incoming.yield(text)
-                case .ping(let payload): socket.send(WSFrame(fin: true, opcode: .pong, mask: nil, payload: payload))
-                case .close(let code): return .close(code: code)
-                case nil: break
-                }
-            }
-            return nil
-        } catch let violation as MessageAssembler.Violation {
-            return .close(code: WSCloseCode(violation.code, reason: violation.reason))
-        } catch {
-            return nil
-        }
     }
 }
 
