@@ -39,6 +39,9 @@ struct ServerOptions: ParsableArguments {
     /// Checks the variables that are in use; one that an option overrides may be anything. The file's values were checked when it
     /// was read.
     func validateVariables(in settings: Settings) throws {
+        if host == nil, cluster == nil, settings.environmentHas([.host, .cluster]) {
+            throw ValidationError("set $PUSHER_HOST or $PUSHER_CLUSTER, not both")
+        }
         let serverInUse = host == nil && cluster == nil ? settings.first(of: [.cluster, .host]) : nil
         let valuesInUse = [
             (serverInUse?.setting ?? .host, serverInUse?.value),

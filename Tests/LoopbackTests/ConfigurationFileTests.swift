@@ -42,6 +42,7 @@ import Testing
         ("s3cret=", "file:1: there is no such name; there are app-id, auth-endpoint, cluster, "),
         ("Key = s3cret", "file:1: there is no such name"),
         ("key = a\n# b\nkey = s3cret", "file:3: key stands on line 1, too"),
+        ("cluster = eu\nkey = a\nhost = s3cret", "file:3: give host or cluster, not both: the other stands on line 1"),
         ("secret = # s3cret", "file:1: secret has no value"),
         ("secret = \"s3cret\"", "file:1: a value stands without quotation marks"),
         ("encryption-master-key = s3cret", "file:1: encryption-master-key takes 32 bytes in base64"),

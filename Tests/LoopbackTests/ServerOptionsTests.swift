@@ -29,7 +29,6 @@ import Testing
             (["--port", "5000"], own, [:], .host("a.example"), 5000, false),
             (["--tls"], own, [:], .host("a.example"), 4000, true),
             ([], hosted, [:], .cluster("us2"), 4000, false), (["--cluster", "eu"], hosted, [:], .cluster("eu"), nil, true),
-            ([], ["PUSHER_CLUSTER": "eu", "PUSHER_HOST": "a.example"], [:], .cluster("eu"), nil, true),
             ([], ["PUSHER_PORT": "4000", "PUSHER_TLS": "1"], [:], .host("127.0.0.1"), 4000, true),
             ([], ["PUSHER_CLUSTER": "eu"], [.host: "c.example", .port: "4000", .tls: "0"], .cluster("eu"), nil, true),
             ([], ["PUSHER_HOST": "a.example"], [.cluster: "eu", .tls: "1"], .host("a.example"), 6001, false),
@@ -52,6 +51,15 @@ import Testing
         let settings = settings(["PUSHER_PORT": "tcp://10.96.0.12:6001"])
         try options().validateVariables(in: settings)
         #expect(try options().portToUse(settings) == 6001)
+    }
+
+    /// To choose one of them could mean publishing to another server than the one that was meant.
+    @Test func aHostAndAClusterInTheEnvironmentExcludeEachOther() throws {
+        let both = settings(["PUSHER_HOST": "a.example", "PUSHER_CLUSTER": "eu"])
+        #expect(throws: ValidationError.self) { try options().validateVariables(in: both) }
+        try options("--host", "b.example").validateVariables(in: both)
+        try options("--cluster", "eu").validateVariables(in: both)
+        try options().validateVariables(in: settings(["PUSHER_HOST": "a.example", "PUSHER_CLUSTER": ""]))
     }
 
     /// A variable that an option overrides may have any value.

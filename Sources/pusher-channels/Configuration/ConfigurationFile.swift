@@ -39,6 +39,9 @@ struct ConfigurationFile: Equatable, Sendable {
             if let requirement = setting.requirement(unmetBy: value) { throw problem("\(setting.rawValue) \(requirement)") }
             values[setting] = value
             lines[setting] = index + 1
+            if let host = lines[.host], let cluster = lines[.cluster] {
+                throw problem("give host or cluster, not both: the other stands on line \(min(host, cluster))")
+            }
         }
         self.values = values
     }

@@ -2,12 +2,15 @@ import Foundation
 
 /// The values for options that aren't given. Those of the environment take precedence over those of the configuration file.
 struct Settings: Sendable {
-    private let sources: [[Setting: String]]
+    private let environment: [Setting: String]
+    private let file: [Setting: String]
+    private var sources: [[Setting: String]] { [environment, file] }
 
     /// - Parameter variables: The environment's variables; an empty one counts as unset.
     init(variables: [String: String], file: ConfigurationFile?) {
-        let environment = Setting.allCases.compactMap { setting in variables[setting.variable].map { (setting, $0) } }
-        sources = [Dictionary(uniqueKeysWithValues: environment).filter(Self.isMeant), file?.values ?? [:]]
+        let given = Setting.allCases.compactMap { setting in variables[setting.variable].map { (setting, $0) } }
+        environment = Dictionary(uniqueKeysWithValues: given).filter(Self.isMeant)
+        self.file = file?.values ?? [:]
     }
 
     /// Returns whether a variable was set for this program: Kubernetes sets `PUSHER_PORT=tcp://10.96.0.12:6001` for a service
@@ -18,8 +21,7 @@ struct Settings: Sendable {
 
     subscript(setting: Setting) -> String? { first(of: [setting])?.value }
 
-    /// Returns one of several settings that exclude each other: the first one, in the given order, of the first source that has
-    /// any.
+    /// Returns one of several settings that exclude each other: that of the first source that has any.
     func first(of settings: [Setting]) -> (setting: Setting, value: String)? {
         for source in sources {
             for setting in settings {
@@ -27,6 +29,11 @@ struct Settings: Sendable {
             }
         }
         return nil
+    }
+
+    /// Returns whether the environment has all of several settings that exclude each other. A file that has them can't be used.
+    func environmentHas(_ settings: [Setting]) -> Bool {
+        settings.allSatisfy { environment[$0] != nil }
     }
 
     /// Returns a setting that belongs to others: from the first source that has any of them, or from one before it.
