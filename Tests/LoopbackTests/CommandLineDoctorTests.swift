@@ -96,6 +96,16 @@ import TestSupport
         }
     }
 
+    @Test func aServerWithoutTLS() async throws {
+        try await withWatchdog {
+            let (server, port) = try await Command.server()
+            let run = try await doctor(["--tls", "--port", String(port)])
+            #expect(run.failure?["step"] == "tls", "\(run.text)")
+            #expect(run.failure?["advice"]?.contains("--no-tls") == true, "\(run.text)")
+            withExtendedLifetime(server) {}
+        }
+    }
+
     @Test func aFileOfAuthoritiesThatIsNotThere() async throws {
         try await withWatchdog {
             let run = try await doctor(["--tls", "--ca-file", "/nowhere/roots.pem"])

@@ -45,7 +45,7 @@ struct Trigger: AsyncParsableCommand {
                 throw ValidationError("--batch takes everything from standard input")
             }
         } else if data == nil {
-            throw ValidationError("give a channel, an event and its data, or --batch")
+            throw ValidationError("give a channel, an event and its data (after -- if it begins with a hyphen), or --batch")
         } else if let channel = ([channel].compactMap(\.self) + others).first(where: { ChannelName($0).kind == .encrypted }),
             try backend.app.masterKeys(backend.server.settings).isEmpty
         {

@@ -47,7 +47,9 @@ extension DoctorRoute {
             return "Give your client a certificate that the server takes (TLSConfiguration); this command has none."
         case .unsupportedVersion: return "Have the server speak TLS 1.2 or 1.3."
         case .notTLS: return "Check the port: it isn't one for TLS. --no-tls goes without."
-        case .publicKeyNotPinned, .certificateRejected, .handshakeFailed, .invalidConfiguration:
+        case .handshakeFailed:
+            return "If the server has no TLS there, --no-tls goes without; else openssl s_client -connect \(endpoint) tells more."
+        case .publicKeyNotPinned, .certificateRejected, .invalidConfiguration:
             return "Check the port and the server's TLS; openssl s_client -connect \(endpoint) tells more."
         }
     }
