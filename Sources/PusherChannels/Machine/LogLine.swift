@@ -69,7 +69,7 @@ enum LogLine: Equatable, Sendable {
             .warning
         // Events that are refused only because of a limit may be so many that they would flood the log.
         case .notTriggered(_, _, let error): error.isRetryable ? .debug : .warning
-        case .state(_, because: .some), .letGo, .gap: .info
+        case .state(_, because: .some), .state(.connected, because: nil), .letGo, .gap: .info
         case .state(_, because: nil), .subscribed, .signedIn, .unknownEvent, .eventDropped, .staleAuthorization,
             .staleUserAuthorization, .subscribedUnasked, .signedInUnasked:
             .debug

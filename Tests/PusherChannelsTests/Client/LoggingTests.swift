@@ -28,7 +28,7 @@ import Testing
         let written = lines.withLock { $0 }
         let common = "host=ws.pusherapp.com key=key"
         #expect(written.contains("debug [attempt=1 \(common)] connecting"))
-        #expect(written.contains("debug [attempt=1 \(common) socket_id=46123.486095] connected"))
+        #expect(written.contains("info [attempt=1 \(common) socket_id=46123.486095] connected"))
         let refusal = #"channel=private-room error="private-room needs authorization, but the client has no auth method"#
         #expect(written.contains { $0.hasPrefix("warning [attempt=1 \(refusal)") && $0.hasSuffix("] not subscribed") })
         #expect(written.contains("debug [attempt=1 \(common) socket_id=46123.486095] disconnected"))
