@@ -66,16 +66,23 @@ extension Delivery {
         envelope.map { !$0.event.begins(with: "pusher:") } ?? (undecryptedChannel != nil)
     }
 
-    /// The number of bytes it keeps while it waits.
+    /// The number of bytes it keeps while it waits. The switch has no default, so a new case can't be left out by mistake.
     var size: Int {
         switch self {
         case .event(let envelope), .userEvent(let envelope): envelope.size
         case .decryptionFailed(_, _, let data, _): data?.utf8.count ?? 0
         case .memberAdded(_, let member), .memberRemoved(_, let member): member.size
-        case .subscriptionFailed(_, let failure): failure.authorization?.body?.utf8.count ?? 0
+        case .subscriptionFailed(_, let failure): failure.error.size + (failure.authorization?.body?.utf8.count ?? 0)
         case .watchlist(let event): event.userIDs.reduce(0) { $0 + $1.utf8.count + MemoryLayout<String>.stride }
         case .signedIn(let userID): userID.text.utf8.count
-        default: 0
+        case .signInFailed(let error), .error(let error): error.size
+        case .stateChanged(_, _, let reason): reason?.size ?? 0
+        case .subscribed, .gap, .subscriptionCount: 0
         }
     }
+}
+
+extension PusherError {
+    /// The number of bytes of its text, which may quote a server.
+    var size: Int { message.utf8.count }
 }

@@ -55,6 +55,8 @@ import Testing
             .watchlist(WatchlistEvent(name: "online", userIDs: [text])), .signedIn(userID: Name(text)),
             .subscriptionFailed(channel: "private-a", failure),
             .memberAdded(channel: "presence-a", PresenceMember(userID: Name(text), info: nil)),
+            .error(PusherError(.server, message: text)), .signInFailed(PusherError(.authorization, message: text)),
+            .stateChanged(from: .connected, to: .reconnecting, because: PusherError(.server, message: text)),
         ]
         for delivery in deliveries { #expect(delivery.size >= 1_000, "\(delivery)") }
     }

@@ -62,7 +62,8 @@ extension ChannelUpdate {
         switch self {
         case .event(let event): event.envelope.size
         case .memberAdded(let member), .memberRemoved(let member): member.userId.utf8.count + (member.info?.text.utf8.count ?? 0)
-        default: 0
+        case .subscriptionFailed(let error): error.size
+        case .subscribed, .eventsMayBeMissing, .subscriptionCount: 0
         }
     }
 
