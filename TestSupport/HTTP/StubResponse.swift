@@ -41,6 +41,12 @@ public struct StubResponse: Sendable {
     /// The body as text; bytes that aren't UTF-8 are replaced.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
+    /// The first line of an error's text, without secrets; `nil` for a response that is no error.
+    var reason: String? {
+        guard status >= 400, let line = text.split(whereSeparator: \.isNewline).first else { return nil }
+        return Redaction.standard.redact(String(line)).inLogLine()
+    }
+
     // MARK: Common responses
 
     /// A 200 response without a body.

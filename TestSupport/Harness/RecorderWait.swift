@@ -25,7 +25,11 @@ struct RecorderWait: Sendable {
 
     /// Returns the error for the wait, with the other entries that came and those that were no longer available.
     func nothing(but instead: [String], after taken: [String], in scheduler: TestScheduler?) -> NothingCame {
-        let time = (self.scheduler ?? scheduler).map { "; virtual time is \($0.now), scheduled: \($0.pendingTimers.names)" }
+        let time = (self.scheduler ?? scheduler).map { scheduler in
+            let pending = scheduler.pendingTimers
+            let advice = pending.isEmpty ? "" : "; this wait moves no time: advance it first, or use `harness.eventually`"
+            return "; virtual time is \(scheduler.now), scheduled: \(pending.names)\(advice)"
+        }
         return NothingCame(
             wanted: wanted, patience: patience, instead: instead, taken: taken, story: "waited for at \(place)\(time ?? "")")
     }

@@ -31,12 +31,18 @@ extension TestHarness {
             result = try await body()
         } catch {
             await group.triggerGracefulShutdown()
-            _ = await end(of: running)
-            throw error
+            throw await Self.explained(error, by: end(of: running))
         }
         await group.triggerGracefulShutdown()
         try await end(of: running).get()
         return result
+    }
+
+    /// Adds a service's error to that of a wait, because it may be the reason why the condition never came true.
+    private static func explained(_ error: any Error, by outcome: Result<Void, any Error>) -> any Error {
+        guard var wait = error as? NeverHappened, case .failure(let cause) = outcome else { return error }
+        wait.story = "a service failed: \(cause); \(wait.story)"
+        return wait
     }
 
     /// Waits for a group to end. Until then, runs what is ready on the harness's executor if that runs no body, because nothing

@@ -161,7 +161,15 @@ extension TestHarness {
     }
 
     private func told(_ others: String, _ file: String, _ line: Int) -> String {
-        "\(others)at \(sourceLocation(file, line)), in the harness made at \(location), this had happened:\n\(story)"
+        let story = story
+        let told =
+            story.isEmpty
+            ? """
+            nothing had happened: no client or request was the harness's. Code under test that makes its own client needs \
+            `environment: harness.pusherEnvironment()`
+            """
+            : "this had happened:\n\(story)"
+        return "\(others)at \(sourceLocation(file, line)), in the harness made at \(location), \(told)"
     }
 
     /// Lets others continue for a moment of real time, at most until a look has its reply. It works on an executor, too, which

@@ -165,7 +165,9 @@ public final class MockSession: HTTPSession, RequestStubbing {
         }
         response = response.conditional(on: request)
         let reply = response.reply(to: original)
-        timeline?.note("answer", "\(reply.outcome.error.map { "\($0)" } ?? "\(response.status)") to \(name)\(reply.wait)")
+        let reason = reply.outcome.error == nil ? response.reason.map { ", with \($0)" } : nil
+        let outcome = reply.outcome.error.map { "\($0)" } ?? "\(response.status)"
+        timeline?.note("answer", "\(outcome) to \(name)\(reply.wait)\(reason ?? "")")
         if let error = reply.outcome.error as? UnsupportedFault {
             state.withLock { $0.findings.append(Finding(.unsupportedFault, "\(error)")) }
         }

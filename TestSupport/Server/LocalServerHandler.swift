@@ -91,14 +91,6 @@ extension RecordedRequest {
     }
 }
 
-extension StubResponse {
-    /// The first line of an error's text.
-    fileprivate var reason: String? {
-        guard status >= 400, let line = text.split(whereSeparator: \.isNewline).first else { return nil }
-        return Redaction.standard.redact(String(line)).inLogLine()
-    }
-}
-
 extension HTTPResponse {
     init(_ response: StubResponse) {
         var headers = HTTPHeaders()

@@ -46,7 +46,7 @@ extension ServerMachine {
                 "\(id) sent \(event.inLogLine()) on \(channel.inLogLine()) to \(receivers)"
             case .protocolError(let id, let message): "\(id) was told: \(message.inLogLine())"
             case .published(let channel, let event, let receivers):
-                "published \(event.inLogLine()) on \(channel.inLogLine()) to \(receivers)"
+                "published \(event.inLogLine()) on \(channel.inLogLine()) to \(receivers == 0 ? "nobody" : "\(receivers)")"
             case .publishRefused(let channel, let event, let reason):
                 "did not publish \(event.inLogLine()) on \(channel.inLogLine()): \(reason.inLogLine())"
             }
@@ -55,7 +55,7 @@ extension ServerMachine {
         /// Indicates whether the notice explains something that can't be seen in the client's own actions.
         var isWorthTelling: Bool {
             switch self {
-            case .newApp, .refused, .subscriptionRefused, .protocolError, .publishRefused: true
+            case .newApp, .refused, .subscriptionRefused, .protocolError, .publishRefused, .published(_, _, receivers: 0): true
             case .connected, .disconnected, .subscribed, .signedIn, .unsubscribed, .clientEvent, .published: false
             }
         }

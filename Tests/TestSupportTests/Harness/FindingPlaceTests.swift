@@ -139,7 +139,8 @@ import FoundationNetworking
             #expect(
                 error?.description == """
                     no GET /other within 0.0 seconds at least; came: GET http://a/late; waited for at \
-                    FindingPlaceTests.swift:\(#line - 3); virtual time is 0.0 seconds, scheduled: answer to GET /late at 30.0 seconds
+                    FindingPlaceTests.swift:\(#line - 3); virtual time is 0.0 seconds, scheduled: answer to GET /late at 30.0 \
+                    seconds; this wait moves no time: advance it first, or use `harness.eventually`
                     """)
             harness.scheduler.advance(by: .seconds(30))
             let pusher = harness.makePusher()

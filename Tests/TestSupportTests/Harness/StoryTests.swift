@@ -108,6 +108,38 @@ import FoundationNetworking
         }
     }
 
+    /// An error that a stub's closure throws is in the body, which the client doesn't parse.
+    @Test func `A backend's error is told with its reason, without secrets`() throws {
+        struct NotAMember: Error {}
+        try withTestHarness { harness in
+            harness.session.stub("POST /pusher/auth") { _ in StubResponse { throw NotAMember() } }.times(1)
+            harness.session.stub("GET /orders", StubResponse(status: 500, text: "no ?token=s3cret\nat line 1"))
+            let pusher = harness.makePusher()
+            pusher.subscribe("private-room")
+            pusher.connect()
+            let request = URLRequest(url: URL(string: "http://shop.example/orders")!)
+            harness.session.dataTask(with: request) { _, _, _ in }.resume()
+            let told = harness.timeline.entries.filter { $0.kind == "answer" }.map(\.text)
+            #expect(told.first == "400 to POST http://localhost/pusher/auth, with NotAMember()", "\(told)")
+            #expect(told.last?.hasPrefix("500 to GET http://shop.example/orders, with no ?token=") == true, "\(told)")
+            #expect(!harness.story.contains("s3cret") && !harness.story.contains("at line 1"), "\(told)")
+        }
+    }
+
+    @Test func `An event that a backend publishes to nobody is in the story`() async throws {
+        try await withTestHarness { harness in
+            let pusher = harness.makePusher()
+            pusher.subscribe("news")
+            pusher.connect()
+            let api = PusherHTTPAPI(
+                appID: ServerApp.local.id, key: ServerApp.local.key, secret: ServerApp.local.secret,
+                environment: harness.pusherEnvironment())
+            try await api.trigger(channels: ["nwes", "news"], eventName: "headline", data: "{}")
+            let told = harness.timeline.entries.filter { $0.kind == "server" }.map(\.text)
+            #expect(told == ["published headline on nwes to nobody"])
+        }
+    }
+
     @Test func `The story of a test that was cancelled isn't told again with its error`() async throws {
         let harness = TestHarness()
         harness.timeline.note("note", "this happened")
@@ -216,6 +248,8 @@ import FoundationNetworking
             let text = error?.description ?? ""
             #expect(text.hasPrefix("it happens never happened: at 0.0 seconds nothing is ready or scheduled"))
             #expect(text.contains("\nother threads had 0.0 seconds of real time at least; at StoryTests.swift:"))
+            #expect(text.contains("nothing had happened: no client or request was the harness's."), "\(text)")
+            #expect(text.hasSuffix("that makes its own client needs `environment: harness.pusherEnvironment()`"), "\(text)")
         }
     }
 

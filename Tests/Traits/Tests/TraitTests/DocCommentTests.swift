@@ -12,6 +12,34 @@ enum DocCommentTests {
         try await group.run()
     }
 
+    struct ChannelReader: Service {
+        let pusher: Pusher
+        let channel: String
+
+        func run() async throws {
+            while true {
+                do {
+                    for try await update in pusher.updates(of: channel) { await handle(update) }
+                    return  // the client ends, or the channel was given up
+                } catch {
+                    guard [.authorization, .subscriptionRefused].contains(error.kind) else { throw error }
+                    print("not in \(channel), for now: \(error)")
+                }
+                do {
+                    try await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(60)) }
+                } catch {
+                    return  // the group ends
+                }
+            }
+        }
+    }
+
+    static func readChannels(_ pusher: Pusher, _ logger: Logger) async throws {
+        let readers = ["private-orders", "private-returns"].map { ChannelReader(pusher: pusher, channel: $0) as any Service }
+        let group = ServiceGroup(services: [pusher] + readers, gracefulShutdownSignals: [.sigterm], logger: logger)
+        try await group.run()
+    }
+
     static func endAtSIGTERM(_ pusher: Pusher) {
         let termination = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)  // to be kept
         termination.setEventHandler {
@@ -43,4 +71,8 @@ enum DocCommentTests {
             }
         }
     }
+}
+
+extension DocCommentTests.ChannelReader {
+    func handle(_ update: ChannelUpdate) async {}
 }

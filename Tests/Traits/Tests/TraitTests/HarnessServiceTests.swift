@@ -56,6 +56,33 @@ import Testing
         }
     }
 
+    /// The reader of the page "In a service": it waits a minute to ask again when the group is shut down, and that ends without an error.
+    @Test func aReaderOfARefusedChannelEndsWithTheGroup() async throws {
+        try await withTestHarness { harness in
+            harness.session.stub("POST /pusher/auth", .http(403)).times(1)
+            let pusher = harness.makePusher()
+            let recorder = RecordingDelegate(of: pusher)
+            let readers = ["private-room", "news"].map { DocCommentTests.ChannelReader(pusher: pusher, channel: $0) }
+            try await harness.withServices(pusher, readers[0], readers[1]) {
+                try await harness.eventually("one is refused and the other subscribed", within: .zero) {
+                    recorder.notifications.contains { $0.failure?.code == 403 }
+                        && recorder.notifications.contains(.subscribed(channel: "news"))
+                }
+            }
+        }
+    }
+
+    @Test func aWaitInVainNamesTheServiceThatFailed() async throws {
+        try await withTestHarness { harness in
+            let error = await #expect(throws: NeverHappened.self) {
+                try await harness.withServices(Failing()) {
+                    try await harness.eventually("it happens", patience: .zero) { false }
+                }
+            }
+            #expect(error?.description.contains("\na service failed: Trouble(); other threads had ") == true, "\(error as Any)")
+        }
+    }
+
     @Test func theTestsOwnErrorComesFirst() async throws {
         struct Own: Error {}
         try await withTestHarness { harness in
