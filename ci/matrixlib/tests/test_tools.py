@@ -1,5 +1,6 @@
 """Tests small programs beside ci/matrix: those that install packages, end commands, or run tests."""
 
+import os
 import signal
 import subprocess
 
@@ -45,6 +46,16 @@ class ToolsCase(ProjectCase):
                 self.assertEqual((code, said), (0, f"ci/setup: installing {' '.join(missing)}\n" if missing else ""))
                 installed = f"update -qq\ninstall -y -qq {' '.join(missing)}\n" if missing else ""
                 self.assertEqual((self.project / "installed").read_text(), installed)
+
+    def test_each_says_what_it_does_and_does_nothing_else(self):
+        for folder in ("ci", "ci/tools", "ci/measure"):
+            for file in sorted((ROOT / folder).iterdir()):
+                if file.is_file() and os.access(file, os.X_OK):
+                    with self.subTest(file.name):
+                        code, said = self.said(file, "--help")
+                        self.assertEqual(code, 0, said)
+                        self.assertNotIn("Traceback", said)
+                        self.assertGreater(len(said), 40)
 
     def test_within_ends_what_it_runs_when_its_terminal_is_closed(self):
         for number in (signal.SIGHUP, signal.SIGTERM):
