@@ -104,8 +104,8 @@ class Reader:
         return dict(table)
 
     def variables(self, where, values):
-        if not all(isinstance(item, str) for item in values.values()):
-            self.fail(where, "the values of 'env' are not strings")
+        if others := [name for name, item in values.items() if not isinstance(item, str)]:
+            self.fail(where, f"the value of '{others[0]}' in 'env' is not a string")
         if "SWIFTPM_BUILD_DIR" in values:
             self.fail(where, "'SWIFTPM_BUILD_DIR' is set by ci/matrix: 'build' names the cell in whose folder another one builds")
         if own := {"TMPDIR", "CI_CELL", "CI_METRICS"} & values.keys():
@@ -138,7 +138,7 @@ class Reader:
 
     def steps(self, where, values, templates):
         if ("run" in values) == ("steps" in values):
-            self.fail(where, "needs either 'run' or 'steps'")
+            self.fail(where, "has both 'run' and 'steps'" if "run" in values else "needs either 'run' or 'steps'")
         found, of_all = [], {"timeout": values.pop("timeout")} if "timeout" in values else {}
         for item in values.pop("steps", None) or [{"run": values.pop("run")}]:
             if isinstance(item, str):
@@ -272,7 +272,7 @@ def load(project):
 def instead(project):
     """Returns what to do if a folder has no cells."""
     if not project.is_dir():
-        return "nor such a folder"
+        return "there is no such folder either"
     above = next((folder for folder in project.parents if (folder / "ci/cells.toml").exists()), None)
     return f"the nearest is {above}'s: {program(above)}" if above else f"{program(project)} init writes a first one for a Swift package"
 

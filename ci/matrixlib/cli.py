@@ -23,13 +23,13 @@ from .watch import watch
 
 def parser():
     top = argparse.ArgumentParser(prog="ci/matrix", description=(FIRST / "help.txt").read_text(), formatter_class=argparse.RawDescriptionHelpFormatter)
-    top.add_argument("--project", type=pathlib.Path, metavar="DIR", help="another project's folder")
+    top.add_argument("--project", type=pathlib.Path, metavar="DIR", help="the project's folder (default: the checkout that this ci/matrix is in)")
     commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare|init|completion")
 
     def selecting(name, what):
         command = commands.add_parser(name, help=what, description=what)
         command.add_argument("names", nargs="*", metavar="CELL", help="an id or a glob; !CELL leaves it out")
-        command.add_argument("-l", "--label", action="append", default=[], help="smoke, full (smoke's cells, too) or nightly; several: any of them")
+        command.add_argument("-l", "--label", action="append", default=[], help="smoke, full (smoke's cells, too) or nightly; several, or one with commas: any of them")
         command.add_argument("-a", "--axis", action="append", default=[], metavar="AXIS=VALUE", help="several: all of them")
         return command
 
@@ -75,10 +75,12 @@ def parser():
 
 def at_least(least, kind):
     def number(text):
-        if not least <= kind(text) < float("inf"):
-            raise ValueError
-        return kind(text)
-    number.__name__ = f"number from {least} on"
+        try:
+            if least <= kind(text) < float("inf"):
+                return kind(text)
+        except ValueError:
+            pass
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from {least} on")
     return number
 
 
@@ -126,6 +128,8 @@ def obeyed(arguments):
         options.verb.error("--dry-run prints commands once: without --watch")
     if options.command == "run" and str(options.report) == "-":
         options.verb.error("--report needs a file, since a run tells its progress on the output: ci/matrix report --json - prints the last run's results")
+    if options.command == "run" and options.report and options.report.is_dir():
+        options.verb.error("--report needs a file, and this is a folder")
     if arguments[place:] and options.command != "run":
         options.verb.error("what comes after -- is for the command of a step: ci/matrix run CELL -- …")
     if options.project is None:
@@ -177,6 +181,8 @@ def run_cells(options):
         matrix, cells = chosen(options)
         if by_default and not cells and (others := select(matrix, options.names)):
             print(f"ci/matrix: no cell has the label smoke, which run alone means; by name or label: {', '.join(cell.id for cell in others)}")
+        if by_default and options.rest:  # Arguments of nobody's choice are for tests: a formatter doesn't know --filter.
+            cells = [cell for cell in cells if any(step.takes("tests") for step in cell.steps)] or cells
         return run(options, changed(options, cells, History(places)), places)
 
     return watch(places.project, once) if options.watch else once()
@@ -214,15 +220,15 @@ def print_github(options):
 
 def print_report(options):
     latest = Places(options.project).results / "latest.json"
-    if not options.files and not options.expect and not latest.exists():
+    if not options.files and options.expect is None and not latest.exists():
         raise Problem(f"nothing has been run here yet: {Places(options.project).program} run")
     asked = options.files or [latest]
-    files = [file for file in asked if os.path.exists(file) or not options.expect]
+    files = [file for file in asked if os.path.exists(file) or options.expect is None]
     for file in set(asked) - set(files):
         print(f"ci/matrix: there is no {file}", file=sys.stderr)
     cells = report.merged([results.read(file) for file in files])
     try:
-        cells += report.without_result(json.loads(options.expect), cells) if options.expect else []
+        cells += report.without_result(json.loads(options.expect), cells) if options.expect is not None else []
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Problem("--expect needs what ci/matrix github prints behind matrix=") from None
     if options.junit:
@@ -234,7 +240,7 @@ def print_report(options):
     table = report.markdown(cells)
     if options.markdown or pathlib.Path("-") not in (options.junit, options.json, options.html):
         results.write(options.markdown or "-", table)
-    return code(cells) if options.expect else 0
+    return 0 if options.expect is None else code(cells)
 
 
 def compare_runs(options):

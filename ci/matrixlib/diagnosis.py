@@ -14,6 +14,9 @@ SIGNAL = re.compile(r"error: Exited with unexpected signal code (\d+)|\*\*\* Sig
 # This may also be in a test's expectation, or in the output of a process that a test started.
 CRASH = re.compile(rf"{SIGNAL.pattern}|Fatal error: |Current stack trace|💣 Program crashed")
 CRASHED_THREAD = re.compile(r"^Thread \d+[^\n]* crashed:$(.*?)(?=^Thread \d|\Z)", re.MULTILINE | re.DOTALL)
+# The line that ends a sanitizer's report, if it knows a line of code; and that of a frame in Swift's own backtraces.
+SUMMARY = re.compile(r"^SUMMARY: \w+Sanitizer: [^/\n]*(/[^:\n]*):(\d+)(?::\d+)? in ", re.MULTILINE)
+FRAME = re.compile(r" at (/[^:\n]*):(\d+)(?::\d+)?$", re.MULTILINE)
 FATAL = re.compile(r"(.*Fatal error: .*)")
 COMPLAINT = re.compile(r"(error|warning): ")
 COLORS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -71,11 +74,25 @@ def killed(code, log):
 
 def in_backtrace(log, tests):
     """Returns the tests that a crash's backtrace names: Swift Testing starts all tests at once, so many were running."""
+    trace = backtrace(log)
+    return [test for test in tests if re.search(in_a_frame(test), trace)]
+
+
+def backtrace(log):
+    """Returns the crashed thread's frames, because other threads were running other tests; without threads, what follows the crash."""
     start = CRASH.search(log)
     after = log[start.end():] if start else ""
-    if thread := CRASHED_THREAD.search(after):  # Other threads were running other tests.
-        after = thread[1]
-    return [test for test in tests if re.search(in_a_frame(test), after)]
+    thread = CRASHED_THREAD.search(after)
+    return thread[1] if thread else after
+
+
+def place(pattern, text, project):
+    """Returns the first line of the project's own code that the pattern finds, as ` at Sources/A.swift:5`; an empty text if there is none."""
+    for match in pattern.finditer(text):
+        file = os.path.relpath(os.path.realpath(match[1]), os.path.realpath(project))
+        if not file.startswith(("../", ".build/", ".ci/")):
+            return f" at {file}:{match[2]}"
+    return ""
 
 
 def in_a_frame(test):

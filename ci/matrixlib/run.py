@@ -42,7 +42,7 @@ def run(options, cells, places):
     screen.verbose = options.verbose
     if leaves_out and inputs.files(project) is None:
         folder = next(iter(inputs.listed(project)[1]), project)
-        print(f"ci/matrix: git can't say which files there are (git -C {folder} status says why), so that --changed leaves nothing out")
+        print(f"ci/matrix: git can't say which files there are (git -C {folder} status says why), so --changed runs all of them")
     for cell in cells if leaves_out else ():
         for glob in inputs.unmatched(project, cell) if inputs.files(project) is not None else ():
             print(f"ci/matrix: {cell.id}: no file below the project's folder fits '{glob}' of its inputs, so that --changed doesn't leave it out")

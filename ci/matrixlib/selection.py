@@ -40,8 +40,10 @@ def changed(options, cells, history):
 
 def axis_value(matrix, text):
     axis, separator, value = text.partition("=")
-    if not separator or axis not in matrix.axes:
+    if not separator:
         raise Problem(f"'{text}' is not AXIS=VALUE; axes: {', '.join(matrix.axes)}")
+    if axis not in matrix.axes:
+        raise Problem(there_is_no("axis", axis, matrix.axes))
     if value not in matrix.axes[axis]:
         raise Problem(there_is_no(f"value of the axis '{axis}' called", value, matrix.axes[axis]))
     return axis, value

@@ -40,7 +40,7 @@ class StepRunner:
             result.notes.append(f"processes that could not be ended: {', '.join(ended.unkillable)}")
         with testlog.lines(log) as printed:  # Reads all lines, because a test that fails because of a race isn't flaky.
             found, _ = diagnosis.sanitizer(printed)
-        judge(result, step, ended, diagnosis.plain(diagnosis.read(log)), found)
+        judge(result, step, ended, diagnosis.plain(diagnosis.read(log)), found, self.places.project)
         return result
 
     def run(self, cell, step):
@@ -89,7 +89,7 @@ def names(tests):
     return shown if len(tests) <= 5 else f"{shown} and {len(tests) - 5} more"
 
 
-def judge(result, step, ended, log, found):
+def judge(result, step, ended, log, found, project):
     """Sets the result's status, and the reason in one line; `found` is what a sanitizer found."""
     running, failing = with_status(result, "running"), with_status(result, "failed")
     beside = f"; running: {names(running)}" if running else ""
@@ -99,7 +99,7 @@ def judge(result, step, ended, log, found):
         result.why = f"not finished within {step.timeout} s" if ended.reason == "timeout" else "interrupted"
         result.why += beside or (f"; all {len(result.tests)} tests had ended" if result.tests else "")
         if ended.running:
-            result.why += f"; still there: {', '.join(ended.running[:3])}"
+            result.why += f"; was still running: {', '.join(ended.running[:3])}"
     elif ended.code == 0 and result.finding:
         result.why = f"ended well, but there is {result.finding}"
     elif ended.code == 0 and step.reports_tests and all(test.status == "skipped" for test in result.tests):
@@ -111,13 +111,18 @@ def judge(result, step, ended, log, found):
     elif ended.code == 0:
         result.status = "passed"
     elif found:
-        result.why, result.finding = found + beside, found
+        result.why, result.finding = found + diagnosis.place(diagnosis.SUMMARY, log, project) + beside, found
     elif step.reports_tests and (running or (diagnosis.SIGNAL if failing else diagnosis.CRASH).search(log)):
         result.status = "crashed"
         # A test that recorded an issue while all were running is more likely to have crashed than the others.
         running = sorted(running, key=lambda test: not test.messages)
         named = diagnosis.in_backtrace(log, running)
-        result.why = f"crashed in {names(named)}" if named else f"crashed; running: {names(running)}" if running else "crashed outside of a test"
+        if named:
+            result.why = f"crashed in {names(named)}{diagnosis.place(diagnosis.FRAME, diagnosis.backtrace(log), project)}"
+        elif running and not diagnosis.CRASH.search(log):
+            result.why = f"the test process ended (exit, kill or crash) in the middle of {names(running)}"
+        else:
+            result.why = f"crashed; running: {names(running)}" if running else "crashed outside of a test"
         if how := diagnosis.killed(ended.code, log):
             result.why += f"; {how}"
     elif result.finding or failing:

@@ -37,6 +37,8 @@ class CellsCase(ProjectCase):
         self.refused(cell + 'run = "true"\nlable = "x"', "cell 'a': there is no key 'lable': did you mean labels?; known: axes, build, env, exclusive, flags, id, inputs, "
                      "job, labels, optional, requires, retries, run, runner, steps, timeout, what")
         self.refused(cell, "cell 'a': needs either 'run' or 'steps'")
+        self.refused(cell + 'run = "true"\nsteps = ["build"]', "cell 'a': has both 'run' and 'steps'")
+        self.refused(cell + 'run = "true"\nenv = { A = "1", B = 2 }', "cell 'a': the value of 'B' in 'env' is not a string")
         self.refused(cell + 'steps = ["biuld"]', "cell 'a': there is no step 'biuld'; known: ; a command of one word: { run = \"biuld\" }")
         self.refused(cell + 'steps = ["swift build", "swift test"]', "cell 'a': two steps are called 'swift': { name = \"…\", run = \"…\" } gives one a name")
         self.refused(cell + 'run = "true"\nenv = { PATH = "{project}/bin:$PATH" }',
@@ -124,7 +126,7 @@ class CellsCase(ProjectCase):
         for arguments in (["three"], ["x*"], ["!three"], ["-l", "quick"], ["-a", "language=4"], ["-a", "color=red"], ["-a", "language"]):
             code, said = self.matrix("run", *arguments)
             self.assertEqual(code, 2, said)
-            self.assertIn(arguments[-1].lstrip("!").rpartition("=")[2], said)
+            self.assertIn(arguments[-1].lstrip("!").rpartition("language=")[2].partition("=")[0], said)
 
     def test_explaining_takes_a_glob(self):
         self.cells(TWO)
@@ -180,7 +182,7 @@ class CellsCase(ProjectCase):
 
     def test_a_folder_without_cells_is_told_what_to_do(self):
         (self.project / "ci").rmdir()
-        for folder, words in ((self.project, f"{MATRIX} --project {self.project} init writes a first one"), (self.project / "none", "nor such a folder")):
+        for folder, words in ((self.project, f"{MATRIX} --project {self.project} init writes a first one"), (self.project / "none", "there is no such folder either")):
             code, said = self.matrix("list", "--project", str(folder))
             self.assertEqual(code, 2)
             self.assertIn(words, said)

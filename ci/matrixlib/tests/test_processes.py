@@ -152,7 +152,7 @@ class ProcessesCase(SpawningCase):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\ntimeout = 2\nrun = 'yes'\n")
         code, said = self.matrix("run", "a")
         self.assertEqual((code, last_line(said)), (124, "0 passed, 1 failed, 0 skipped"))
-        self.assertIn("not finished within 2 s; still there: yes (pid", said)
+        self.assertIn("not finished within 2 s; was still running: yes (pid", said)
 
     def test_a_closed_pipe_and_a_file_that_is_too_long_end_a_command_as_they_do_in_a_shell(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = '''set +e; yes | head -1; echo ${PIPESTATUS[0]} > pipe; "

@@ -90,6 +90,7 @@ class ReportCase(ProjectCase):
         self.assertIn(f"ci/matrix: there is no {self.project}/none.json\n", table)
         self.assertTrue(table.endswith("\n0 passed, 3 failed, 0 skipped\n"))
         self.assertEqual(self.matrix("report", file, "--expect", "[]")[0], 2)
+        self.assertEqual(self.matrix("report", file, "--expect", "")[0], 2, "the job that prints it has failed")
 
     def test_options_may_stand_between_the_files(self):
         one, two, page = (str(self.project / name) for name in ("1.json", "2.json", "page.html"))

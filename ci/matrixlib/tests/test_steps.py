@@ -38,6 +38,12 @@ class StepsCase(ProjectCase):
         self.assertEqual(self.ran("--step", "two", "--", "x"), ["two x"])
         self.assertEqual(self.ran("--step", "three", "--", "{x}"), ["three {x}"])
 
+    def test_arguments_for_no_cell_in_particular_are_for_tests(self):
+        formats = THREE.split("steps = [")[0].replace('id = "a"', 'id = "format"') + 'labels = ["smoke"]\nrun = "echo formatted >> ran; true"\n'
+        self.cells(formats + THREE.replace('id = "a"', 'id = "a"\nlabels = ["smoke"]'))
+        self.assertEqual(self.matrix("run", "--", "x")[0], 0)
+        self.assertEqual((self.project / "ran").read_text().splitlines(), ["one x", "three"])
+
     def test_again_is_with_the_steps_before_that_build(self):
         self.cells(cell("z") + """[[cell]]
 id = "a"

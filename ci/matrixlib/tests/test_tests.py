@@ -116,6 +116,14 @@ class TestsCase(ProjectCase):
                'Thread 2:\n\n0 three() in x\n')
         self.assertEqual([test.name for test in in_backtrace(log, running)], ["Made.Up/two()"])
 
+    def test_the_place_of_a_crash_or_a_race_is_the_first_one_in_the_project(self):
+        from matrixlib.diagnosis import FRAME, SUMMARY, place
+        frames = "0 [inlined] first in x at /usr/lib/Array.swift:6:1\n1 two() in x at {0}/.build/x.swift:1:1\n2 one() in x at {0}/Tests/Up.swift:7:12\n"
+        self.assertEqual(place(FRAME, frames.format("/made"), "/made"), " at Tests/Up.swift:7")
+        self.assertEqual(place(FRAME, frames.format("/other"), "/made"), "")
+        race = "SUMMARY: ThreadSanitizer: data race (/made/x:arm64+0x1) in read\nSUMMARY: ThreadSanitizer: data race /made/Tests/Up.swift:8:85 in $s4one\n"
+        self.assertEqual(place(SUMMARY, race, "/made"), " at Tests/Up.swift:8")
+
     def test_a_hang_is_not_told_with_those_that_waited_for_their_turn(self):
         self.assertEqual(self.ran("zero=waiting one=pass two=hang", timeout=3), (124, "0 passed, 1 failed, 0 skipped"))
         self.assertIn("not finished within 3 s; running: Made.Up/two()", self.said)
@@ -130,15 +138,15 @@ class TestsCase(ProjectCase):
 
     def test_a_daemon_that_a_test_left_is_named_when_the_time_is_up(self):
         self.assertEqual(self.ran("one=pass two=pass x=linger", timeout=3), (124, "0 passed, 1 failed, 0 skipped"))
-        self.assertRegex(self.said, r"not finished within 3 s; all 2 tests had ended; still there: sleep \(pid \d+: sleep 1000\)")
+        self.assertRegex(self.said, r"not finished within 3 s; all 2 tests had ended; was still running: sleep \(pid \d+: sleep 1000\)")
 
     def test_a_stopped_process_is_told_as_such(self):
         self.assertEqual(self.ran("one=stop", timeout=3), (124, "0 passed, 1 failed, 0 skipped"))
-        self.assertRegex(self.said, r"running: Made.Up/one\(\); still there: \w+ \(pid \d+, stopped \(state T\): ")
+        self.assertRegex(self.said, r"running: Made.Up/one\(\); was still running: \w+ \(pid \d+, stopped \(state T\): ")
 
     def test_who_recorded_something_before_the_process_ended_is_named_first(self):
         self.assertEqual(self.ran("aa=open bb=open cc=record-and-exit")[0], 1)
-        self.assertIn("crashed; running: Made.Up/cc(), Made.Up/aa(), Made.Up/bb()", self.said)
+        self.assertIn("test: the test process ended (exit, kill or crash) in the middle of Made.Up/cc(), Made.Up/aa(), Made.Up/bb()", self.said)
 
     def test_a_test_process_that_got_sigkill_is_told(self):
         self.assertEqual(self.ran("aa=killed")[0], 1)

@@ -18,7 +18,7 @@ class UsageCase(ProjectCase):
 
     def test_it_is_that_of_the_verb(self):
         for arguments in (["run", "--fail-fas", "--x"], ["run", "--jobs", "0"], ["explain"], ["explain", "a", "b"], ["compare", "1"],
-                          ["run", "--watch", "--dry-run"], ["run", "--report", "-"], ["list", "a", "--", "b"], ["report", "--watch"], ["init", "x"],
+                          ["run", "--watch", "--dry-run"], ["run", "--report", "-"], ["run", "--report", "."], ["list", "a", "--", "b"], ["report", "--watch"], ["init", "x"],
                           ["completion", "--x"]):
             said = self.said(*arguments)
             self.assertTrue(said.startswith("usage: ci/matrix ") and f" {arguments[0]} " in said.splitlines()[0], said)
