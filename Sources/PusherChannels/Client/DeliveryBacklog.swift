@@ -81,8 +81,3 @@ extension Delivery {
         }
     }
 }
-
-extension PusherError {
-    /// The number of bytes of its text, which may quote a server.
-    var size: Int { message.utf8.count }
-}

@@ -39,6 +39,9 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// which is safe to write to a log or a terminal. The passwords and queries of addresses are left out.
     public let message: String
 
+    /// The number of bytes that it keeps while it waits.
+    var size: Int { message.utf8.count }
+
     /// The time to wait before a retry, if the other side gave one: an authorization endpoint or the HTTP API in `Retry-After`,
     /// in seconds.
     public let retryAfter: Duration?

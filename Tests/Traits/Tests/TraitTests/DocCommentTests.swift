@@ -15,6 +15,7 @@ enum DocCommentTests {
     struct ChannelReader: Service {
         let pusher: Pusher
         let channel: String
+        var clock: any Clock<Duration> = ContinuousClock()
 
         func run() async throws {
             while true {
@@ -26,7 +27,7 @@ enum DocCommentTests {
                     print("not in \(channel), for now: \(error)")
                 }
                 do {
-                    try await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(60)) }
+                    try await cancelWhenGracefulShutdown { try await clock.sleep(for: .seconds(60), tolerance: nil) }
                 } catch {
                     return  // the group ends
                 }

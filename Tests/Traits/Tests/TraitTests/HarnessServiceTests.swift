@@ -62,7 +62,9 @@ import Testing
             harness.session.stub("POST /pusher/auth", .http(403)).times(1)
             let pusher = harness.makePusher()
             let recorder = RecordingDelegate(of: pusher)
-            let readers = ["private-room", "news"].map { DocCommentTests.ChannelReader(pusher: pusher, channel: $0) }
+            let readers = ["private-room", "news"].map {
+                DocCommentTests.ChannelReader(pusher: pusher, channel: $0, clock: harness.clock)
+            }
             try await harness.withServices(pusher, readers[0], readers[1]) {
                 try await harness.eventually("one is refused and the other subscribed", within: .zero) {
                     recorder.notifications.contains { $0.failure?.code == 403 }
