@@ -30,7 +30,24 @@ struct PusherChannelsCommand: AsyncParsableCommand {
 
     static func main() async {
         haveStandardDescriptors()
-        await main(nil)
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+        } catch {
+            end(with: error)
+        }
+    }
+
+    /// Prints an error or the help that was asked for, and ends with its status. ArgumentParser's own exit writes an error byte by
+    /// byte, so that a client's log line, which another thread writes, can come in the middle.
+    private static func end(with error: any Error) -> Never {
+        let (text, code) = (fullMessage(for: error), exitCode(for: error))
+        if code.isSuccess {
+            print(text)
+        } else if !text.isEmpty {
+            note(text)
+        }
+        Foundation.exit(code.rawValue)
     }
 
     /// Opens the standard descriptors that are closed, as with `<&-`, because the next files to be opened would be taken for

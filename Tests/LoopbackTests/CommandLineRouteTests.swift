@@ -73,6 +73,7 @@ import TestSupport
             let error = errors.last { $0.hasPrefix("Error: ") }
             #expect(error?.hasPrefix("Error: step 2, ann and bob connect: ") == true, "\(errors)")
             #expect(error?.contains("Proxy 127.0.0.1:\(refusing.port)") == true, "\(errors)")
+            #expect(!errors.contains { $0.contains("nothing refers to the client") }, "\(errors)")
         }
     }
 

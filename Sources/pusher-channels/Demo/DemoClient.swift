@@ -14,6 +14,11 @@ final class DemoClient {
         pusher.bind { [notifications] in notifications.add(.event($0)) }
     }
 
+    deinit {
+        // Otherwise, a demo that fails would also log that nothing refers to its clients.
+        pusher.disconnect()
+    }
+
     func subscribe(_ channel: String) {
         let notifications = notifications
         pusher.subscribe(
