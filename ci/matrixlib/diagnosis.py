@@ -14,8 +14,8 @@ SIGNAL = re.compile(r"error: Exited with unexpected signal code (\d+)|\*\*\* Sig
 # This may also be in a test's expectation, or in the output of a process that a test started.
 CRASH = re.compile(rf"{SIGNAL.pattern}|Fatal error: |Current stack trace|💣 Program crashed")
 CRASHED_THREAD = re.compile(r"^Thread \d+[^\n]* crashed:$(.*?)(?=^Thread \d|\Z)", re.MULTILINE | re.DOTALL)
-# The line that ends a sanitizer's report, if it knows a line of code; and that of a frame in Swift's own backtraces.
-SUMMARY = re.compile(r"^SUMMARY: \w+Sanitizer: [^/\n]*(/[^:\n]*):(\d+)(?::\d+)? in ", re.MULTILINE)
+# A frame that has a line of code, in a sanitizer's report and in Swift's own backtraces.
+OF_REPORT = re.compile(r"^ *#\d+ .*? (/[^:\n]*):(\d+)(?::\d+)?(?: |$)", re.MULTILINE)
 FRAME = re.compile(r" at (/[^:\n]*):(\d+)(?::\d+)?$", re.MULTILINE)
 FATAL = re.compile(r"(.*Fatal error: .*)")
 COMPLAINT = re.compile(r"(error|warning): ")

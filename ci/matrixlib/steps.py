@@ -111,7 +111,7 @@ def judge(result, step, ended, log, found, project):
     elif ended.code == 0:
         result.status = "passed"
     elif found:
-        result.why, result.finding = found + diagnosis.place(diagnosis.SUMMARY, log, project) + beside, found
+        result.why, result.finding = found + diagnosis.place(diagnosis.OF_REPORT, log, project) + beside, found
     elif step.reports_tests and (running or (diagnosis.SIGNAL if failing else diagnosis.CRASH).search(log)):
         result.status = "crashed"
         # A test that recorded an issue while all were running is more likely to have crashed than the others.

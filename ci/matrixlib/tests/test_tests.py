@@ -117,12 +117,13 @@ class TestsCase(ProjectCase):
         self.assertEqual([test.name for test in in_backtrace(log, running)], ["Made.Up/two()"])
 
     def test_the_place_of_a_crash_or_a_race_is_the_first_one_in_the_project(self):
-        from matrixlib.diagnosis import FRAME, SUMMARY, place
+        from matrixlib.diagnosis import FRAME, OF_REPORT, place
         frames = "0 [inlined] first in x at /usr/lib/Array.swift:6:1\n1 two() in x at {0}/.build/x.swift:1:1\n2 one() in x at {0}/Tests/Up.swift:7:12\n"
         self.assertEqual(place(FRAME, frames.format("/made"), "/made"), " at Tests/Up.swift:7")
         self.assertEqual(place(FRAME, frames.format("/other"), "/made"), "")
-        race = "SUMMARY: ThreadSanitizer: data race (/made/x:arm64+0x1) in read\nSUMMARY: ThreadSanitizer: data race /made/Tests/Up.swift:8:85 in $s4one\n"
-        self.assertEqual(place(SUMMARY, race, "/made"), " at Tests/Up.swift:8")
+        race = "  #0 $s3one /made/Tests/Up.swift (x+0x1)\n  #1 malloc /src/tsan.cpp:6:5 (x+0x8)\n  #2 $s3one /made/Tests/Up.swift:8:85 (x+0x2)\n"
+        self.assertEqual(place(OF_REPORT, race, "/made"), " at Tests/Up.swift:8")
+        self.assertEqual(place(OF_REPORT, "    #1 0x55 in $s3two /made/Tests/Up.swift:9:3\n", "/made"), " at Tests/Up.swift:9")
 
     def test_a_hang_is_not_told_with_those_that_waited_for_their_turn(self):
         self.assertEqual(self.ran("zero=waiting one=pass two=hang", timeout=3), (124, "0 passed, 1 failed, 0 skipped"))
