@@ -85,8 +85,8 @@ class HostileCase(ProjectCase):
             self.answered(4, "ci/matrix itself failed: AttributeError('made up')", "run", "*")
         self.assertEqual(self.statuses(), {"a": "passed", "c": "failed"})
 
-    def test_a_report_in_the_place_of_a_folder(self):
-        self.answered(4, "the results could not be written", "run", "a", "--report", str(self.project))
+    def test_a_report_below_a_file(self):
+        self.answered(4, "the results could not be written", "run", "a", "--report", str(self.project / "ci/cells.toml/report"))
 
     def test_a_pipe_that_a_report_goes_to_is_written_into_and_not_replaced(self):
         pipe, link = self.project / "pipe", self.project / "link"

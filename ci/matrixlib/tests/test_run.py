@@ -155,7 +155,7 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
 
     def test_a_report_that_can_not_be_written_is_told_in_a_line(self):
         self.cells(cell("a"))
-        code, said = self.matrix("run", "a", "--report", ".")
+        code, said = self.matrix("run", "a", "--report", "/dev/full")
         self.assertEqual(code, 4, said)
         self.assertIn("the results could not be written: ", said)
         self.assertNotIn("Traceback", said)
@@ -287,7 +287,7 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
     def test_results_that_cannot_be_written_hide_no_result(self):
         self.cells(cell("a") + cell("b", "false"))
         for name, expected in (("a", (4, "1 passed, 0 failed, 0 skipped")), ("b", (1, "0 passed, 1 failed, 0 skipped"))):
-            code, said = self.matrix("run", name, "--report", str(self.project))
+            code, said = self.matrix("run", name, "--report", "/dev/full")
             self.assertEqual((code, last_line(said)), expected, said)
             self.assertIn("the results could not be written: ", said)
 
