@@ -181,7 +181,7 @@ def run_cells(options):
         matrix, cells = chosen(options)
         if by_default and not cells and (others := select(matrix, options.names)):
             print(f"ci/matrix: no cell has the label smoke, which run alone means; by name or label: {', '.join(cell.id for cell in others)}")
-        if by_default and options.rest:  # Arguments of nobody's choice are for tests: a formatter doesn't know --filter.
+        if by_default and options.rest:  # Where no cell is named, they are for tests: a formatter doesn't know --filter.
             cells = [cell for cell in cells if any(step.takes("tests") for step in cell.steps)] or cells
         return run(options, changed(options, cells, History(places)), places)
 

@@ -14,9 +14,10 @@ SIGNAL = re.compile(r"error: Exited with unexpected signal code (\d+)|\*\*\* Sig
 # This may also be in a test's expectation, or in the output of a process that a test started.
 CRASH = re.compile(rf"{SIGNAL.pattern}|Fatal error: |Current stack trace|💣 Program crashed")
 CRASHED_THREAD = re.compile(r"^Thread \d+[^\n]* crashed:$(.*?)(?=^Thread \d|\Z)", re.MULTILINE | re.DOTALL)
-# A frame that has a line of code, in a sanitizer's report and in Swift's own backtraces.
-OF_REPORT = re.compile(r"^ *#\d+ .*? (/[^:\n]*):(\d+)(?::\d+)?(?: |$)", re.MULTILINE)
-FRAME = re.compile(r" at (/[^:\n]*):(\d+)(?::\d+)?$", re.MULTILINE)
+# A frame that has a line of code, in a sanitizer's report and in Swift's own backtraces. A path ends at a space, because a search that
+# went on to the end of the line would take the square of a long line's length.
+OF_REPORT = re.compile(r"^ *#\d+ .*? (/[^:\s]*):(\d+)(?::\d+)?(?: |$)", re.MULTILINE)
+FRAME = re.compile(r" at (/[^:\s]*):(\d+)(?::\d+)?$", re.MULTILINE)
 FATAL = re.compile(r"(.*Fatal error: .*)")
 COMPLAINT = re.compile(r"(error|warning): ")
 COLORS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")

@@ -123,10 +123,12 @@ class CellsCase(ProjectCase):
 
     def test_what_is_unknown_is_a_mistake_and_not_an_empty_selection(self):
         self.cells(TWO)
-        for arguments in (["three"], ["x*"], ["!three"], ["-l", "quick"], ["-a", "language=4"], ["-a", "color=red"], ["-a", "language"]):
+        for *arguments, named in (
+                ["three", "'three'"], ["x*", "'x*'"], ["!three", "'three'"], ["-l", "quick", "'quick'"], ["-a", "language=4", "'4'"],
+                ["-a", "color=red", "no axis 'color'"], ["-a", "language", "'language' is not AXIS=VALUE"]):
             code, said = self.matrix("run", *arguments)
             self.assertEqual(code, 2, said)
-            self.assertIn(arguments[-1].lstrip("!").rpartition("language=")[2].partition("=")[0], said)
+            self.assertIn(named, said)
 
     def test_explaining_takes_a_glob(self):
         self.cells(TWO)

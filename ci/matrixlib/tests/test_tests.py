@@ -171,8 +171,10 @@ class TestsCase(ProjectCase):
         self.assertIn("test: failed 3 times: Made.Up/one()", self.said)
 
     def test_a_backtrace_is_looked_for_in_a_time_that_grows_with_the_log_alone(self):
-        from matrixlib.diagnosis import in_backtrace
+        from matrixlib.diagnosis import FRAME, OF_REPORT, in_backtrace, place
         from matrixlib.results import Test
+        for pattern in (FRAME, OF_REPORT):  # The square of these lengths would take hours.
+            self.assertEqual(place(pattern, "#1" + " at /x" * 700_000, "/made"), "")
         in_backtrace("Fatal error: made up\n" + "Thread 12 did a thing\n" * 100_000, [Test("Made.Up/one()", "running")])
 
     def test_of_a_test_that_fails_in_a_loop_the_first_messages_are_kept(self):
