@@ -1,10 +1,13 @@
 """Tests where ci/tools/mutants puts its mutants, and how it judges a run, with a made-up layer and a made-up test program."""
 
+import shutil
 import subprocess
 import sys
 import unittest
 
 from support import LIMIT, ROOT, ProjectCase
+
+NEEDS_SWIFT = unittest.skipUnless(shutil.which("swiftc"), "parses Swift")
 
 SOURCE = "func f(_ a: Int) -> Bool {\n    let b = a < 2\n    g(a)\n    return b\n}\n"
 
@@ -122,8 +125,20 @@ class Mutants(ProjectCase):
                 self.assertEqual(code, 1, said)
                 self.assertIn(problem, said)
 
+    @NEEDS_SWIFT
+    def test_a_part_cannot_be_switched(self):
+        self.assertEqual(self.mutants("places"), (0, ""))
+        for old, new in (('"a < 2"', '"= a < 2"'), ('"g(a)"', '"g("')):
+            with self.subTest(new):
+                self.write("Tests/Mutants/Support.toml", LIST.replace(f"old = {old}", f"old = {new}"))
+                code, said = self.mutants("places")
+                self.assertEqual(code, 1, said)
+                self.assertIn("Sources/PusherChannels/Support/F.swift:", said)
+                self.assertIn("only a part", said)
+
 
 class Lists(unittest.TestCase):
+    @NEEDS_SWIFT
     def test_each_mutant_has_its_place(self):
         done = subprocess.run(
             [sys.executable, ROOT / "ci/tools/mutants", "places"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
