@@ -2,9 +2,14 @@
 #ifndef CLWS_H
 #define CLWS_H
 
+#include <fcntl.h>
 #include <libwebsockets.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 // Swift imports this union with two names for one member.
 static inline struct lws *clws_adopt(struct lws_vhost *vhost, int descriptor, const char *protocol) {
@@ -32,5 +37,8 @@ static inline void clws_set_alarm(struct clws_alarm *alarm, struct lws_context *
 }
 
 static inline void clws_stop_alarm(struct clws_alarm *alarm) { lws_sul_cancel(&alarm->timer); }
+
+// Puts a copy of a descriptor in the place of another. The C library declares dup3 only with _GNU_SOURCE.
+static inline int clws_replace(int descriptor, int copied) { return (int)syscall(SYS_dup3, copied, descriptor, O_CLOEXEC); }
 
 #endif

@@ -55,7 +55,7 @@ final class LibwebsocketsContext {
     /// The state of the process that libwebsockets changes when contexts are made and destroyed: the disposition of SIGPIPE,
     /// whose earlier value is kept here, and since 4.3 a count of its log's users. It changes these without a lock, and ends the
     /// process if it finds the count wrong, so this lock allows only one context at a time to be made or destroyed.
-    private static let ofTheProcess = Locked(sigaction())
+    static let ofTheProcess = Locked(sigaction())
 
     /// Makes a context. libwebsockets then ignores SIGPIPE for the whole process, which would keep `program | head` running
     /// forever.
@@ -68,7 +68,7 @@ final class LibwebsocketsContext {
             sigaction(SIGPIPE, nil, &present)
             if present.isIgnoring { sigaction(SIGPIPE, &disposition, nil) }
         }
-        return lws_create_context(&info)
+        return RouteMonitors.removed { lws_create_context(&info) }
     }
 }
 
