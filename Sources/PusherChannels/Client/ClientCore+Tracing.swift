@@ -65,7 +65,7 @@ extension ClientCore {
         switch operation {
         case .connecting(let attempt, let secure):
             let request = target.request(secure: secure)
-            attributes["server.address"] = request.host
+            attributes["server.address"] = request.host.hostWithoutSecrets
             attributes["server.port"] = request.port
             attributes["network.protocol.name"] = "websocket"
             attributes["pusher.attempt"] = attempt.number

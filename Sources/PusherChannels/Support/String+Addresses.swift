@@ -15,6 +15,9 @@ extension String {
         if let end = text.utf8.firstIndex(where: \.beginsQuery) {
             text.replaceSubrange(text.utf8.index(after: end)..., with: "…")
         }
+        // Without a scheme, or with a misspelt one, nothing says where the host begins.
+        let scheme = text.utf8.indices.first { text.utf8[$0...].starts(with: "://".utf8) } ?? text.endIndex
+        if let at = text.utf8[..<scheme].lastIndex(of: UInt8(ascii: "@")) { text.replaceSubrange(..<at, with: "…") }
         return text
     }
 

@@ -183,12 +183,18 @@ import FoundationNetworking
         #expect(rig.recorder.errors.isEmpty)
     }
 
-    @Test(arguments: ["", "not an address", "/pusher/auth", "ftp://example/auth", "http://", "mailto:a@b"])
+    @Test(arguments: ["", "not an address", "/pusher/auth", "ftp://example/auth", "http://", "mailto:a"])
     func anAddressThatIsNone(endpoint: String) {
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: endpoint))
         rig.pusher.subscribe("private-room")
         #expect(rig.recorder.errors.map(\.message) == ["\(endpoint) is not an http address"])
         #expect(rig.session.requests.isEmpty)
+    }
+
+    @Test func aPasswordInAnAddressWithoutASchemeIsInNoError() {
+        let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "ann:pw@app.example/auth"))
+        rig.pusher.subscribe("private-room")
+        #expect(rig.recorder.errors.map(\.message) == ["…@app.example/auth is not an http address"])
     }
 
     // Proves P6.4, P6.9.

@@ -20,7 +20,8 @@ import Testing
 
     @Test(arguments: [
         ("example.com/auth?token=x", "example.com/auth?…"), ("https://ann:pw@example.com/a?b", "https://…@example.com/a?…"),
-        ("/app/key", "/app/key"),
+        ("/app/key", "/app/key"), ("ann:pw@example.com/auth", "…@example.com/auth"), ("https//ann:p/w@c/d", "…@c/d"),
+        ("https:/ann:pw@c?t=x", "…@c?…"), ("c/d?u=http://a:b@e", "c/d?…"), ("https://c/@ann", "https://c/@ann"),
     ])
     func anAddressNeedsNoScheme(text: String, shown: String) {
         #expect(text.addressWithoutSecrets == shown)

@@ -26,6 +26,13 @@ import Tracing
         #expect(client.tracer.activeSpans.isEmpty)
     }
 
+    @Test func aPasswordThatIsNoPartOfAHostIsInNoSpan() throws {
+        let client = TracedClient(server: .manual) { options, _ in options.host = .host("ann:pw@example.org") }
+        client.pusher.connect()
+        client.socket.refuse(.unsupported, "no host")
+        #expect(client.spans("pusher.connect").map { $0["server.address"] } == ["example.org"])
+    }
+
     /// An attempt that the client makes by itself has no parent span.
     @Test func attemptsThatFailEndWithTheirErrors() throws {
         let client = TracedClient(server: .manual) { options, _ in options.reconnectPolicy.maximumRetries = 2 }
