@@ -24,12 +24,16 @@ extension ConnectionMachine {
             let problem = "\(limit) events of \(channel), or \(byteLimit) bytes, wait to be decrypted already"
             return decryptionFailed(envelope, of: channel, problem, into: &effects)
         }
-        if !wasOver, isOver(channel) {
-            // Some channels may have been given up meanwhile.
-            channelsToDecrypt = channelsToDecrypt.filter { isOver($0) }
-            channelsToDecrypt.insert(channel)
-        }
+        if !wasOver { noteIfOver(channel) }
         openNext(of: channel, into: &effects)
+    }
+
+    /// Makes the server wait if too many events of a channel wait to be decrypted, now that nothing else is in their way.
+    private mutating func noteIfOver(_ channel: Name) {
+        guard isOver(channel) else { return }
+        // Some channels may have been given up meanwhile.
+        channelsToDecrypt = channelsToDecrypt.filter { isOver($0) }
+        channelsToDecrypt.insert(channel)
     }
 
     /// Indicates whether the server has to wait, as events pile up because the decrypting thread is busy.
@@ -103,6 +107,7 @@ extension ConnectionMachine {
         encryptedEventsNumbered += 1
         if let (envelope, secret) = subscriptions[channel]?.encryptedEvents?.use(secret, encryptedEventsNumbered) {
             open(envelope, of: channel, with: secret, into: &effects)
+            noteIfOver(channel)
         }
     }
 
@@ -128,6 +133,7 @@ extension ConnectionMachine {
         else { return }
         decryptionFailed(envelope, of: channel, "there is no new key: \(problem)", into: &effects)
         openNext(of: channel, into: &effects)
+        noteIfOver(channel)
     }
 
     private mutating func refreshKey(of channel: Name, at now: Instant, into effects: inout [Effect]) {

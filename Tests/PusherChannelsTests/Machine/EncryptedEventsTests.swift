@@ -84,6 +84,19 @@ import Testing
         #expect(!transcript.machine.isOverWithDecrypting)
     }
 
+    /// Once the key has come or was refused, only the decrypting thread is in their way.
+    @Test(arguments: [true, false]) func whatHasWaitedForAKeyHasTheServerWait(comes: Bool) throws {
+        var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
+        let effects = reply(&transcript, transcript.receive(event("first")), open: opened(with: "new"))
+        for _ in 0..<18 { transcript.receive(event("more")) }
+        let attempt = try #require(effects.authorizations.last)
+        let opening = transcript.play(
+            .authorized(attempt, comes ? .success(auth("new")) : .failure(AuthorizationFailure(message: "no"))))
+        #expect(transcript.machine.isOverWithDecrypting)
+        _ = reply(&transcript, opening, open: opened(with: "new"))
+        #expect(!transcript.machine.isOverWithDecrypting)
+    }
+
     private func data(_ effects: [Effect]) -> [String] {
         effects.deliveries.compactMap { if case .event(let envelope) = $0 { envelope.data } else { nil } }
     }
