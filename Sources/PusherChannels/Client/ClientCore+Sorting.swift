@@ -55,7 +55,7 @@ extension ClientCore {
         {
             return
         }
-        if state.backlog.admits(delivery) { deliveries.append(delivery) }
+        if state.backlog.admits(delivery, heardUpTo: state.came ?? now) { deliveries.append(delivery) }
     }
 
     private func log(notRead streams: [(channel: Name?, name: String)], at now: Instant, _ state: inout State) {

@@ -23,9 +23,13 @@ struct DeliveryBacklog: Sendable {
 
     /// Returns whether there is room for another delivery. Events can be missed, as on any bad connection; notifications about
     /// the connection and its channels can't.
-    mutating func admits(_ delivery: Delivery) -> Bool {
+    ///
+    /// - Parameter heard: The time up to which everything that arrived before this was heard. An event that waited for its key is
+    ///   older than what was read last.
+    mutating func admits(_ delivery: Delivery, heardUpTo heard: Instant) -> Bool {
         guard watermark.state == .dropping, delivery.isOfEvent else { return true }
         dropped += 1
+        heardUpTo = min(heardUpTo, heard)
         if let channel = delivery.envelope?.channel ?? delivery.undecryptedChannel { losses.insert(channel) }
         return false
     }

@@ -14,7 +14,9 @@ import Testing
     }
 
     /// Indicates whether there is room for one more event.
-    private func admits(_ backlog: inout DeliveryBacklog) -> Bool { backlog.admits(event) }
+    private func admits(_ backlog: inout DeliveryBacklog, heardUpTo time: Instant = .seconds(60)) -> Bool {
+        backlog.admits(event, heardUpTo: time)
+    }
 
     @Test func readingGoesOnWhenHalfOfTheQueueIsFree() {
         var backlog = full(10)
@@ -35,6 +37,16 @@ import Testing
         let (losses, since) = backlog.delivered(4, bytes: 0)
         #expect(losses == ["news"])
         #expect(since == .seconds(1))
+    }
+
+    /// An event that waited for its key came before what was read last.
+    @Test func theGapBeginsBeforeTheOldestLoss() {
+        var backlog = full(2)
+        backlog.pauseLimitReached(heardUpTo: .seconds(5))
+        #expect(!admits(&backlog, heardUpTo: .seconds(2)))
+        #expect(!admits(&backlog, heardUpTo: .seconds(3)))
+        let (_, since) = backlog.delivered(2, bytes: 0)
+        #expect(since == .seconds(2))
     }
 
     @Test func whatWasLostIsToldOnce() {
