@@ -61,4 +61,9 @@ struct StreamGap<Element: Sendable>: Sendable {
     mutating func appendedBehindGap() {
         isTrailing = false
     }
+
+    /// Notes that one of several readers took the newest element. It may have reported the gap before the others have made room.
+    mutating func tookNewest() {
+        isTrailing = false
+    }
 }

@@ -123,6 +123,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
                 batch.bytes = size(element)
                 batch.elements.append(element)
                 gap?.tookOldest()
+                if elements.isEmpty { gap?.tookNewest() }
             }
         } else {
             swap(&batch.elements, &elements)

@@ -87,6 +87,20 @@ import Testing
         #expect(read(&queue) == [.number(8)])
     }
 
+    /// One reader may have acted on the gap before another has made room.
+    @Test func aLossAfterTheGapWasReadIsAnotherGap() {
+        var queue = queue(.dropNewest)
+        queue.iterators = 1
+        append(1...3, to: &queue)
+        #expect(queue.take()?.elements.count == 3)
+        queue.iterators = 2
+        append(4...5, to: &queue)
+        #expect(queue.take()?.elements == [.gap(time(4))])
+        append(6...7, to: &queue)
+        #expect(queue.take()?.elements == [.gap(time(6))])
+        #expect(queue.dropped == 4)
+    }
+
     @Test func whoTakesAllAtOnceIsToldTheSame() {
         var queue = queue(.dropNewest)
         queue.iterators = 1
