@@ -87,6 +87,8 @@ final class ClientCore: WebSocketDelegate, Sendable {
     deinit {
         let (timer, tally) = state.withLock { state in
             state.tally.noteEnd(in: state.machine.state)
+            // Calls that still wait on the main actor don't keep the client, so they can't count themselves off.
+            state.tally.noteWaiting(-state.backlog.watermark.count)
             return (state.timer.forget(), state.tally.take())
         }
         timer?.cancel()

@@ -162,6 +162,20 @@ import Testing
         #expect(try !client.metrics.expectTimer("pusher_delivery_wait_seconds").values.isEmpty)
     }
 
+    private final class Listener: MainActorPusherDelegate {}
+
+    /// The calls that wait on the main actor don't keep their client.
+    @Test @MainActor func whatWaitsOnTheMainActorEndsWithTheClient() throws {
+        let listener = Listener()
+        var client: Client? = Client()
+        client?.pusher.mainActorDelegate = listener
+        client?.pusher.connect()
+        let waiting = try #require(try client?.metrics.expectMeter("pusher_waiting_deliveries"))
+        #expect(waiting.lastValue.map { $0 > 0 } == true)
+        client = nil
+        #expect(waiting.lastValue == 0)
+    }
+
     /// The number of metrics is bounded, however many connections there are and whatever a server says.
     @Test func labelsAreBounded() {
         let client = Client { $0.reconnectPolicy.initialDelay = .zero }
