@@ -31,7 +31,8 @@ public struct PusherClientOptions: Sendable {
     /// ``PusherEnvironment/httpSession`` is a ``RoutedHTTPSession``, as it is by default on Linux; any other session keeps its
     /// own settings.
     public var proxy: ProxyConfiguration
-    /// Header fields added to the WebSocket upgrade, such as `Origin`, or fields that a gateway requires.
+    /// Header fields added to the WebSocket upgrade, such as `Origin`, or fields that a gateway requires. Fields of the handshake
+    /// and of proxies are left out; a proxy's user and password belong to ``proxy``.
     public var headers: [String: String] {
         get { secretHeaders.value }
         set { secretHeaders.value = newValue }

@@ -10,10 +10,10 @@ struct UpgradeRequest {
     /// The largest size. Servers refuse more: nginx and Apache take lines of 8 KiB.
     private static let maximumSize = 8192
 
-    /// Headers that belong to the handshake; a user's own would break it.
+    /// Headers that belong to the handshake, where a user's own would break it, or to a proxy, which has its own settings.
     private static let reserved: Set<String> = [
         "host", "connection", "upgrade", "sec-websocket-key", "sec-websocket-version", "sec-websocket-extensions",
-        "content-length", "transfer-encoding",
+        "content-length", "transfer-encoding", "proxy-authorization", "proxy-connection",
     ]
 
     init(_ request: WebSocketRequest) throws(WebSocketFailure) {

@@ -36,7 +36,7 @@ import Testing
     @Test func headersThatBelongToTheHandshakeAreLeftOut() throws {
         let names = [
             "Host", "connection", "UPGRADE", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Extensions",
-            "Content-Length", "Transfer-Encoding",
+            "Content-Length", "Transfer-Encoding", "Proxy-Authorization", "Proxy-Connection",
         ]
         let headers = Dictionary(uniqueKeysWithValues: names.map { ($0, "evil") })
         let lines = try lines(WebSocketRequest(secure: false, host: "a", port: 80, path: "/", headers: headers))
