@@ -69,6 +69,9 @@ struct Listen: AsyncParsableCommand {
             pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) }
         }
         for channel in channels { pusher.subscribe(channel) }
+        // Limited, and on a thread of its own, in case nobody reads our messages.
+        let lines = LineWriter { note($0) }
+        defer { lines.finish(within: .seconds(5)) }
         let (printed, blocked) = (Locked(0), Locked<(any DispatchSourceTimer)?>(nil))
         let (interruptions, interruption) = AsyncStream<Int32>.makeStream()
         onInterruption { signal in
@@ -82,13 +85,13 @@ struct Listen: AsyncParsableCommand {
                 return nil
             }
             group.addTask {
-                let reason = await reasonToEnd(notifications.stream, states, of: pusher)
+                let reason = await reasonToEnd(notifications.stream, states, of: pusher, lines)
                 // The events end with the client; those that came before are still printed.
                 await pusher.shutdown()
                 return reason
             }
             defer { group.cancelAll() }
-            if try await printAll(events, counting: printed) { return nil }
+            if try await printAll(events, counting: printed, lines) { return nil }
             for try await reason in group {
                 if let reason { return reason }
             }
@@ -99,13 +102,15 @@ struct Listen: AsyncParsableCommand {
 
     /// Returns `true` when the requested number of events was printed, and `false` when no more can come. The task that follows
     /// the states explains why.
-    private func printAll(_ events: PusherStream<PusherEvent>, counting printed: Locked<Int>) async throws -> Bool {
+    private func printAll(
+        _ events: PusherStream<PusherEvent>, counting printed: Locked<Int>, _ lines: LineWriter
+    ) async throws -> Bool {
         var dropped = 0
         var iterator = events.makeAsyncIterator()
         while let event = try? await iterator.next() {
             guard isWanted(event) else { continue }
             if events.dropped > dropped {
-                note("\(events.dropped - dropped) events were dropped, as the output was not read")
+                lines.add("\(events.dropped - dropped) events were dropped, as the output was not read")
                 dropped = events.dropped
             }
             output(try line(event))
@@ -122,7 +127,8 @@ struct Listen: AsyncParsableCommand {
     ///
     /// Notifications come in the delegate's order; the reason for a state change comes with the stream's element.
     private func reasonToEnd(
-        _ notifications: AsyncStream<ClientNotification>, _ states: PusherStream<ConnectionStateChange>, of pusher: Pusher
+        _ notifications: AsyncStream<ClientNotification>, _ states: PusherStream<ConnectionStateChange>, of pusher: Pusher,
+        _ lines: LineWriter
     ) async -> (any Error)? {
         var errorLines = ErrorLines()
         var advice = Advice()
@@ -136,25 +142,25 @@ struct Listen: AsyncParsableCommand {
                 if advice.isDue, let reason, DoctorStep(failedWith: reason) == .options {
                     return Failure(ErrorLines.lastLine("can't go on", reason))
                 }
-                note(errorLines.line(TerminalTraits.errors.paint("\(state)", state.color), reason))
-                if let line = advice.line(after: state) { note(line) }
+                lines.add(errorLines.line(TerminalTraits.errors.paint("\(state)", state.color), reason))
+                if let line = advice.line(after: state) { lines.add(line) }
             case .subscribed(let channel):
-                note("subscribed to \(channel)")
+                lines.add("subscribed to \(channel)")
             case .gap(let channel, let date):
-                note("events of \(channel) may be missing since \(date.formatted(.iso8601))")
+                lines.add("events of \(channel) may be missing since \(date.formatted(.iso8601))")
             case .subscriptionFailed(let channel, let error):
                 let what = TerminalTraits.errors.paint("can't subscribe to \(channel)", .red)
                 let line = errorLines.line(what, error)
                 guard pusher.connection.channels.find(name: channel)?.hasFailed == false else {
                     return Failure(ErrorLines.lastLine("can't subscribe to \(channel)", error))
                 }
-                note("\(line); it is tried again")
+                lines.add("\(line); it is tried again")
             case .decryptionFailed(let channel, let event):
-                note("an event \(event.inLogLine()) of \(channel) can't be decrypted")
+                lines.add("an event \(event.inLogLine()) of \(channel) can't be decrypted")
             case .error(let error):
-                if let line = errorLines.line(error) { note(line) }
+                if let line = errorLines.line(error) { lines.add(line) }
             case .interrupted(let signal):
-                note("stopping")
+                lines.add("stopping")
                 return ExitCode(128 + signal)
             case .event, .memberAdded, .memberRemoved:
                 break
