@@ -15,14 +15,20 @@ extension TestHarness {
     /// }
     /// ```
     ///
+    /// A service that has not ended after a minute of the harness's time is a failure of the test. If the test is cancelled, for
+    /// example by its time limit, so is the group.
+    ///
     /// - Parameters:
     ///   - services: The services, in the order in which they start.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
     ///   - isolation: The actor that the test runs on, by default the caller's.
     ///   - body: The test.
-    /// - Throws: Any error from `body`; otherwise the error that ended the group.
+    /// - Throws: Any error from `body`; otherwise the error that ended the group, or ``NeverHappened`` if a service did not end.
     @discardableResult
     public func withServices<Result>(
-        _ services: any Service..., isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+        _ services: any Service..., file: String = #fileID, line: Int = #line, isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> Result
     ) async throws -> Result {
         let group = ServiceGroup(services: services, logger: makeLogger("services"))
         let running = Task { try await group.run() }
@@ -31,33 +37,41 @@ extension TestHarness {
             result = try await body()
         } catch {
             await group.triggerGracefulShutdown()
-            throw await Self.explained(error, by: end(of: running))
+            throw await Self.explained(error, by: end(of: running, file, line))
         }
         await group.triggerGracefulShutdown()
-        try await end(of: running).get()
+        try await end(of: running, file, line).get()
         return result
     }
 
     /// Adds a service's error to that of a wait, because it may be the reason why the condition never came true.
     private static func explained(_ error: any Error, by outcome: Result<Void, any Error>) -> any Error {
-        guard var wait = error as? NeverHappened, case .failure(let cause) = outcome else { return error }
+        guard var wait = error as? NeverHappened, case .failure(let cause) = outcome, !(cause is NeverHappened) else {
+            return error
+        }
         wait.story = "a service failed: \(cause); \(wait.story)"
         return wait
     }
 
-    /// Waits for a group to end. Until then, runs what is ready on the harness's executor if that runs no body, because nothing
-    /// else does and the clients' work for ending may be on it.
-    private func end(of running: Task<Void, any Error>) async -> Result<Void, any Error> {
-        let others = Task {
-            while !Task.isCancelled {
-                runExecutor()
-                await Self.pause(.milliseconds(2))
-            }
+    /// Waits for a group that is shutting down. Its services may be waiting for a timer, or have work on the harness's executor.
+    private func end(of running: Task<Void, any Error>, _ file: String, _ line: Int) async -> Result<Void, any Error> {
+        let wait = LookWait(deadline: scheduler.now + .seconds(60), patience: .seconds(5)) {
+            _ = await running.result
+            return true
         }
-        let result = await running.result
-        others.cancel()
-        await others.value
-        return result
+        let failure: any Error
+        do {
+            if try await look(wait) != nil { return await running.result }
+            failure = neverHappened(
+                "every service ends", .seconds(60), file, line,
+                others: "they were asked to shut down gracefully, which ends no sleep: `cancelWhenGracefulShutdown` does; ")
+        } catch {
+            failure = error
+        }
+        running.cancel()
+        // In a task of its own, because this one may be cancelled.
+        _ = try? await Task { try await look(wait) }.value
+        return .failure(failure)
     }
 }
 #endif

@@ -92,7 +92,7 @@ extension TestHarness {
     }
 
     /// The limits of a wait for a condition.
-    private struct LookWait {
+    struct LookWait {
         let deadline: Instant
         let patience: Duration
         let condition: Condition
@@ -126,7 +126,7 @@ extension TestHarness {
     /// between evaluations.
     ///
     /// - Returns: `nil` if no timer is left and there is no reply within the wait's patience.
-    private func look(_ wait: LookWait) async throws -> Bool? {
+    func look(_ wait: LookWait) async throws -> Bool? {
         let look = Look(at: wait.condition)
         var (watchdog, isLate) = (Watchdog(patience: min(.seconds(1), wait.patience)), false)
         defer {
@@ -151,7 +151,7 @@ extension TestHarness {
     /// The number of times that a condition is evaluated before time moves on.
     private static var turns: Int { 5 }
 
-    private func neverHappened(_ what: String, _ limit: Duration, _ file: String, _ line: Int, others: String)
+    func neverHappened(_ what: String, _ limit: Duration, _ file: String, _ line: Int, others: String)
         -> NeverHappened
     {
         var error = NeverHappened(what: what, limit: limit, now: scheduler.now, pending: scheduler.pendingTimers)

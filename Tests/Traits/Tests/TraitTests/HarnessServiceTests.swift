@@ -74,6 +74,48 @@ import Testing
         }
     }
 
+    /// A service that waits for an hour at a time and does not listen for a shutdown.
+    private struct Sleeper: Service {
+        let clock: any Clock<Duration>
+
+        func run() async throws {
+            while true { try await clock.sleep(for: .seconds(3600)) }
+        }
+    }
+
+    @Test func timePassesForAShutdownThatWaitsForIt() async throws {
+        try await withTestHarness { harness in
+            let socket = harness.makeWebSocket(server: .trusting)
+            let pusher = harness.makePusher(socket: socket)
+            try await harness.withServices(pusher) {
+                try await harness.eventually { pusher.connection.connectionState == .connected }
+                try socket.inject(.latency(.milliseconds(200)))
+            }
+            #expect(pusher.connection.connectionState == .disconnected)
+        }
+    }
+
+    @Test func aServiceThatDoesNotEndFailsTheTest() async throws {
+        try await withTestHarness { harness in
+            let error = await #expect(throws: NeverHappened.self) {
+                try await harness.withServices(Sleeper(clock: harness.clock)) {}
+            }
+            #expect(error?.description.contains("`cancelWhenGracefulShutdown` does") == true, "\(error as Any)")
+        }
+    }
+
+    @Test func theGroupOfACancelledTestIsCancelled() async throws {
+        try await withTestHarness { harness in
+            let test = Task {
+                try await harness.withServices(Sleeper(clock: harness.clock)) {
+                    try await harness.eventually(patience: .seconds(3600)) { false }
+                }
+            }
+            test.cancel()
+            await #expect(throws: CancellationError.self) { try await test.value }
+        }
+    }
+
     @Test func aWaitInVainNamesTheServiceThatFailed() async throws {
         try await withTestHarness { harness in
             let error = await #expect(throws: NeverHappened.self) {
