@@ -66,7 +66,8 @@ public final class MockWebSocket: WebSocket {
     }
 
     deinit {
-        if let server, let connection = state.withLock({ $0.abandon() }) { server.handle(.closed(connection), from: nil) }
+        let connection = state.withLock { $0.abandon() }
+        if let server, let connection { server.handle(.closed(connection), from: nil) }
     }
 
     private static func machine(secret: String?) -> ServerMachine {

@@ -25,6 +25,8 @@ struct SocketScript: Sendable {
         }
         switch step {
         case nil, .expect?: return nil
+        case .serve? where hasAccepted:
+            found.append(Finding(.outOfStep, "\(place), serve, comes after a step that needs a connection"))
         case .accept?, .serve?: hasAccepted = true
         default: break
         }

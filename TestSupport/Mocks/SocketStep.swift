@@ -4,7 +4,8 @@ import PusherChannels
 public enum SocketStep: Sendable, CustomStringConvertible {
     /// Lets the connection be made; implied before a step that needs a connection.
     case accept
-    /// Lets the connection be made with the server behind the socket, which takes over from then on.
+    /// Lets the connection be made with the server behind the socket, which takes over from then on. It must come before all steps
+    /// that need a connection.
     case serve
     /// Refuses the connection.
     case refuse(WebSocketFailure.Kind)

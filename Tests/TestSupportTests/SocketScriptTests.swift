@@ -84,6 +84,28 @@ struct SocketScriptTests {
         #expect(rig.time.pendingTimers.isEmpty)
     }
 
+    @Test func `A socket that is gone leaves no timer`() throws {
+        let time = TestScheduler()
+        for server in [MockWebSocket.Server.manual, .trusting] {
+            let socket = MockWebSocket(server: server, scheduler: time)
+            try socket.inject(.latency(.seconds(1)))
+            socket.play(.establish())
+            socket.open(WebSocketRequest(secure: false, host: "h", port: 1, path: "/"), attempt: ConnectionAttempt(1))
+            #expect(!time.pendingTimers.isEmpty)
+        }
+        #expect(time.pendingTimers.isEmpty)
+    }
+
+    @Test func `A server can't take over a connection that the script has made`() {
+        let rig = Rig(server: .trusting)
+        rig.socket.play(.establish(), .serve)
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        rig.socket.close(code: 1000, reason: "")
+        #expect(rig.socket.findings.map(\.kind) == [.outOfStep])
+        #expect(rig.socket.findings.first?.text.contains("step 2 of 2 of") == true)
+    }
+
     @Test func `Nor is a script whose connection a fault refuses`() throws {
         let rig = Rig(server: .trusting)
         try rig.socket.inject(.refused, onConnection: 1)
