@@ -129,14 +129,14 @@ extension ServerMachine {
 
 extension ServerMachine {
     /// Publishes an event for a test. Returns the number of connections that it is sent to, and a finding if there are none.
-    /// There is no such finding for a refused event, which is already one, or for an event that a cache channel keeps.
+    /// There is no such finding for a refused event, which is already one, or for an event that is kept for later subscribers.
     mutating func publish(
         channel: String, event: String, data: String, appKey: String?, location: String, into effects: inout [Effect]
     ) -> (receivers: Int, unheard: Finding?) {
         let before = effects.count
         let receivers = publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
         let isRefused = effects[before...].contains { if case .notice(.publishRefused) = $0 { true } else { false } }
-        let isKept = isRefused || receivers > 0 || ChannelName(channel).isCache
+        let isKept = isRefused || receivers > 0 || caches(ChannelName(channel))
         return (receivers, isKept ? nil : unheard(event, on: channel, location: location))
     }
 

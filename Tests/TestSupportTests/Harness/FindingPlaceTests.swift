@@ -167,6 +167,15 @@ import FoundationNetworking
             ])
     }
 
+    @Test func `Nobody hears an event on a cache channel of a server that keeps none`() {
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness(profile: .ipe) { harness in
+                _ = harness.server.publish(channel: "cache-orders", event: "placed", data: "7")
+            }
+        }
+        #expect(failure?.findings.map(\.kind) == [.unheard])
+    }
+
     @Test func `What is sent on a connection that was closed is heard by nobody`() async throws {
         let found = try await findings { harness in
             let socket = harness.makeWebSocket(server: .manual)
