@@ -10,8 +10,9 @@ public struct MessageBatch: ~Copyable {
 
     private let messages: UnsafeBufferPointer<(Kind, UnsafeRawBufferPointer)>
 
-    /// The time for which the messages may have waited to be read, because the process was suspended or reading was stopped; zero
-    /// if they were read as they came.
+    /// The most that the messages may have waited to be read: the time since everything before them is known to have been read.
+    /// It is zero if that is less than a tenth of a second. They really have waited if the process was suspended or reading was
+    /// stopped; otherwise, nothing came for that time.
     ///
     /// If the connection is lost, events may be missing since then (``PusherDelegate/eventsMayBeMissing(channelName:since:)``). A
     /// socket that doesn't know says zero.

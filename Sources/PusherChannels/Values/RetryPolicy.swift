@@ -23,7 +23,7 @@ public struct RetryPolicy: Equatable, Sendable {
     /// The requests that may reach the server more than once.
     public var publishing: Guarantee
 
-    /// Creates a policy. The default policy never publishes twice and gives up after a few seconds.
+    /// Creates a policy. The default policy never publishes twice, and gives up after three attempts.
     public init(
         maximumAttempts: Int = 3, initialDelay: Duration = .milliseconds(500), maximumDelay: Duration = .seconds(5),
         publishing: Guarantee = .atMostOnce
