@@ -84,6 +84,7 @@ import Testing
     @Test func whoWantsToBeLeftAloneIs() throws {
         var transcript = Transcript.connected()
         try fail(after: transcript.play(.signIn), retryAfter: .seconds(20), &transcript)
+        #expect(transcript.machine.user.state == .retrying(at: transcript.now + .seconds(20)))
         #expect(asked(transcript.pass(.seconds(10))) == nil)
         transcript.close(4200)
         #expect(asked(transcript.establish()) == nil, "by the next connection, too")
