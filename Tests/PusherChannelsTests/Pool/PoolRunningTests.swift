@@ -200,6 +200,8 @@ import Testing
         rig.pool.connect()
         rig.scheduler.advance(by: .seconds(1))
         #expect(rig.states == Array(repeating: .disconnected, count: 3))
+        // A second run, after a connect() in vain, doesn't wait either.
+        try await rig.pool.run()
         for try await _ in rig.pool.updates { Issue.record("nothing can come") }
     }
 
