@@ -46,7 +46,7 @@ class LettersCase(ProjectCase):
         self.assertEqual(self.run_with_few(*self.command("report", "--html", "page.html", "--junit", "junit.xml")).returncode, 0)
 
     def test_what_failed_in_ci_test(self):
-        self.copied("ci/test", "ci/tools/within", "ci/tools/tests")
+        self.copied("ci/test", "ci/tools/within", "ci/tools/together", "ci/tools/tests")
         (self.project / "ci/matrixlib").symlink_to(ROOT / "ci/matrixlib")
         for name in ("setup", "checks/none", "tools/simulate", "tools/width", "measure/chaos"):
             (self.project / "ci" / name).parent.mkdir(exist_ok=True)

@@ -57,6 +57,20 @@ class ToolsCase(ProjectCase):
                         self.assertNotIn("Traceback", said)
                         self.assertGreater(len(said), 40)
 
+    def test_what_runs_together(self):
+        self.copied("ci/tools/together")
+        code, said = self.said("ci/tools/together", "echo one", "sh -c 'echo two; exit 3'", "no-such-command")
+        self.assertEqual(code, 1)
+        for words in ("== echo one: 0 s\none\n", "0 s\ntwo\n", "No such file or directory: 'no-such-command'"):
+            self.assertIn(words, said)
+        self.assertEqual({line for line in said.splitlines() if "failed" in line}, {
+            "== failed with status 3: sh -c 'echo two; exit 3'", "== failed with status 127: no-such-command"})
+        self.assertEqual(self.said("ci/tools/together", "true", "echo two")[0], 0)
+        # Two that wait for each other end only if they run at the same time.
+        os.mkfifo(self.project / "pipe")
+        if os.cpu_count() > 1:
+            self.assertEqual(self.said("ci/tools/together", "sh -c 'echo > pipe'", "cat pipe")[0], 0)
+
     def test_within_ends_what_it_runs_when_its_terminal_is_closed(self):
         for number in (signal.SIGHUP, signal.SIGTERM):
             process = subprocess.Popen(
