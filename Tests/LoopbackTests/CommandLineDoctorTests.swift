@@ -155,14 +155,18 @@ import TestSupport
         }
     }
 
-    @Test func aSecretThatIsNotTheApps() async throws {
+    /// Some servers refuse a subscription by an error about the connection, not about the channel.
+    @Test(arguments: [ServerProfile.hosted, .reverb, .poxa, .ipe, .sockudo])
+    func aSecretThatIsNotTheApps(profile: ServerProfile) async throws {
         try await withWatchdog {
-            let (server, port) = try await Command.server()
-            let run = try await doctor(["--port", String(port), "--secret", "s3cret"])
+            let server = try await LocalServer.start(profile: profile)
+            let port = String(try #require(server.url.port))
+            let run = try await doctor(["--port", port, "--secret", "s3cret"])
             #expect(run.end == .exit(1), "\(run.text)")
             #expect(run.failure?["step"] == "subscription", "\(run.text)")
+            #expect(run.failure?["advice"]?.contains("the app with this key") == true, "\(run.text)")
             #expect(!run.text.contains("s3cret"), "\(run.text)")
-            withExtendedLifetime(server) {}
+            await server.stop()
         }
     }
 

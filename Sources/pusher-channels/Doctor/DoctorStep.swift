@@ -26,6 +26,8 @@ enum DoctorStep: String, CaseIterable, Sendable {
         case .subscriptionRefused: self = .subscription
         case .timedOut where error.message.hasPrefix("no authorization"): self = .authorization
         case .timedOut where error.message.contains("answer the subscription"): self = .subscription
+        // Some servers close a connection whose subscription they don't authorize.
+        case .server where error.code == 4009: self = .subscription
         case .server, .timedOut, .malformedMessage, .readerTooSlow, .rateLimited, .httpAPI, .attemptsExhausted: self = .protocol
         }
     }
