@@ -26,10 +26,21 @@ struct EventLines {
         else { throw Failure("line \(lines.number) is no JSON object with a channel and an event") }
         // A string is the event's data itself, as in the protocol; anything else is sent as it is written, so no digit is lost.
         let data = json["data"]?.stringValue ?? rawJSONMember("data", of: text) ?? ""
-        guard let info = InfoOption(argument: json["info"]?.stringValue ?? "") else {
+        guard let info = InfoOption(argument: try self.text("info", json["info"]) ?? "") else {
             throw Failure("line \(lines.number) has an info with something else than user_count, subscription_count and cache")
         }
         return PusherBatchEvent(
-            channel: channel, eventName: name, data: data, excluding: json["socket_id"]?.stringValue, info: info.attributes)
+            channel: channel, eventName: name, data: data, excluding: try self.text("socket_id", json["socket_id"]),
+            info: info.attributes)
+    }
+
+    /// Returns the text of an optional member. Without this check, an event with a number as its socket id would reach the
+    /// connection that must not get it.
+    private func text(_ name: String, _ member: JSONValue?) throws -> String? {
+        switch member {
+        case nil, .null?: return nil
+        case .string(let text)?: return text
+        default: throw Failure("the \(name) of line \(lines.number) is no string")
+        }
     }
 }
