@@ -55,8 +55,7 @@ struct ServerOptions: ParsableArguments {
 
     var key: String { configuration.key }
 
-    /// The app of `pusher-channels serve`, if its key is in use.
-    var localApp: ServerApp? { key == ServerApp.local.key ? .local : nil }
+    var localApp: ServerApp? { configuration.localApp }
 
     var location: PusherHost { location(settings) }
 

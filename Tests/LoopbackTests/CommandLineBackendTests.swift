@@ -111,6 +111,8 @@ import TestSupport
     @Test(arguments: [
         (#"{"channel":"a","event":"e"}"# + "\nnonsense", "line 2 is no JSON object with a channel and an event"),
         (#"{"channel":"a","event":"e","info":"size"}"#, "line 1 has an info with something else"),
+        (#"{"channel":"a","event":"e","info":["user_count"]}"#, "the info of line 1 is no string"),
+        (#"{"channel":"a","event":"e","socket_id":123.456}"#, "the socket_id of line 1 is no string"),
     ])
     func aLineThatIsNoEventIsNamed(input: String, problem: String) async throws {
         try await withWatchdog {
@@ -193,6 +195,29 @@ import TestSupport
                 SharedSecret.derived(for: "private-encrypted-a", masterKey: ServerApp.local.encryptionMasterKey ?? ""))
             let run = try await run(["auth", "sign", "private-encrypted-a", "--socket-id", "1.2"])
             #expect(try JSONValue(parsing: run.output.joined())["shared_secret"] == .string(secret.base64))
+        }
+    }
+
+    /// Everybody knows the secret of `serve`'s app: with it, anybody could forge another app's webhooks.
+    @Test(arguments: [
+        ["webhook", "verify", "--signature", "00"], ["auth", "sign", "private-a", "--socket-id", "1.2"], ["channels"],
+        ["trigger", "a", "e", "d"],
+    ])
+    func anotherAppNeedsItsOwnSecret(arguments: [String]) async throws {
+        try await withWatchdog {
+            let run = try await run(arguments, ["PUSHER_KEY": "prod", "PUSHER_SECRET": ""])
+            #expect(run.end == .exit(64), "\(run.errors)")
+            #expect(run.errors.first?.contains("the key prod isn't that of serve's app") == true, "\(run.errors)")
+            #expect(run.output.isEmpty)
+        }
+    }
+
+    @Test func theHTTPAPIMayLieUnderAPath() async throws {
+        try await withWatchdog {
+            let server = try RawServer.replying(.text("HTTP/1.1 200 x\r\nContent-Length: 15\r\n\r\n{\"channels\":{}}"))
+            let run = try await run(["channels", "--port", String(server.port), "--path", "realtime"])
+            #expect(run.end == .exit(0), "\(run.errors)")
+            #expect(server.requests.all.first?.hasPrefix("GET /realtime/apps/1/channels?") == true)
         }
     }
 

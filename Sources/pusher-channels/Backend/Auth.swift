@@ -35,7 +35,7 @@ struct Auth: ParsableCommand {
         @OptionGroup var app: AppOptions
 
         func validate() throws {
-            _ = try app.masterKeys(configuration.settings)
+            _ = try app.masterKeys(configuration)
             let isPresence = channel.map { ChannelName($0).kind == .presence } ?? true
             if isPresence, userID == nil { throw ValidationError("give --user-id") }
             if !isPresence, userID != nil || userInfo != nil {
@@ -52,9 +52,9 @@ struct Auth: ParsableCommand {
         }
 
         private func signed() throws -> Data {
-            let settings = configuration.settings
             let authenticator = PusherAuthenticator(
-                key: configuration.key, secret: app.secret(settings), encryptionMasterKeys: try app.masterKeys(settings))
+                key: configuration.key, secret: try app.secret(configuration),
+                encryptionMasterKeys: try app.masterKeys(configuration))
             let request = PusherAuthRequest(socketID: socketID, channelName: channel)
             let info = try userInfo.map { EncodableJSON(value: try JSONValue(parsing: $0)) }
             guard let userID else { return try authenticator.authorizeChannel(request).json }

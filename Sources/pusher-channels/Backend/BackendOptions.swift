@@ -11,8 +11,8 @@ struct AppOptions: ParsableArguments {
     @Option(
         name: .customLong("secret"),
         help: """
-            The app's secret, by default local-secret; safer in $PUSHER_SECRET or the configuration file, where other users don't see \
-            it.
+            The app's secret, by default that of serve's app with its key; safer in $PUSHER_SECRET or the configuration file, where \
+            other users don't see it.
             """)
     var givenSecret: String?
 
@@ -26,12 +26,21 @@ struct AppOptions: ParsableArguments {
 
     func id(_ settings: Settings) -> String { givenID ?? settings[.appID] ?? "1" }
 
-    func secret(_ settings: Settings) -> String { givenSecret ?? settings[.secret] ?? "local-secret" }
+    /// Returns the app's secret. Everybody knows that of `serve`'s app, so it is no default for another app: it would let forged
+    /// webhooks pass.
+    func secret(_ configuration: SettingsOptions) throws -> String {
+        guard let secret = givenSecret ?? configuration.settings[.secret] ?? configuration.localApp?.secret else {
+            throw ValidationError(
+                "the key \(configuration.key.onOneLine) isn't that of serve's app: give its secret by --secret, safer in $PUSHER_SECRET"
+            )
+        }
+        return secret
+    }
 
     /// Returns the key of encrypted channels, in a list as the libraries want it; empty if there is none.
-    func masterKeys(_ settings: Settings) throws -> [EncryptionMasterKey] {
-        let localKey = secret(settings) == ServerApp.local.secret ? ServerApp.local.encryptionMasterKey : nil
-        guard let text = givenMasterKey ?? settings[.encryptionMasterKey] ?? localKey else { return [] }
+    func masterKeys(_ configuration: SettingsOptions) throws -> [EncryptionMasterKey] {
+        let localKey = try secret(configuration) == ServerApp.local.secret ? ServerApp.local.encryptionMasterKey : nil
+        guard let text = givenMasterKey ?? configuration.settings[.encryptionMasterKey] ?? localKey else { return [] }
         try Setting.encryptionMasterKey.validate(text, isOption: givenMasterKey != nil)
         return [try EncryptionMasterKey(base64: text)]
     }
@@ -43,11 +52,19 @@ struct BackendOptions: ParsableArguments {
     @OptionGroup var app: AppOptions
     @OptionGroup var route: RouteOptions
 
-    @Option(name: .customLong("timeout"), help: "The longest wait for a response, in seconds; $PUSHER_TIMEOUT, by default 15.")
+    @Option(help: "A path prefix in front of the HTTP API's path.")
+    var path: String?
+
+    @Option(
+        name: .customLong("timeout"),
+        help: """
+            The longest wait for a response, in seconds; $PUSHER_TIMEOUT, by default 15. What does no harm twice is asked up to three \
+            times, each time as long.
+            """)
     var givenTimeout: String?
 
     func validate() throws {
-        _ = try app.masterKeys(server.settings)
+        _ = try app.masterKeys(server.configuration)
         try server.validateVariables(in: server.settings)
         if let timeout = givenTimeout ?? server.settings[.timeout] {
             try Setting.timeout.validate(timeout, isOption: givenTimeout != nil)
@@ -58,11 +75,11 @@ struct BackendOptions: ParsableArguments {
         let settings = server.settings
         let session = DefaultTransport.httpSession
         let routed = (session as? any RoutedHTTPSession)?.routed(tls: route.tls, proxy: route.proxyConfiguration)
-        var options = PusherHTTPAPIOptions(encryptionMasterKeys: try app.masterKeys(settings))
+        var options = PusherHTTPAPIOptions(path: path, encryptionMasterKeys: try app.masterKeys(server.configuration))
         if let timeout = (givenTimeout ?? settings[.timeout]).flatMap(Setting.seconds) { options.timeout = timeout }
         return PusherHTTPAPI(
-            appID: app.id(settings), key: server.key, secret: app.secret(settings), host: server.location, port: server.portToUse,
-            useTLS: server.usesTLS, options: options,
+            appID: app.id(settings), key: server.key, secret: try app.secret(server.configuration), host: server.location,
+            port: server.portToUse, useTLS: server.usesTLS, options: options,
             environment: PusherEnvironment(httpSession: routed ?? session))
     }
 }

@@ -47,7 +47,7 @@ struct Trigger: AsyncParsableCommand {
         } else if data == nil {
             throw ValidationError("give a channel, an event and its data (after -- if it begins with a hyphen), or --batch")
         } else if let channel = ([channel].compactMap(\.self) + others).first(where: { ChannelName($0).kind == .encrypted }),
-            try backend.app.masterKeys(backend.server.settings).isEmpty
+            try backend.app.masterKeys(backend.server.configuration).isEmpty
         {
             throw ValidationError("\(channel) requires --encryption-master-key")
         }

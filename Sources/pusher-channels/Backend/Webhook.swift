@@ -29,13 +29,13 @@ struct Webhook: ParsableCommand {
         @OptionGroup var app: AppOptions
 
         func validate() throws {
-            _ = try app.masterKeys(configuration.settings)
+            _ = try app.masterKeys(configuration)
         }
 
         func run() throws {
-            let (key, settings) = (configuration.key, configuration.settings)
+            let key = configuration.key
             let verifier = PusherWebhookVerifier(
-                secrets: [key: app.secret(settings)], encryptionMasterKeys: try app.masterKeys(settings),
+                secrets: [key: try app.secret(configuration)], encryptionMasterKeys: try app.masterKeys(configuration),
                 tolerance: anyTime ? nil : .seconds(600))
             let webhook = try verifier.verify(body: try input(), key: webhookKey ?? key, signature: signature)
             for event in webhook.events { output(event.line) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TestSupport
 
 /// The app's key, and the file with the settings that neither options nor the environment give.
 struct SettingsOptions: ParsableArguments {
@@ -19,6 +20,9 @@ struct SettingsOptions: ParsableArguments {
     }
 
     var key: String { givenKey ?? settings[.key] ?? "local-key" }
+
+    /// The app of `pusher-channels serve`, if its key is in use.
+    var localApp: ServerApp? { key == ServerApp.local.key ? .local : nil }
 
     var settings: Settings {
         // A file that can't be read was reported before anything asks.
