@@ -27,7 +27,9 @@ enum WebService {
         let backend = Backend(
             api: PusherHTTPAPI(
                 appID: try setting("PUSHER_APP_ID"), key: key, secret: secret, host: server.host, port: server.port,
-                useTLS: server.useTLS),
+                useTLS: server.useTLS,
+                // A customer waits for each publish, so it fails soon rather than be tried again.
+                options: PusherHTTPAPIOptions(timeout: .seconds(3), retryPolicy: .none)),
             authenticator: PusherAuthenticator(key: key, secret: secret),
             verifier: PusherWebhookVerifier(secrets: [key: secret]))
         let users = Users([
