@@ -50,9 +50,11 @@ import Testing
             environment: PusherEnvironment(httpSession: URLSession.shared))
         let place = "the HTTP API sent the request elsewhere, to 127.0.0.1, and the session followed"
         let message = "\(place); it may have been carried out"
-        await #expect(throws: PusherError(.httpAPI(.unexpectedStatus), message: message)) {
+        let error = await #expect(throws: PusherError.self) {
             try await api.trigger(channels: ["a"], eventName: "e", data: "1")
         }
+        #expect(error == PusherError(.httpAPI(.noResponse), message: message, isRetryable: false))
+        #expect(error?.isRetryable == false)
     }
 
     @Test func aCircleEnds() async throws {

@@ -27,7 +27,9 @@ extension FailedAttempt {
         let words = String(decoding: body.prefix(1000), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         let quotation = words.isEmpty ? "" : ": \"\(words.inLogLine())\""
         let advice = failure.advice(for: call).map { "; \($0)" } ?? ""
-        let message = "the HTTP API answered with status \(status)\(quotation)\(advice)"
+        let place = status / 100 == 3 ? response.value(forHTTPHeaderField: "Location") : nil
+        let direction = place.map { ", which leads to \($0.addressWithoutSecrets.inLogLine())" } ?? ""
+        let message = "the HTTP API answered with status \(status)\(direction)\(quotation)\(advice)"
         error = PusherError(.httpAPI(failure), code: status, message: message, retryAfter: response.retryAfter)
         remedy =
             switch failure {
@@ -46,8 +48,9 @@ extension FailedAttempt {
         guard let reached = place(response.url), let asked = place(request.url), reached != asked else { return nil }
         let warning = call.repetition == .again ? "; it may have been carried out" : ""
         error = PusherError(
-            .httpAPI(.unexpectedStatus),
-            message: "the HTTP API sent the request elsewhere, to \(reached[1].inLogLine()), and the session followed\(warning)")
+            .httpAPI(call.repetition == .again ? .noResponse : .unexpectedStatus),
+            message: "the HTTP API sent the request elsewhere, to \(reached[1].inLogLine()), and the session followed\(warning)",
+            isRetryable: false)
         remedy = .none
     }
 

@@ -12,7 +12,8 @@ public protocol HTTPSession: Sendable {
 
     /// Prepares a request; nothing happens before the task's `resume()`.
     ///
-    /// `completionHandler` is called exactly once, on any thread, with either a response and its body or an error.
+    /// `completionHandler` is called exactly once, on any thread, with either a response and its body or an error. A redirect must
+    /// be passed on like any other response: followed, it would turn a publish into a GET that succeeds and publishes nothing.
     func dataTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void

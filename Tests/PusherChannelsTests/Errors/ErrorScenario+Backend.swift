@@ -48,7 +48,11 @@ extension ErrorScenario {
         status("The HTTP API finds the event too large", 413),
         status("There were too many requests", 429),
         status("The HTTP API is broken", 500),
-        status("The HTTP API sends the request elsewhere", 302),
+        ErrorScenario("The HTTP API sends the request elsewhere") {
+            let rig = APIRig(options: onceOnly)
+            rig.respond(302, "", headers: ["Location": "https://eu.example/apps/3/events"])
+            return try await thrown { try await APICall.trigger.run(on: rig.api) }
+        },
         ErrorScenario("The HTTP API's answer isn't what the call answers with") {
             let rig = APIRig()
             rig.respond(200, "<html>")

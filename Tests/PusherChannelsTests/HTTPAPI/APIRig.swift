@@ -24,9 +24,10 @@ struct APIRig: Sendable {
     }
 
     /// Answers every request with this response.
-    func respond(_ status: Int = 200, _ body: String = "{}") {
+    func respond(_ status: Int = 200, _ body: String = "{}", headers: [String: String] = [:]) {
         session.removeAllStubs()
-        session.stubRequests(passingTest: { _ in true }, withStubResponse: { _ in StubResponse(status: status, text: body) })
+        let response = StubResponse(status: status, headers: headers, body: Data(body.utf8))
+        session.stubRequests(passingTest: { _ in true }, withStubResponse: { _ in response })
     }
 
     /// Makes every request fail.

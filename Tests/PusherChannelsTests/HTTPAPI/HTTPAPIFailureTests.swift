@@ -58,6 +58,18 @@ import FoundationNetworking
         #expect(error?.message == "the HTTP API answered with status 400: \"\(String(repeating: "x", count: 200))…\"")
     }
 
+    @Test(arguments: [
+        (302, "https://ann:pw@eu.example/a?token=t", ", which leads to https://…@eu.example/a?…"),
+        (301, "/b\u{1B}", ", which leads to /b\\u{1b}"),
+        (200, "/b", nil), (404, "/b", "; check the app's id and the host"),
+    ])
+    func aRedirectSaysWhere(status: Int, location: String, words: String?) async throws {
+        rig.respond(status, "", headers: ["Location": location])
+        guard let words else { return try await APICall.trigger.run(on: rig.api) }
+        let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
+        #expect(error?.message == "the HTTP API answered with status \(status)\(words)")
+    }
+
     @Test func noWordsAreNotQuoted() async throws {
         rig.respond(400, "\n")
         let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
