@@ -12,7 +12,8 @@ public struct PusherChannelInfo: Equatable, Sendable {
 
     /// The event that a cache channel keeps.
     public struct CachedEvent: Equatable, Sendable {
-        /// The event's data.
+        /// The event's data. That of an encrypted channel is decrypted if one of ``PusherHTTPAPIOptions/encryptionMasterKeys``
+        /// fits; otherwise it is as it was received.
         public let data: String
         /// The time for which the event is still kept, if the server reports it.
         public let timeToLive: Duration?
@@ -29,19 +30,22 @@ public struct PusherChannelInfo: Equatable, Sendable {
     /// The event that the channel keeps, if it keeps one.
     public let cachedEvent: CachedEvent?
 
-    init(_ name: String, _ json: JSONValue?) {
+    init(_ name: String, _ json: JSONValue?, decryptedWith keys: [EncryptionMasterKey]) {
         self.name = name
         isOccupied = json?["occupied"]?.boolValue
         userCount = json?["user_count"]?.integerValue
         subscriptionCount = json?["subscription_count"]?.integerValue
-        cachedEvent = json?["cache"].flatMap(CachedEvent.init)
+        let keys = ChannelName(name).kind == .encrypted ? keys : []
+        cachedEvent = json?["cache"].flatMap { CachedEvent($0, of: name, decryptedWith: keys) }
     }
 }
 
 extension PusherChannelInfo.CachedEvent {
-    fileprivate init?(_ json: JSONValue) {
+    fileprivate init?(_ json: JSONValue, of channel: String, decryptedWith keys: [EncryptionMasterKey]) {
         guard let data = json["data"]?.stringValue else { return nil }
-        self.init(data: data, timeToLive: json["ttl"]?.integerValue.map { .seconds($0) })
+        self.init(
+            data: EncryptedEvent.decrypt(data, of: channel, with: keys) ?? data,
+            timeToLive: json["ttl"]?.integerValue.map { .seconds($0) })
     }
 }
 

@@ -24,7 +24,7 @@ extension PusherHTTPAPI {
         let event = try PublishedEvent(
             channels: channels, name: eventName, data: data, excluding: socketID, info: info, options: options, encoder: encoder)
         let told = try await publish("/events", event.json)?["channels"]
-        return channels.map { PusherChannelInfo($0, told?[$0]) }
+        return channels.map { PusherChannelInfo($0, told?[$0], decryptedWith: options.encryptionMasterKeys) }
     }
 
     /// Publishes up to 10 events, each to one channel, with one request.
@@ -47,7 +47,8 @@ extension PusherHTTPAPI {
         }
         let told = try await publish("/batch_events", ["batch": .array(batch)])?["batch"]?.arrayValue ?? []
         return events.enumerated().map { index, event in
-            PusherChannelInfo(event.channel, index < told.count ? told[index] : nil)
+            PusherChannelInfo(
+                event.channel, index < told.count ? told[index] : nil, decryptedWith: options.encryptionMasterKeys)
         }
     }
 

@@ -18,7 +18,10 @@ extension PusherHTTPAPI {
         }
         let response = try await query(.get("/channels", ["filter_by_prefix": prefix, "info": info.parameter]))
         switch response["channels"] {
-        case .object(let channels): return channels.sorted { $0.key < $1.key }.map { PusherChannelInfo($0.key.text, $0.value) }
+        case .object(let channels):
+            return channels.sorted { $0.key < $1.key }.map { name, json in
+                PusherChannelInfo(name.text, json, decryptedWith: options.encryptionMasterKeys)
+            }
         case .array(let channels) where channels.isEmpty: return []  // PHP's way to write an empty object.
         default: throw Self.unreadable("it has no object \"channels\"")
         }
@@ -35,7 +38,8 @@ extension PusherHTTPAPI {
         try options.limits.checkChannel(name)
         if info.contains(.userCount) { try checkPresence(name) }
         let path = try HTTPAPICall.path(["channels", name])
-        return PusherChannelInfo(name, try await query(.get(path, ["info": info.parameter])))
+        let response = try await query(.get(path, ["info": info.parameter]))
+        return PusherChannelInfo(name, response, decryptedWith: options.encryptionMasterKeys)
     }
 
     /// Returns the ids of the users in a presence channel.

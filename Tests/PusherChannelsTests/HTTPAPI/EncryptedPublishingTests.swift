@@ -39,6 +39,33 @@ import Testing
         #expect(encrypted.flatMap { EncryptedEvent.decrypt($0, of: channel, with: [Self.key()]) } == data)
     }
 
+    /// An older key fits, too. Data that isn't encrypted, or that no key fits, is as it was received.
+    @Test func theEventOfACacheChannelIsDecrypted() async throws {
+        let channel = "private-encrypted-cache-orders"
+        let data = try #require(EncryptedEvent.encrypt("text", for: channel, with: Self.key()))
+        let rig = rig(keys: [Self.key(Self.other), Self.key()])
+        func cached(_ data: String, of channel: String, by rig: APIRig) async throws -> String? {
+            rig.respond(200, JSONValue.object(["cache": .object(["data": .string(data)])]).text)
+            return try await rig.api.channel(channel, info: [.cache]).cachedEvent?.data
+        }
+        #expect(try await cached(data, of: channel, by: rig) == "text")
+        #expect(try await cached("plain", of: channel, by: rig) == "plain")
+        #expect(try await cached(data, of: "cache-orders", by: rig) == data)
+        #expect(try await cached(data, of: channel, by: self.rig(keys: [Self.key(Self.other)])) == data)
+        #expect(try await cached(data, of: channel, by: self.rig(keys: [])) == data)
+
+        let member = JSONValue.object(["cache": .object(["data": .string(data)])])
+        rig.respond(200, JSONValue.object(["channels": .object([Name(channel): member])]).text)
+        #expect(try await rig.api.channels(info: [.cache]).first?.cachedEvent?.data == "text")
+        let told = try await rig.api.trigger(channels: [channel], eventName: "e", data: "text", info: [.cache])
+        #expect(told.first?.cachedEvent?.data == "text")
+        rig.respond(200, JSONValue.object(["batch": .array([member])]).text)
+        let each = try await rig.api.triggerBatch([
+            PusherBatchEvent(channel: channel, eventName: "e", data: "text", info: [.cache])
+        ])
+        #expect(each.first?.cachedEvent?.data == "text")
+    }
+
     // Proves P15.14.
     @Test func nothingOfTheEventIsSentInPlainText() async throws {
         let rig = rig()
