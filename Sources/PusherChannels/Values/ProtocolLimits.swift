@@ -42,7 +42,7 @@ public struct ProtocolLimits: Equatable, Sendable {
     /// The hosted service's limits; most self-hosted servers have the same.
     public static let hosted = ProtocolLimits()
 
-    /// The limits of the official server libraries, which allow channel names of 200 characters and leave the rest to the server.
+    /// The hosted service's limits, but with channel names of up to 200 bytes, as the official server libraries allow.
     public static let serverLibraries = ProtocolLimits(channelNameLength: 200)
 
     /// No limits, for self-hosted servers that have their own.
