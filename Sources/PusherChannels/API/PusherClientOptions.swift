@@ -63,7 +63,8 @@ public struct PusherClientOptions: Sendable {
     public var concurrentAuthorizations: Int
     /// The maximum number of calls that may wait on the queue of ``delivery``; at least one. Past it, reading from the connection
     /// pauses until half of them are delivered. After ``pauseLimit``, events are dropped (``PusherConnection/droppedEvents``),
-    /// and their channels report that some may be missing.
+    /// and their channels report that some may be missing. If other news, such as that of members, fills as much room again,
+    /// reading pauses once more, and then that is dropped, too.
     public var deliveryLimit: Int
     /// The maximum size in bytes of the messages that wait on that queue. Past it, the same happens as past ``deliveryLimit``.
     public var deliveryByteLimit: Int

@@ -49,8 +49,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         core.read(\.nextAttempt).map { max($0 - environment.scheduler.now, .zero) }
     }
 
-    /// The number of events that were not delivered to closures because the delivery queue was full for longer than
-    /// ``PusherClientOptions/pauseLimit``.
+    /// The number of events, and of other news such as that of members, that were not delivered to closures and the delegate
+    /// because the delivery queue was full for longer than ``PusherClientOptions/pauseLimit``.
     public var droppedEvents: Int { core.readState(\.backlog.dropped) }
 
     /// The server's id for this connection, new with each connection; nil while not connected.

@@ -1,5 +1,5 @@
 /// The deliveries that wait on the application's queue. Beyond the limits, the server has to wait. If it can't wait any longer,
-/// events are dropped until half of the room is free again.
+/// events are dropped until half of the room is free again; and if other news fills as much room again, it is dropped, too.
 struct DeliveryBacklog: Sendable {
     private(set) var watermark: Watermark
     private(set) var dropped = 0
@@ -21,21 +21,24 @@ struct DeliveryBacklog: Sendable {
         if losses.isEmpty { heardUpTo = time }
     }
 
-    /// Returns whether there is room for another delivery. Events can be missed, as on any bad connection; notifications about
-    /// the connection and its channels can't.
+    /// Returns whether there is room for another delivery. Events can be missed, as on any bad connection; the outcomes of what
+    /// the application asked for can't.
     ///
     /// - Parameter heard: The time up to which everything that arrived before this was heard. An event that waited for its key is
     ///   older than what was read last.
     mutating func admits(_ delivery: Delivery, heardUpTo heard: Instant) -> Bool {
-        guard watermark.state == .dropping, delivery.isOfEvent else { return true }
+        switch (watermark.state, delivery.rank) {
+        case (.dropping, .event), (.overflowing, .event), (.overflowing, .news): break
+        default: return true
+        }
         dropped += 1
         heardUpTo = min(heardUpTo, heard)
-        if let channel = delivery.envelope?.channel ?? delivery.undecryptedChannel { losses.insert(channel) }
+        if let channel = delivery.channel { losses.insert(channel) }
         return false
     }
 
     /// Indicates whether there is room for a log line, which can be missed like an event.
-    var admitsLines: Bool { watermark.state != .dropping }
+    var admitsLines: Bool { !watermark.drops }
 
     mutating func add(count: Int, bytes: Int) {
         watermark.add(count: count, bytes: bytes)
@@ -60,14 +63,39 @@ extension Delivery {
         }
     }
 
-    /// The channel of an event that could not be decrypted.
-    fileprivate var undecryptedChannel: Name? {
-        if case .decryptionFailed(let channel, _, _, _) = self { channel } else { nil }
+    /// The order in which deliveries are dropped.
+    fileprivate enum Rank {
+        /// An application event.
+        case event
+        /// News that a server may send at any time, for example of a channel's members.
+        case news
+        /// The outcome of one of the application's calls, or a state of the connection: never dropped.
+        case outcome
     }
 
-    /// Indicates whether it is about an application event.
-    fileprivate var isOfEvent: Bool {
-        envelope.map { !$0.event.begins(with: "pusher:") } ?? (undecryptedChannel != nil)
+    fileprivate var rank: Rank {
+        switch self {
+        case .event(let envelope), .userEvent(let envelope): envelope.event.begins(with: "pusher:") ? .news : .event
+        case .decryptionFailed: .event
+        case .memberAdded, .memberRemoved, .subscriptionCount, .watchlist, .error: .news
+        case .stateChanged, .subscribed, .subscriptionFailed, .gap, .signedIn, .signInFailed: .outcome
+        }
+    }
+
+    /// The channel that misses something if it is dropped.
+    fileprivate var channel: Name? {
+        switch self {
+        case .event(let envelope), .userEvent(let envelope): envelope.channel
+        case .decryptionFailed(let channel, _, _, _), .memberAdded(let channel, _), .memberRemoved(let channel, _),
+            .subscriptionCount(let channel, _):
+            channel
+        default: nil
+        }
+    }
+
+    /// A time that is not later than the arrival of an event that could not be decrypted; nil for other deliveries.
+    var since: Instant? {
+        if case .decryptionFailed(_, _, _, let since) = self { since } else { nil }
     }
 
     /// The number of bytes it keeps while it waits. The switch has no default, so a new case can't be left out by mistake.

@@ -54,7 +54,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
         case .dropOldest:
             while watermark.isFull, let oldest = elements.popFirst() { drop(oldest) }
             gap?.appended(at: now)
-        case .dropNewest where watermark.isFull, .pauseThenDrop where watermark.isFull && watermark.state == .dropping:
+        case .dropNewest where watermark.isFull, .pauseThenDrop where watermark.isFull && watermark.drops:
             dropped += 1
             if let element = gap?.droppedNewest(at: now) { add(element) }
             return

@@ -7,6 +7,8 @@ struct Watermark: Sendable {
         case over
         /// The server can't be made to wait any longer: elements that find no room are dropped.
         case dropping
+        /// Elements that aren't dropped at first have filled as much room again, and the server can't be made to wait any longer.
+        case overflowing
     }
 
     private let limit: Int
@@ -14,7 +16,8 @@ struct Watermark: Sendable {
     private(set) var count = 0
     private(set) var bytes = 0
     private(set) var state = State.under
-    /// The limits while elements are dropped. Not everything can be dropped, so beyond them the server has to wait again.
+    /// The limits while elements are dropped; nil while there is room. Not everything is dropped at first, so beyond them the
+    /// server has to wait once more.
     private var raised: (count: Int, bytes: Int)?
 
     init(limit: Int, byteLimit: Int) {
@@ -28,13 +31,16 @@ struct Watermark: Sendable {
     /// Indicates whether there is no room for the next element.
     var isFull: Bool { count >= limit || bytes >= byteLimit }
 
+    /// Indicates whether elements that find no room are dropped.
+    var drops: Bool { state == .dropping || state == .overflowing }
+
     /// Adds elements that wait.
     mutating func add(count: Int = 1, bytes: Int) {
         self.count += count
         self.bytes += bytes
         switch state {
         case .under: if isFull { state = .over }
-        case .over: break
+        case .over, .overflowing: break
         case .dropping: if let raised, self.count >= raised.count || self.bytes >= raised.bytes { state = .over }
         }
     }
@@ -43,18 +49,18 @@ struct Watermark: Sendable {
     mutating func remove(count: Int = 1, bytes: Int) {
         self.count -= count
         self.bytes -= bytes
-        if state != .under, self.count <= limit / 2, self.bytes <= byteLimit / 2 { state = .under }
+        if state != .under, self.count <= limit / 2, self.bytes <= byteLimit / 2 { (state, raised) = (.under, nil) }
     }
 
     /// Notes that more comes although there is no room.
     mutating func pauseLimitReached() {
         guard state == .over else { return }
-        state = .dropping
-        raised = (count + limit, bytes + byteLimit)
+        state = raised == nil ? .dropping : .overflowing
+        raised = raised ?? (count + limit, bytes + byteLimit)
     }
 
     /// Stops making the server wait.
     mutating func giveUp() {
-        state = .under
+        (state, raised) = (.under, nil)
     }
 }

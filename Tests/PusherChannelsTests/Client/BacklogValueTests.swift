@@ -49,6 +49,35 @@ import Testing
         #expect(since == .seconds(2))
     }
 
+    /// Events first, then what a server may say at any time; never what comes of the application's own calls.
+    @Test func whatMattersMoreIsDroppedLater() {
+        let (channel, member) = ("presence-a" as Name, PresenceMember(userID: "ann", info: nil))
+        let error = PusherError(.server, message: "no")
+        let events = [event, .decryptionFailed(channel: "private-encrypted-a", event: "e", data: nil, since: .origin)]
+        let news: [Delivery] = [
+            .event(Envelope(event: "pusher:subscription_count", channel: "news", data: "1")),
+            .memberAdded(channel: channel, member), .memberRemoved(channel: channel, member),
+            .subscriptionCount(channel: "news", 1), .watchlist(WatchlistEvent(name: "online", userIDs: ["ann"])), .error(error),
+        ]
+        let outcomes: [Delivery] = [
+            .stateChanged(from: .connected, to: .reconnecting, because: nil), .subscribed(channel: channel),
+            .subscriptionFailed(channel: channel, SubscriptionFailure(error: error)), .gap(channel: channel, since: .origin),
+            .signedIn(userID: "ann"), .signInFailed(error),
+        ]
+        var backlog = full(2)
+        func admitted(_ deliveries: [Delivery]) -> Int {
+            deliveries.count { backlog.admits($0, heardUpTo: .origin) }
+        }
+        backlog.pauseLimitReached(heardUpTo: .origin)
+        #expect([events, news, outcomes].map(admitted) == [0, news.count, outcomes.count])
+        backlog.add(count: 2, bytes: 0)
+        backlog.pauseLimitReached(heardUpTo: .origin)
+        #expect([events, news, outcomes].map(admitted) == [0, 0, outcomes.count])
+        #expect(backlog.dropped == 2 * events.count + news.count)
+        #expect(backlog.delivered(3, bytes: 0).losses == ["news", "presence-a", "private-encrypted-a"])
+        #expect([events, news, outcomes].map(admitted) == [events.count, news.count, outcomes.count])
+    }
+
     @Test func whatWasLostIsToldOnce() {
         var backlog = full(2)
         backlog.pauseLimitReached(heardUpTo: .seconds(1))

@@ -52,6 +52,24 @@ import Testing
         #expect(watermark.state == .over)
     }
 
+    @Test func itWaitsOnceMoreAndNotForEver() {
+        var watermark = Watermark(limit: 10, byteLimit: 100)
+        for _ in 1...2 {
+            for state in [Watermark.State.dropping, .overflowing] {
+                watermark.add(count: 10, bytes: 0)
+                #expect(watermark.state == .over)
+                watermark.pauseLimitReached()
+                #expect(watermark.state == state)
+                #expect(watermark.drops)
+            }
+            watermark.add(count: 30, bytes: 300)
+            #expect(watermark.state == .overflowing)
+            watermark.remove(count: 50, bytes: 300)
+            #expect(watermark.state == .under)
+            #expect(!watermark.drops)
+        }
+    }
+
     @Test(arguments: [0, -1, .min]) func aLimitIsAtLeastOne(limit: Int) {
         var watermark = Watermark(limit: limit, byteLimit: limit)
         #expect(!watermark.isFull)
