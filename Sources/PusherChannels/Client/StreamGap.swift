@@ -10,8 +10,8 @@ struct StreamGap<Element: Sendable>: Sendable {
     private var latestTaken: Instant?
     /// The time since which elements are missing that were older than all waiting ones; nil if none are missing.
     private var leadingSince: Instant?
-    /// Indicates whether the newest waiting element already reports a gap.
-    private var isTrailing = false
+    /// The start of the gap that the newest waiting element reports; nil if it reports none.
+    private var trailingSince: Instant?
 
     init(makeElement: @escaping @Sendable (Instant) -> Element) {
         self.makeElement = makeElement
@@ -51,19 +51,20 @@ struct StreamGap<Element: Sendable>: Sendable {
 
     // MARK: Dropping the newest
 
-    /// Returns the element that belongs after the newest waiting one; nil if that one already reports the gap.
-    mutating func droppedNewest(at now: Instant) -> Element? {
-        guard !isTrailing else { return nil }
-        isTrailing = true
-        return makeElement(now)
+    /// Returns the element that belongs after the newest waiting one; nil if that one already reports the gap. An event that
+    /// waited for its key may be older than the gap that is reported.
+    mutating func droppedNewest(at arrival: Instant) -> Element? {
+        if let trailingSince, trailingSince <= arrival { return nil }
+        trailingSince = arrival
+        return makeElement(arrival)
     }
 
     mutating func appendedBehindGap() {
-        isTrailing = false
+        trailingSince = nil
     }
 
     /// Notes that one of several readers took the newest element. It may have reported the gap before the others have made room.
     mutating func tookNewest() {
-        isTrailing = false
+        trailingSince = nil
     }
 }

@@ -171,6 +171,27 @@ import FoundationNetworking
         #expect(heard == ["decryptionFailed", #"{"message":"hello world"}"#])
     }
 
+    /// It came long before it was given up.
+    @Test func theGapOfWhatCouldNotBeDecryptedBeginsBeforeIt() async throws {
+        let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "http://h/auth"))
+        try reply(rig, #"{"auth":"k:s","shared_secret":"EOWC/ked3NtBDvEs9gFwk7x4oZEbH9I0Lz2qkopBxxs="}"#)
+        let channel = rig.pusher.subscribe("private-encrypted-orders")
+        let updates = channel.updates(buffering: StreamBuffering(limit: 1, overflow: .dropNewest))
+        rig.socket.serverSendsEvent(
+            "pusher_internal:subscription_count", channel: channel.name, data: #"{"subscription_count":2}"#)
+        rig.scheduler.advance(by: .seconds(3))
+        let before = rig.scheduler.now
+        rig.session.stub("/auth", .ok.held(by: Gate()))
+        rig.socket.serverSends(#"{"event":"placed","channel":"private-encrypted-orders","data":"\#(Self.event)"}"#)
+        rig.scheduler.advance(by: .seconds(30))
+        #expect(rig.recorder.notifications.contains { if case .failedToDecrypt = $0 { true } else { false } })
+        rig.pusher.unsubscribe(channel.name)
+        var gaps: [EventGap] = []
+        for try await case .eventsMayBeMissing(let gap) in updates { gaps.append(gap) }
+        #expect(gaps.map(\.reason) == [.overflow])
+        #expect(gaps.allSatisfy { $0.since <= rig.pusher.connection.core.environment.date(before) })
+    }
+
     // Proves P10.1.
     @Test(arguments: [#"{"auth":"k:s"}"#, #"{"auth":"k:s","shared_secret":"AA=="}"#, #"{"auth":"k:s","shared_secret":"?"}"#])
     func anEndpointWithoutAKeyIsAFailure(body: String) throws {

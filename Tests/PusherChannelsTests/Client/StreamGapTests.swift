@@ -76,6 +76,15 @@ import Testing
         #expect(queue.dropped == 6)
     }
 
+    /// An event that waited for its key came before what was dropped first.
+    @Test func anOlderLossIsAnotherGap() {
+        var queue = queue(.dropNewest)
+        append(1...3, to: &queue)
+        for second in [10, 4, 4, 11, 2] { queue.append(.number(second), at: time(second)) }
+        #expect(read(&queue).dropFirst(3) == [.gap(time(10)), .gap(time(4)), .gap(time(2))])
+        #expect(queue.dropped == 5)
+    }
+
     @Test func theTimeToWaitIsOver() {
         var queue = queue(.pauseThenDrop)
         append(1...5, to: &queue)
