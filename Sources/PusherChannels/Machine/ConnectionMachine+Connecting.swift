@@ -21,6 +21,8 @@ extension ConnectionMachine {
     mutating func disconnect(then next: AfterClosing = .stayDisconnected, at now: Instant, into effects: inout [Effect]) {
         if isShutDown { return }
         switch phase {
+        case .idle where next == .stayDisconnected:
+            break  // The reason of a client that gave up stays known.
         case .idle, .shutDown, .waiting:
             closed(next, at: now, into: &effects)
         case .closing(let deadline, _):

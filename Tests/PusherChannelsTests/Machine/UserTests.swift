@@ -264,6 +264,8 @@ import Testing
         transcript.play(.connect)
         transcript.close(4001)
         for _ in 0..<2 { #expect(failures(transcript.play(.signIn)).map(\.code) == [4001]) }
+        transcript.play(.disconnect)
+        #expect(failures(transcript.play(.signIn)).map(\.code) == [4001], "it is disconnected already")
         transcript.play(.connect)
         #expect(asked(transcript.establish()) != nil, "the wish remains")
     }
