@@ -94,8 +94,10 @@ extension ClientCore {
             for callback in takeEndedSignIns() { callback(.failure(error)) }
             delegate?.failedToSignIn(error: error)
         case .watchlist(let event):
-            let watchers = readState { $0.listeners.user.watchers(of: event.name) }
-            for watcher in watchers { watcher(event.userIDs) }
+            for id in readState({ $0.listeners.user.watchers(of: event.name) }) {
+                // The one before may have taken it back.
+                readState { $0.listeners.user.watchers[id]?.callback }?(event.userIDs)
+            }
         case .decryptionFailed(let channel, let event, let data, _):
             delegate?.failedToDecryptEvent(eventName: event.text, channelName: channel.text, data: data)
         case .error(let error):

@@ -51,9 +51,9 @@ struct UserListeners: Sendable {
         endedSignIns.popFirst() ?? []
     }
 
-    /// Returns the closures that watch for an event, in the order in which they began.
-    func watchers(of event: Name) -> [WatchlistCallback] {
-        watchers.filter { $0.value.event == event }.sorted { $0.key < $1.key }.map(\.value.callback)
+    /// Returns the ids of the closures that watch for an event, in the order in which they began.
+    func watchers(of event: Name) -> [Int] {
+        watchers.filter { $0.value.event == event }.map(\.key).sorted()
     }
 }
 

@@ -154,6 +154,20 @@ import FoundationNetworking
         #expect(heard.withLock { $0 } == [#"online: ["b"]"#])
     }
 
+    @Test func aWatcherThatAnotherTakesBackHearsNothingMore() {
+        let rig = rig(.inline(secret: "s", userData: userData))
+        let watchlist = rig.pusher.user.watchlist
+        let (ids, heard) = (Locked<[String]>([]), Locked<[String]>([]))
+        watchlist.bind(eventName: "online") { _ in
+            for id in ids.withLock(\.self) { watchlist.unbind(callbackId: id) }
+        }
+        ids.withLock { $0 = [watchlist.bind(eventName: "online") { _ in heard.withLock { $0.append("second") } }] }
+        watchlist.bind(eventName: "online") { _ in heard.withLock { $0.append("third") } }
+        rig.socket.serverSends(
+            #"{"event":"pusher_internal:watchlist_events","data":{"events":[{"name":"online","user_ids":["b"]}]}}"#)
+        #expect(heard.withLock(\.self) == ["third"])
+    }
+
     // Proves P7.8.
     @Test func withoutChannelDataTheUserIsMeOnPresenceChannels() {
         let rig = rig(.inline(secret: "s", userData: userData))
