@@ -92,7 +92,7 @@ extension PusherPool {
         connectIfWanted(first)
     }
 
-    private func forgetTurns() {
+    func forgetTurns() {
         for turn in state.withLock({ $0.turns.takeAll() }) { turn.cancel() }
     }
 

@@ -50,6 +50,10 @@ public final class PusherPool: Sendable {
         change { $0.steps.append(.haveConnections($0.placement.loads.count)) }
     }
 
+    deinit {
+        forgetTurns()
+    }
+
     // MARK: State
 
     /// The connections, for inspection only: the pool connects and disconnects them.

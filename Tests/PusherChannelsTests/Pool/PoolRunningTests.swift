@@ -299,6 +299,17 @@ import Testing
         #expect(pool.connections.count == 5)
     }
 
+    @Test func aPoolThatNobodyHoldsLeavesNoTurns() {
+        let scheduler = TestScheduler()
+        do {
+            let environment = PusherEnvironment(scheduler: scheduler, makeWebSocket: { MockWebSocket(server: .manual) })
+            let pool = PusherPool(key: "k", connections: 3, attemptsPerSecond: 1, environment: environment)
+            pool.connect()
+            #expect(scheduler.pendingTimers.contains { $0.label == "connection 2 of a pool" })
+        }
+        #expect(scheduler.pendingTimers.isEmpty)
+    }
+
     @Test func aPoolThatNobodyHoldsDisconnects() {
         let rig = PoolRig(connections: 2)
         let sockets = rig.sockets
@@ -317,6 +328,7 @@ import Testing
             return pool
         }()
         #expect(gone == nil)
+        #expect(rig.scheduler.pendingTimers.isEmpty)
         #expect(sockets.withLock(\.self).count == 2)
         #expect(sockets.withLock(\.self).allSatisfy { !$0.isOpen })
     }
