@@ -1,6 +1,9 @@
 /// The channels that the user wants.
 extension ConnectionMachine {
     mutating func subscribe(_ channel: Name, auth: PusherAuth?, at now: Instant, into effects: inout [Effect]) {
+        if isShutDown {
+            return effects.append(.log(.shutDown))
+        }
         if let problem = problem(of: channel) {
             return SubscriptionFailure(error: problem).report(channel: channel, into: &effects)
         }
@@ -170,5 +173,7 @@ extension ConnectionMachine {
         for channel in subscriptions.keys.sorted() {
             subscriptions[channel]?.connectionLost(at: time, into: &effects)
         }
+        // Now all wait for a connection, and each gets its deadlines anew: those of many connections would pile up.
+        subscriptionDeadlines = DeadlineHeap()
     }
 }

@@ -30,6 +30,16 @@ import Testing
     }
     #endif
 
+    @Test func aChannelThatIsAskedForTooLateIsNone() async {
+        let lines = Locked<[String]>([])
+        let rig = rig { $0.logger = LineRecorder.logger(lines) }
+        await rig.pusher.shutdown()
+        let channel = rig.pusher.subscribe("news")
+        #expect(!channel.subscribed)
+        #expect(lines.withLock(\.last)?.contains("the client was shut down") == true)
+        #expect(rig.pusher.connection.core.read(\.subscriptions).isEmpty)
+    }
+
     /// Otherwise a program whose last line is `run()` would lose messages that were already read.
     @Test func runReturnsOnceAShutdownHasDeliveredWhatWasRead() async throws {
         try await TestExecutor().run { executor in

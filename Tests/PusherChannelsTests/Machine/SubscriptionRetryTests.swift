@@ -52,6 +52,19 @@ import Testing
         #expect(transcript.establish().authorizations.count == 1, "that is over")
     }
 
+    /// A backend may name a day, and a connection flap.
+    @Test func manyConnectionsMeanwhileLeaveOneDeadline() throws {
+        var (transcript, asked) = authorizing()
+        let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(86_400))
+        transcript.play(.authorized(try #require(asked.first), .failure(busy)))
+        for _ in 0..<10 {
+            transcript.close(4200)
+            transcript.play(.connect)
+            #expect(transcript.establish().authorizations.isEmpty)
+        }
+        #expect(transcript.machine.subscriptionDeadlines.count == 1)
+    }
+
     @Test func whoAsksHimselfNeedNotWaitThereEither() throws {
         var (transcript, asked) = authorizing()
         let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(20))
