@@ -13,7 +13,7 @@ extension RecordedRequest: Matchable {
         if words.count == 1, address.allSatisfy({ $0.isASCII && $0.isUppercase }) { return .method(address) }
         let place: RequestMatcher = address.contains("://") ? .url(address) : .path(address)
         let whole = words.count > 1 ? .method(words[0]) && place : place
-        return RequestMatcher(text) { whole.outcome(of: $0) }
+        return RequestMatcher(Redaction.standard.redact(url: text)) { whole.outcome(of: $0) }
     }
 }
 
@@ -72,7 +72,7 @@ extension Matcher where Subject == RecordedRequest {
     ///   - name: The field's name.
     ///   - value: The field's value; `nil` for any.
     public static func header(_ name: String, _ value: String? = nil) -> RequestMatcher {
-        RequestMatcher("header \(name)\(value.map { ": \($0)" } ?? "")") { request in
+        RequestMatcher("header \(name)\(value.map { ": \(Redaction.standard.redact($0, named: name))" } ?? "")") { request in
             guard let actual = request.header(name) else { return "header \(name) is missing" }
             guard let value, value != actual else { return nil }
             return
@@ -82,7 +82,7 @@ extension Matcher where Subject == RecordedRequest {
 
     /// Matches requests whose body is this text.
     public static func body(_ text: String) -> RequestMatcher {
-        RequestMatcher("body \(text)") { request in
+        RequestMatcher("body \(Redaction.standard.redact(text))") { request in
             request.text == text ? nil : "body is of \(request.body.count) bytes and another"
         }
     }
@@ -107,7 +107,8 @@ extension Matcher where Subject == RecordedRequest {
         _ part: String, _ expected: [String: String], _ actual: @escaping @Sendable (RecordedRequest) -> [String: String]
     ) -> RequestMatcher {
         let fields = expected.sorted { $0.key < $1.key }
-        return RequestMatcher("\(part) \(fields.map { "\($0.key)=\($0.value)" }.joined(separator: "&"))") { request in
+        let shown = fields.map { "\($0.key)=\(Redaction.standard.redact($0.value, named: $0.key))" }
+        return RequestMatcher("\(part) \(shown.joined(separator: "&"))") { request in
             let actual = actual(request)
             return Outcome(
                 reasons: fields.compactMap { name, value in

@@ -68,6 +68,19 @@ struct RequestMatcherTests {
         #expect(RequestMatcher.form(["auth": "xyz"]).reasonsAgainst(form) == ["form's auth is <redacted>, not <redacted>"])
     }
 
+    @Test(
+        arguments: [
+            ("GET https://a/x?access_token=s3cr3t", "GET https://a/x?access_token=<redacted>"),
+            (.url("https://ann:s3cr3t@a/x"), "address https://ann:<redacted>@a/x"),
+            (.header("X-Api-Key", "s3cr3t"), "header X-Api-Key: <redacted>"),
+            (.query(["token": "s3cr3t", "a": "b"]), "query a=b&token=<redacted>"),
+            (.form(["auth": "key:s3cr3t"]), "form auth=key:<redacted>"), (.body("password=s3cr3t"), "body password=<redacted>"),
+            (.json(#"{"tokens":["s3cr3t"],"a":1}"#), #"JSON {"a":1,"tokens":"<redacted>"}"#),
+        ] as [(RequestMatcher, String)])
+    func `A matcher's own secrets are not told`(matcher: RequestMatcher, text: String) {
+        #expect("\(matcher)" == text)
+    }
+
     @Test func `An address without a path has the path of all`() {
         for url in ["http://a", "http://a/", "http://a?x=/b", "http://a#/b"] {
             #expect(RecordedRequest(url: url).path == "/")
