@@ -4,12 +4,26 @@ import PusherChannels
 ///
 /// All members may be called from any thread.
 public final class Gate: Sendable {
-    private enum State {
-        case closed(waiting: [@Sendable () -> Void])
-        case open
+    private struct State {
+        var isOpen = false
+        /// The actions that wait, by order of arrival.
+        var waiting: [Int: @Sendable () -> Void] = [:]
+        var arrivals = 0
     }
 
-    private let state = Locked(State.closed(waiting: []))
+    /// An action that waits at a gate. Doesn't keep the gate alive: the action may hold what holds the gate.
+    private struct Wait: ScheduledAction {
+        weak var gate: Gate?
+        let number: Int
+
+        func cancel() {
+            let action = gate?.state.withLock { $0.waiting.removeValue(forKey: number) }
+            // Released outside the lock, because users' objects go with it.
+            withExtendedLifetime(action) {}
+        }
+    }
+
+    private let state = Locked(State())
 
     /// Creates a closed gate.
     public init() {}
@@ -17,26 +31,30 @@ public final class Gate: Sendable {
     /// Opens the gate. Everything that waits passes in order of arrival before this method returns; later arrivals don't wait.
     public func open() {
         let waiting = state.withLock { state in
-            guard case .closed(let waiting) = state else { return [@Sendable () -> Void]() }
-            state = .open
-            return waiting
+            state.isOpen = true
+            defer { state.waiting = [:] }
+            return state.waiting
         }
-        for action in waiting { action() }
+        for (_, action) in waiting.sorted(by: { $0.key < $1.key }) { action() }
     }
 
     /// The number of replies that are waiting.
-    public var waitingCount: Int {
-        state.withLock { if case .closed(let waiting) = $0 { waiting.count } else { 0 } }
-    }
+    public var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Runs an action once the gate is open, immediately if it already is.
-    func pass(_ action: @escaping @Sendable () -> Void) {
-        let isOpen = state.withLock { state in
-            guard case .closed(let waiting) = state else { return true }
-            state = .closed(waiting: waiting + [action])
-            return false
+    /// Runs an action once the gate is open, immediately if it already is. Canceling what is returned takes the action back.
+    @discardableResult
+    func pass(_ action: @escaping @Sendable () -> Void) -> any ScheduledAction {
+        let number: Int? = state.withLock { state in
+            guard !state.isOpen else { return nil }
+            state.arrivals += 1
+            state.waiting[state.arrivals] = action
+            return state.arrivals
         }
-        if isOpen { action() }
+        guard let number else {
+            action()
+            return Wait(gate: nil, number: 0)
+        }
+        return Wait(gate: self, number: number)
     }
 
     /// Waits until the gate is open or the task is cancelled.
@@ -44,8 +62,9 @@ public final class Gate: Sendable {
     /// - Parameter held: A closure that is called once the wait is counted in ``waitingCount``.
     func waitUntilOpen(held: () -> Void) async {
         let (opening, signal) = AsyncStream<Never>.makeStream()
-        pass { signal.finish() }
+        let wait = pass { signal.finish() }
         held()
         for await _ in opening {}
+        wait.cancel()
     }
 }

@@ -85,7 +85,7 @@ public final class MockTask: HTTPTask {
         }
         // Take the gate out: a gate that stays closed and the reply that waits for it would keep each other alive.
         guard let gate = reply.gate.take() else { return wait(for: reply, on: scheduler) }
-        gate.pass { [self, reply] in wait(for: reply, on: scheduler) }
+        keep(gate.pass { [self, reply] in wait(for: reply, on: scheduler) })
     }
 
     /// Cancels the request, which completes with `URLError.cancelled` unless it has completed.

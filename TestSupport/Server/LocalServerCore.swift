@@ -64,7 +64,8 @@ final class LocalServerCore: Sendable {
     }
 
     /// The largest number of bytes of a client's request or message. There is a limit only if the server is forgetful: that of
-    /// the largest batch, in which each byte takes at most six in JSON.
+    /// the largest batch, in which each byte takes at most six in JSON. FlyingFox reads a single frame, and a line of a request's
+    /// head, whole before anything checks its length.
     var largestBody: Int {
         guard isForgetful else { return .max }
         return ask { max(1 << 20, 1 << 16 + 6 * $0.profile.maximumEventDataLength * $0.profile.maximumBatchLength) }

@@ -7,6 +7,7 @@ import PusherChannels
 final class ResponseWait: Sendable {
     private struct State {
         var timer: (any ScheduledAction)?
+        var gate: (any ScheduledAction)?
         var isOver = false
     }
 
@@ -19,19 +20,21 @@ final class ResponseWait: Sendable {
         if let gate = response.gate {
             // Captures only the delay: the response holds the gate, and a gate that never opens would keep itself and everything
             // that waits.
-            gate.pass { [weak self, delay = response.delay] in self?.start(delay, on: scheduler) }
+            let wait = gate.pass { [weak self, delay = response.delay] in self?.start(delay, on: scheduler) }
+            state.withLock { $0.gate = wait }
         } else {
             start(response.delay, on: scheduler)
         }
     }
 
-    /// Returns when the wait is over, or when the task is cancelled. Leaves no timer behind.
+    /// Returns when the wait is over, or when the task is cancelled. Leaves no timer behind, and nothing at the gate.
     func end() async {
         for await _ in waiting {}
-        state.withLock { state in
+        let pending = state.withLock { state in
             state.isOver = true
-            return state.timer.take()
-        }?.cancel()
+            return [state.timer.take(), state.gate.take()]
+        }
+        for action in pending { action?.cancel() }
     }
 
     private func start(_ delay: Duration, on scheduler: any Scheduler) {

@@ -132,7 +132,7 @@ public final class Stub: Sendable, CustomStringConvertible {
         switch demand {
         case .never where count > 0:
             return Finding(.unexpectedCall, "\(self) must not be asked, and was asked \(count == 1 ? "once" : "\(count) times")")
-        case .used where count == 0:
+        case .used where count == 0 && demanded > 0:
             return Finding(.unusedStub, "\(self)")
         case .used where count < demanded:
             return Finding(.unplayedStep, "\(self) gave \(count) of \(demanded) answers")

@@ -14,4 +14,13 @@ struct ResponseWaitTests {
         }
         #expect(gate == nil)
     }
+
+    @Test func `What is cancelled waits at no gate`() async {
+        let gate = Gate()
+        let wait = ResponseWait(of: .ok.held(by: gate), on: TestScheduler())
+        let task = Task { await wait.end() }
+        task.cancel()
+        await task.value
+        #expect(gate.waitingCount == 0)
+    }
 }

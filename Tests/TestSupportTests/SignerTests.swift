@@ -122,11 +122,13 @@ import FoundationNetworking
     }
 
     @Test func `Who is cancelled while it is held hears that`() async throws {
-        _ = signer.hold()
+        let gate = signer.hold()
         let task = Task { [signer] in try await signer.authorize(socketID: "1.2", channelName: "private-a") }
         try await signer.nextRequest()
+        #expect(gate.waitingCount == 1)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(gate.waitingCount == 0)
     }
 
     @Test func `It refuses what the app denies, and what can't be signed`() async {

@@ -69,6 +69,11 @@ struct StubTests {
         #expect((0..<3).map { _ in reply("GET", "/a") } == ["200 twice", "200 twice", "200 always"])
     }
 
+    @Test func `A stub that may not be asked once needn't be`() {
+        session.stub("/a", .http(500)).times(0)
+        #expect(session.findings.isEmpty)
+    }
+
     @Test func `A stub with a limit has to be asked as often`() {
         session.stub("/a", .ok).times(2)
         let closure = session.stub("/b") { _ in .ok }.times(2)
@@ -130,6 +135,15 @@ struct StubTests {
         task.cancel()
         #expect(result.withLock { $0 } == "\(URLError.Code.cancelled.rawValue)")
         #expect(time.pendingTimers.isEmpty)
+
+        let closed = Gate()
+        session.stub("/held", .ok.held(by: closed))
+        let tasks = (0..<3).map { _ in start("GET", "/held", result) }
+        for task in tasks { task.resume() }
+        tasks[1].cancel()
+        #expect(closed.waitingCount == 2)
+        for task in tasks { task.cancel() }
+        #expect(closed.waitingCount == 0)
     }
 
     @Test(arguments: [
