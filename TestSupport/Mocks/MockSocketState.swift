@@ -76,6 +76,8 @@ struct MockSocketState: Sendable {
                 alarm = (time, nil)
                 return .wake(at: time)
             }
+            // Nothing is awaited any more, for example because the connection ended during a pause of its script.
+            if nextTime == nil { clearAlarm() }
             if let server, let input = inputs.popFirst() { return .tell(server, input) }
             if let next = reports.first, isReading || !next.report.isInbound, next.time <= now {
                 reports.removeFirst()
@@ -206,6 +208,14 @@ struct MockSocketState: Sendable {
     /// - Parameter id: The connection that it came on, if a server sent it; messages of an earlier connection are lost.
     mutating func receive(_ text: String, on id: ServerMachine.ConnectionID? = nil) -> Bool {
         guard phase == .open, let attempt, id == nil || id == connection else { return false }
+        let limit = requests.last?.maximumMessageSize ?? .max
+        guard text.utf8.count <= limit else {
+            // The text of the network stack's error, for code that shows or compares it.
+            return end(
+                .failed(
+                    WebSocketFailure(
+                        .protocolViolation, "The server broke the WebSocket protocol: message of more than \(limit) bytes")))
+        }
         return frame(.message(Array(text.utf8), attempt))
     }
 

@@ -47,6 +47,34 @@ struct MockWebSocketTests {
         #expect(socket.isOpen)
     }
 
+    @Test func `A message beyond the limit ends the connection, as on a real socket`() {
+        let socket = makeSocket(.manual)
+        var request = request
+        request.maximumMessageSize = 5
+        socket.open(request, attempt: ConnectionAttempt(1))
+        socket.accept()
+        for text in ["12345", "éa\u{20AC}"] { socket.serverSends(text) }
+        #expect(recorder.entries == ["#1 open", "#1 12345", "#1 failed protocolViolation"])
+        #expect(!socket.isOpen)
+    }
+
+    @Test func `A script's pause ends with its connection`() {
+        let scheduler = TestScheduler()
+        let socket = MockWebSocket(server: .manual, scheduler: scheduler)
+        socket.play(.wait(.seconds(5)), .establish())
+        socket.open(request, attempt: ConnectionAttempt(1))
+        scheduler.advance(by: .seconds(2))
+        #expect(!scheduler.pendingTimers.isEmpty)
+        socket.close(code: 1000, reason: "")
+        #expect(scheduler.pendingTimers.isEmpty)
+
+        socket.play(.establish(), .wait(.seconds(5)))
+        socket.open(request, attempt: ConnectionAttempt(2))
+        #expect(!scheduler.pendingTimers.isEmpty)
+        socket.drop()
+        #expect(scheduler.pendingTimers.isEmpty)
+    }
+
     @Test func `A server of its own has the socket's clock where that is virtual`() {
         let scheduler = TestScheduler()
         let socket = MockWebSocket(server: .machine(ServerMachine(profile: .soketi)), scheduler: scheduler)
