@@ -34,8 +34,14 @@ final class TemporaryFiles: Sendable {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(kind)-\(UUID().uuidString).pem")
             let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
             guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: file.path]) }
+            do {
+                try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(contentsOf: Data(text.utf8))
+            } catch {
+                // The next call must not find a part of it.
+                try? FileManager.default.removeItem(at: file)
+                throw error
+            }
             files[content] = file
-            try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(contentsOf: Data(text.utf8))
             return file
         }
     }
