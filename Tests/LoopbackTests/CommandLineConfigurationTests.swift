@@ -114,7 +114,7 @@ import TestSupport
         }
     }
 
-    @Test(arguments: [(0o600, "secret = s3cret", false), (0o640, "secret = s3cret", true), (0o644, "key = k", false)])
+    @Test(arguments: [(0o600, "secret = s3cret", false), (0o640, "secret = s3cret", true), (0o644, "key = local-key", false)])
     func aSecretThatOthersCanReadIsAWarning(mode: Int, text: String, isWarned: Bool) async throws {
         try await withWatchdog {
             let folder = try Folder()
