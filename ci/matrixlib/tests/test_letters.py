@@ -48,7 +48,7 @@ class LettersCase(ProjectCase):
     def test_what_failed_in_ci_test(self):
         self.copied("ci/test", "ci/tools/within", "ci/tools/together", "ci/tools/tests")
         (self.project / "ci/matrixlib").symlink_to(ROOT / "ci/matrixlib")
-        for name in ("setup", "checks/none", "tools/simulate", "tools/width", "measure/chaos"):
+        for name in ("setup", "checks/instructions", "checks/misuse", "checks/matrix", "checks/none", "tools/simulate", "tools/width", "measure/chaos"):
             (self.project / "ci" / name).parent.mkdir(exist_ok=True)
             (self.project / "ci" / name).write_text("#!/bin/sh\n")
             (self.project / "ci" / name).chmod(0o755)

@@ -66,6 +66,7 @@ class ToolsCase(ProjectCase):
         self.assertEqual({line for line in said.splitlines() if "failed" in line}, {
             "== failed with status 3: sh -c 'echo two; exit 3'", "== failed with status 127: no-such-command"})
         self.assertEqual(self.said("ci/tools/together", "true", "echo two")[0], 0)
+        self.assertEqual(self.said("ci/tools/together", "echo once", "true", "echo once")[1].count("\nonce\n"), 1)
         # Two that wait for each other end only if they run at the same time.
         os.mkfifo(self.project / "pipe")
         if os.cpu_count() > 1:
