@@ -209,13 +209,7 @@ struct MockSocketState: Sendable {
     mutating func receive(_ text: String, on id: ServerMachine.ConnectionID? = nil) -> Bool {
         guard phase == .open, let attempt, id == nil || id == connection else { return false }
         let limit = requests.last?.maximumMessageSize ?? .max
-        guard text.utf8.count <= limit else {
-            // The text of the network stack's error, for code that shows or compares it.
-            return end(
-                .failed(
-                    WebSocketFailure(
-                        .protocolViolation, "The server broke the WebSocket protocol: message of more than \(limit) bytes")))
-        }
+        guard text.utf8.count <= limit else { return end(.failed(ProtocolViolation.messageTooLarge(limit: limit).failure)) }
         return frame(.message(Array(text.utf8), attempt))
     }
 

@@ -1,5 +1,5 @@
 /// A breach of RFC 6455 by the peer, after which nothing it sends can be trusted (7.1.7).
-enum ProtocolViolation: Error, Equatable, Sendable {
+package enum ProtocolViolation: Error, Equatable, Sendable {
     /// A server must not mask (5.1).
     case maskedFrame
     /// RSV1, RSV2 or RSV3 is set, though no extension gives them a meaning (5.2).
@@ -59,7 +59,7 @@ enum ProtocolViolation: Error, Equatable, Sendable {
     }
 
     /// The failure to report to the socket's owner.
-    var failure: WebSocketFailure {
+    package var failure: WebSocketFailure {
         WebSocketFailure(.protocolViolation, "The server broke the WebSocket protocol: \(reason)")
     }
 }
