@@ -5,9 +5,8 @@ import PusherChannels
 /// All members may be called from any thread.
 public final class Gate: Sendable {
     private struct State {
-        var isOpen = false
-        /// The actions that wait, by order of arrival.
-        var waiting: [Int: @Sendable () -> Void] = [:]
+        /// The actions that wait, by order of arrival; `nil` once the gate is open.
+        var waiting: [Int: @Sendable () -> Void]? = [:]
         var arrivals = 0
     }
 
@@ -17,7 +16,7 @@ public final class Gate: Sendable {
         let number: Int
 
         func cancel() {
-            let action = gate?.state.withLock { $0.waiting.removeValue(forKey: number) }
+            let action = gate?.state.withLock { $0.waiting?.removeValue(forKey: number) }
             // Released outside the lock, because users' objects go with it.
             withExtendedLifetime(action) {}
         }
@@ -30,31 +29,24 @@ public final class Gate: Sendable {
 
     /// Opens the gate. Everything that waits passes in order of arrival before this method returns; later arrivals don't wait.
     public func open() {
-        let waiting = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiting = [:] }
-            return state.waiting
-        }
+        let waiting = state.withLock { $0.waiting.take() } ?? [:]
         for (_, action) in waiting.sorted(by: { $0.key < $1.key }) { action() }
     }
 
     /// The number of replies that are waiting.
-    public var waitingCount: Int { state.withLock { $0.waiting.count } }
+    public var waitingCount: Int { state.withLock { $0.waiting?.count ?? 0 } }
 
-    /// Runs an action once the gate is open, immediately if it already is. Canceling what is returned takes the action back.
+    /// Runs an action once the gate is open. Returns the wait, which can be cancelled; `nil` if the gate is open already.
     @discardableResult
-    func pass(_ action: @escaping @Sendable () -> Void) -> any ScheduledAction {
+    func pass(_ action: @escaping @Sendable () -> Void) -> (any ScheduledAction)? {
         let number: Int? = state.withLock { state in
-            guard !state.isOpen else { return nil }
+            guard state.waiting != nil else { return nil }
             state.arrivals += 1
-            state.waiting[state.arrivals] = action
+            state.waiting?[state.arrivals] = action
             return state.arrivals
         }
-        guard let number else {
-            action()
-            return Wait(gate: nil, number: 0)
-        }
-        return Wait(gate: self, number: number)
+        if number == nil { action() }
+        return number.map { Wait(gate: self, number: $0) }
     }
 
     /// Waits until the gate is open or the task is cancelled.
@@ -65,6 +57,6 @@ public final class Gate: Sendable {
         let wait = pass { signal.finish() }
         held()
         for await _ in opening {}
-        wait.cancel()
+        wait?.cancel()
     }
 }
