@@ -18,9 +18,15 @@ package enum EncryptedEvent {
         ]).text
     }
 
+    /// Returns an event's data, decrypted if its channel is encrypted and a key fits; otherwise as it was received.
+    static func readable(_ data: String, of channel: String, with keys: [EncryptionMasterKey]) -> String {
+        guard ChannelName(channel).kind == .encrypted, !keys.isEmpty else { return data }
+        return decrypt(data, of: channel, with: keys) ?? data
+    }
+
     /// Returns the text that was encrypted for a channel, decrypted with the first key that fits; nil if none does.
     static func decrypt(_ data: String, of channel: String, with keys: [EncryptionMasterKey]) -> String? {
-        guard !keys.isEmpty, let encrypted = try? JSONValue(parsing: data), let nonce = bytes(encrypted["nonce"]),
+        guard let encrypted = try? JSONValue(parsing: data), let nonce = bytes(encrypted["nonce"]),
             let ciphertext = bytes(encrypted["ciphertext"])
         else { return nil }
         for key in keys {

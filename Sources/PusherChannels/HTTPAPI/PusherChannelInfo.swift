@@ -35,7 +35,6 @@ public struct PusherChannelInfo: Equatable, Sendable {
         isOccupied = json?["occupied"]?.boolValue
         userCount = json?["user_count"]?.integerValue
         subscriptionCount = json?["subscription_count"]?.integerValue
-        let keys = ChannelName(name).kind == .encrypted ? keys : []
         cachedEvent = json?["cache"].flatMap { CachedEvent($0, of: name, decryptedWith: keys) }
     }
 }
@@ -44,7 +43,7 @@ extension PusherChannelInfo.CachedEvent {
     fileprivate init?(_ json: JSONValue, of channel: String, decryptedWith keys: [EncryptionMasterKey]) {
         guard let data = json["data"]?.stringValue else { return nil }
         self.init(
-            data: EncryptedEvent.decrypt(data, of: channel, with: keys) ?? data,
+            data: EncryptedEvent.readable(data, of: channel, with: keys),
             timeToLive: json["ttl"]?.integerValue.map { .seconds($0) })
     }
 }

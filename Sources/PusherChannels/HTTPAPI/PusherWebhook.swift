@@ -83,10 +83,9 @@ extension PusherWebhook.ClientEvent {
     fileprivate init?(_ json: JSONValue, _ text: String, on channel: String, opening keys: [EncryptionMasterKey]) {
         guard let eventName = json["event"]?.stringValue else { return nil }
         let data = json["data"] == .null ? nil : json["data"]?.stringValue ?? rawJSONMember("data", of: text)
-        let isEncrypted = ChannelName(channel).kind == .encrypted
         self.init(
             channel: channel, eventName: eventName,
-            data: data.map { isEncrypted ? EncryptedEvent.decrypt($0, of: channel, with: keys) ?? $0 : $0 },
+            data: data.map { EncryptedEvent.readable($0, of: channel, with: keys) },
             socketID: json["socket_id"]?.stringValue, userID: json["user_id"]?.identifier)
     }
 }
