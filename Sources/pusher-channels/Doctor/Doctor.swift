@@ -103,17 +103,15 @@ struct Doctor: AsyncParsableCommand {
     }
 
     private func firstError(_ notifications: AsyncStream<ClientNotification>, of pusher: Pusher) async -> PusherError? {
-        var isConnected = false
         var serverError: PusherError?
         for await notification in notifications {
             switch notification {
             case .state(.connected):
                 guard authorizes else { return nil }
-                isConnected = true
                 pusher.subscribe(channel)
             case .subscribed: return nil
-            // Many servers refuse a subscription by an error that ends nothing; the channel's refusal follows it.
-            case .error(let error) where error.kind == .server && isConnected: serverError = error
+            // The channel's refusal follows it, or the connection's end.
+            case .error(let error) where error.kind == .server: serverError = error
             case .error(let error): return serverError ?? error
             case .subscriptionFailed(_, let error): return error
             case .state(.disconnected):
