@@ -173,7 +173,5 @@ extension ConnectionMachine {
         for channel in subscriptions.keys.sorted() {
             subscriptions[channel]?.connectionLost(at: time, into: &effects)
         }
-        // Now all wait for a connection, and each gets its deadlines anew: those of many connections would pile up.
-        subscriptionDeadlines = DeadlineHeap()
     }
 }
