@@ -48,13 +48,14 @@ extension ClientCore {
         if case .stateChanged(_, let new, _) = delivery, new != .connected {
             log(notRead: state.streams.states.pauseLimitReached(), at: now, &state)
         }
-        let arrival = min(state.came ?? now, delivery.since ?? now)
         // Closures hear only events that come while they are bound, so an event that a stream took isn't kept for closures bound
         // later.
-        if !state.streams.isEmpty, state.streams.append(delivery, eventDecoder, at: arrival), !state.listeners.hear(delivery) {
+        if !state.streams.isEmpty, state.streams.append(delivery, eventDecoder, at: state.came ?? now),
+            !state.listeners.hear(delivery)
+        {
             return
         }
-        if state.backlog.admits(delivery, heardUpTo: arrival) { deliveries.append(delivery) }
+        if state.backlog.admits(delivery, heardUpTo: state.came ?? now) { deliveries.append(delivery) }
     }
 
     private func log(notRead streams: [(channel: Name?, name: String)], at now: Instant, _ state: inout State) {

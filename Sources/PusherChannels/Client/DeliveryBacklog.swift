@@ -27,12 +27,14 @@ struct DeliveryBacklog: Sendable {
     /// - Parameter heard: The time up to which everything that arrived before this was heard. An event that waited for its key is
     ///   older than what was read last.
     mutating func admits(_ delivery: Delivery, heardUpTo heard: Instant) -> Bool {
-        switch (watermark.state, delivery.rank) {
-        case (.dropping, .event), (.overflowing, .event), (.overflowing, .news): break
-        default: return true
+        guard watermark.drops else { return true }
+        switch delivery.rank {
+        case .outcome: return true
+        case .news where watermark.state == .dropping: return true
+        case .news, .event: break
         }
         dropped += 1
-        heardUpTo = min(heardUpTo, heard)
+        heardUpTo = min(heardUpTo, heard, delivery.since ?? heard)
         if let channel = delivery.channel { losses.insert(channel) }
         return false
     }
@@ -94,7 +96,7 @@ extension Delivery {
     }
 
     /// A time that is not later than the arrival of an event that could not be decrypted; nil for other deliveries.
-    var since: Instant? {
+    fileprivate var since: Instant? {
         if case .decryptionFailed(_, _, _, let since) = self { since } else { nil }
     }
 

@@ -49,6 +49,16 @@ import Testing
         #expect(since == .seconds(2))
     }
 
+    /// An event that could not be decrypted came long before it was given up.
+    @Test func theGapBeginsBeforeWhatCouldNotBeDecrypted() {
+        var backlog = full(2)
+        backlog.pauseLimitReached(heardUpTo: .seconds(5))
+        let failed = Delivery.decryptionFailed(channel: "private-encrypted-a", event: "e", data: nil, since: .seconds(2))
+        let isAdmitted = backlog.admits(failed, heardUpTo: .seconds(18))
+        #expect(!isAdmitted)
+        #expect(backlog.delivered(2, bytes: 0).since == .seconds(2))
+    }
+
     /// Events first, then what a server may say at any time; never what comes of the application's own calls.
     @Test func whatMattersMoreIsDroppedLater() {
         let (channel, member) = ("presence-a" as Name, PresenceMember(userID: "ann", info: nil))
