@@ -255,7 +255,7 @@ extension Trait where Self == IssueHandlingTrait {
         }
     }
 
-    @Test(arguments: UInt64(1)...5)
+    @Test(arguments: UInt64(1)...3)
     func aHundredClientsSurviveTenRestarts(seed: UInt64) throws {
         try withTestHarness(seed: seed) { harness in
             let pushers = (1...100).map { _ in harness.makePusher() }

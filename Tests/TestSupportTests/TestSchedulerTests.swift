@@ -98,11 +98,11 @@ struct TestSchedulerTests {
         #expect(try scheduler.runUntilIdle(limit: 2) == 2)
     }
 
-    @Test func `A hundred thousand timers, half of them cancelled, run in order`() {
+    @Test func `Twenty thousand timers, half of them cancelled, run in order`() {
         var state: UInt64 = 42
         var deadlines: [Instant] = []
         let ran = Locked<[Instant]>([])
-        for index in 0..<100_000 {
+        for index in 0..<20_000 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let deadline = Instant.milliseconds(Int(state >> 44))
             let timer = scheduler.schedule(at: deadline, label: "t") { [scheduler] in

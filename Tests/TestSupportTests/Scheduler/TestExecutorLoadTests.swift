@@ -51,18 +51,18 @@ struct TestExecutorLoadTests {
         await task.value
     }
 
-    @Test func `A hundred thousand sleeps take no time`() async throws {
+    @Test func `Twenty thousand sleeps take no time`() async throws {
         let executor = TestExecutor()
         try await executor.run(time: .automatic) { executor in
             await withTaskGroup(of: Void.self) { group in
                 for worker in 0..<100 {
                     group.addTask {
-                        for _ in 0..<1_000 { try? await executor.clock.sleep(for: .milliseconds(1 + worker)) }
+                        for _ in 0..<200 { try? await executor.clock.sleep(for: .milliseconds(1 + worker)) }
                     }
                 }
             }
         }
-        #expect(executor.scheduler.now == .seconds(100))
+        #expect(executor.scheduler.now == .seconds(20))
     }
 }
 

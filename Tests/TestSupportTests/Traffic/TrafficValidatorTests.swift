@@ -109,14 +109,14 @@ struct TrafficValidatorTests {
     func `Much traffic is validated in order or not, and one difference found`(
         validator: TrafficValidator
     ) throws {
-        let entries = (0..<400).map {
+        let entries = (0..<200).map {
             #"{"url": "https://a.example/\#($0)", "parameters": {"n": "[0-9]+", "even": "\#($0 % 2 == 0)"}}"#
         }
-        for number in 0..<400 { rig.get("https://a.example/\(number)?n=\(number)&even=\(number % 2 == 0 && number != 256)") }
+        for number in 0..<200 { rig.get("https://a.example/\(number)?n=\(number)&even=\(number % 2 == 0 && number != 128)") }
         let mismatch = try rig.mismatch("[\(entries.joined(separator: ","))]", using: validator)
         #expect(mismatch?.differences.count == 1)
         #expect(mismatch?.differences.flatMap(\.paths) == ["parameters.even"])
-        #expect(mismatch?.description.contains("Entry 257, https://a.example/256") == true)
+        #expect(mismatch?.description.contains("Entry 129, https://a.example/128") == true)
     }
 
     @Test func `Order matters where it was asked for`() throws {

@@ -107,12 +107,12 @@ struct TrafficValueTests {
         #expect(mismatch?.description.contains("too many ways to match") == true)
     }
 
-    @Test func `A costly pattern is not tried with each of many entries`() throws {
+    @Test(.timeLimit(.minutes(1))) func `A costly pattern is not tried with each of many entries`() throws {
         let rig = TrafficRig()
-        for number in 0..<60 { rig.post(#"{"a": "\#(String(repeating: "a", count: 60))\#(number)b"}"#) }
+        for number in 0..<20 { rig.post(#"{"a": "\#(String(repeating: "a", count: 60))\#(number)b"}"#) }
         let entry = #"{"body": {"a": "(a+)+"}}"#
-        let mismatch = try rig.mismatch("[\(Array(repeating: entry, count: 60).joined(separator: ","))]")
-        #expect(mismatch?.differences.count == 60)
+        let mismatch = try rig.mismatch("[\(Array(repeating: entry, count: 20).joined(separator: ","))]")
+        #expect(mismatch?.differences.count == 20)
     }
 
     @Test(arguments: [#"{"$type": "text"}"#, #"{"$any": false}"#, #"{"$absent": 1}"#, #"{"$regex": 1}"#, #"{"$unordered": 1}"#])
