@@ -168,7 +168,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         let isElsewhere = state.isDraining
         let work = isElsewhere ? nil : nextWork(&state)
         state.isDraining = isElsewhere || work != nil
-        let wakeUps = state.streams.wakeUps() + state.waits.wakeUps() + state.runs.wakeUps() + state.decryptionWakeUps()
+        let wakeUps = state.wakeUps()
         let ordersReading = state.reading.begin()
         // The draining thread may be busy for a long time, and a limited pause mustn't last until it is back.
         let isPauseLimited = isElsewhere && state.machine.readingDeadline != nil
@@ -247,10 +247,17 @@ final class ClientCore: WebSocketDelegate, Sendable {
 }
 
 extension ClientCore.State {
-    fileprivate mutating func decryptionWakeUps() -> [() -> Void] {
-        guard !decryptionWaits.isEmpty, machine.lastEncryptedEvents.isEmpty else { return [] }
-        defer { decryptionWaits = [] }
-        return decryptionWaits.map { wait in { wait() } }
+    /// Returns the closures that resume whoever waited for what has come or is over. Usually there are none, so no lists are joined.
+    fileprivate mutating func wakeUps() -> [() -> Void] {
+        var wakeUps: [() -> Void] = []
+        streams.takeWakeUps(into: &wakeUps)
+        waits.takeWakeUps(into: &wakeUps)
+        runs.takeWakeUps(into: &wakeUps)
+        if !decryptionWaits.isEmpty, machine.lastEncryptedEvents.isEmpty {
+            for wait in decryptionWaits { wakeUps.append { wait() } }
+            decryptionWaits = []
+        }
+        return wakeUps
     }
 
     /// Passes an input to the machine.

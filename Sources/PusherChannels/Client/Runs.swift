@@ -49,8 +49,8 @@ struct Runs: Sendable {
         runs = []
     }
 
-    /// Returns the closures that resume the calls whose wait is over.
-    mutating func wakeUps() -> [() -> Void] { ended.wakeUps() }
+    /// Appends the closures that resume the calls whose wait is over.
+    mutating func takeWakeUps(into wakeUps: inout [() -> Void]) { ended.takeWakeUps(into: &wakeUps) }
 }
 
 /// The calls whose wait is over. They are resumed outside the lock.
@@ -63,11 +63,11 @@ struct EndedWaits: Sendable {
         ended.append((wait, failure.map { .failure($0) } ?? .success(())))
     }
 
-    /// Returns the closures that resume the calls.
-    mutating func wakeUps() -> [() -> Void] {
-        guard !ended.isEmpty else { return [] }
-        defer { ended = [] }
-        return ended.map { entry in { entry.wait.give(entry.outcome) } }
+    /// Appends the closures that resume the calls.
+    mutating func takeWakeUps(into wakeUps: inout [() -> Void]) {
+        guard !ended.isEmpty else { return }
+        for entry in ended { wakeUps.append { entry.wait.give(entry.outcome) } }
+        ended = []
     }
 }
 

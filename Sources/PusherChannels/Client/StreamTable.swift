@@ -147,15 +147,18 @@ struct StreamTable<Element: Sendable>: Sendable {
         return (result, difference, queue.dropped - dropped, queue.hasReaders)
     }
 
-    /// Returns the closures that resume the readers that waited and have something to read now.
-    mutating func wakeUps() -> [() -> Void] {
-        guard !touched.isEmpty else { return [] }
-        var wakeUps: [() -> Void] = []
-        let ids = touched
-        touched = []
-        for id in ids {
-            while let (reader, batch) = queues[id]?.wakeUp() { wakeUps.append { reader(batch) } }
+    /// Appends the closures that resume the readers that waited and have something to read now.
+    mutating func takeWakeUps(into wakeUps: inout [() -> Void]) {
+        guard !touched.isEmpty else { return }
+        for id in touched {
+            guard let index = queues.index(forKey: id) else { continue }
+            Self.takeWakeUps(of: &queues.values[index], into: &wakeUps)
         }
-        return wakeUps
+        touched.removeAll(keepingCapacity: true)
+    }
+
+    /// Wakes a queue's readers in place, for the same reason.
+    private static func takeWakeUps(of queue: inout StreamQueue<Element>, into wakeUps: inout [() -> Void]) {
+        while let (reader, batch) = queue.wakeUp() { wakeUps.append { reader(batch) } }
     }
 }

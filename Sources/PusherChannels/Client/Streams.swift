@@ -110,8 +110,12 @@ struct Streams: Sendable {
         poolStates.finish(nil)
     }
 
-    /// Returns the closures that resume the readers that waited and have something to read now.
-    mutating func wakeUps() -> [() -> Void] {
-        events.wakeUps() + updates.wakeUps() + poolUpdates.wakeUps() + states.wakeUps() + poolStates.wakeUps()
+    /// Appends the closures that resume the readers that waited and have something to read now.
+    mutating func takeWakeUps(into wakeUps: inout [() -> Void]) {
+        events.takeWakeUps(into: &wakeUps)
+        updates.takeWakeUps(into: &wakeUps)
+        poolUpdates.takeWakeUps(into: &wakeUps)
+        states.takeWakeUps(into: &wakeUps)
+        poolStates.takeWakeUps(into: &wakeUps)
     }
 }

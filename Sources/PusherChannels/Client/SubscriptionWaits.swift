@@ -31,8 +31,8 @@ struct SubscriptionWaits: Sendable {
         for channel in waits.keys.sorted() { end(of: channel, failure) }
     }
 
-    /// Returns the closures that resume the calls whose wait is over.
-    mutating func wakeUps() -> [() -> Void] { ended.wakeUps() }
+    /// Appends the closures that resume the calls whose wait is over.
+    mutating func takeWakeUps(into wakeUps: inout [() -> Void]) { ended.takeWakeUps(into: &wakeUps) }
 }
 
 extension PusherError {

@@ -130,7 +130,11 @@ struct PoolState {
     }
 
     /// Returns the closures that resume the runs that have ended; none while a step is being carried out.
-    mutating func wakeUps() -> [() -> Void] { isBusy ? [] : runs.wakeUps() }
+    mutating func wakeUps() -> [() -> Void] {
+        var wakeUps: [() -> Void] = []
+        if !isBusy { runs.takeWakeUps(into: &wakeUps) }
+        return wakeUps
+    }
 }
 
 extension Array {
