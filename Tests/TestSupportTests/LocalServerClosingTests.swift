@@ -6,7 +6,8 @@ import Testing
 /// After a close frame, a local server ends the connection with a FIN even if more data arrives, because a reset could discard
 /// the frame.
 struct LocalServerClosingTests {
-    private let events = ServerEvents()
+    // The time-out is long, because these tests aren't about how long a client takes to close.
+    private let events = ServerEvents(closeTimeout: .seconds(86_400))
 
     private func start() async throws -> LocalServer { try await LocalServer.start(settings: events.settings) }
 
@@ -61,8 +62,8 @@ struct LocalServerClosingTests {
         _ = try await socket.receive()
         try await socket.send(opcode: 8, bye)
         #expect(try await socket.endsWithFIN())
-        await server.stop()
         socket.close()
+        await server.stop()
     }
 }
 #endif
