@@ -255,7 +255,7 @@ extension ClientCore.State {
         runs.takeWakeUps(into: &wakeUps)
         if !decryptionWaits.isEmpty, machine.lastEncryptedEvents.isEmpty {
             // One by one, as Swift converts a list of `@Sendable` closures at run time, which ends the process.
-            for wait in decryptionWaits { wakeUps.append { wait() } }
+            for wait in decryptionWaits { wakeUps.append(wait) }
             decryptionWaits = []
         }
         return wakeUps

@@ -151,14 +151,10 @@ struct StreamTable<Element: Sendable>: Sendable {
     mutating func takeWakeUps(into wakeUps: inout [() -> Void]) {
         guard !touched.isEmpty else { return }
         for id in touched {
-            guard let index = queues.index(forKey: id) else { continue }
-            Self.takeWakeUps(of: &queues.values[index], into: &wakeUps)
+            change(id) { queue in
+                while let (reader, batch) = queue.wakeUp() { wakeUps.append { reader(batch) } }
+            }
         }
         touched.removeAll(keepingCapacity: true)
-    }
-
-    /// Wakes a queue's readers in place, for the same reason.
-    private static func takeWakeUps(of queue: inout StreamQueue<Element>, into wakeUps: inout [() -> Void]) {
-        while let (reader, batch) = queue.wakeUp() { wakeUps.append { reader(batch) } }
     }
 }
