@@ -2,6 +2,13 @@
 #ifndef CLWS_H
 #define CLWS_H
 
+// Swift's own module of the C library comes first. Otherwise this module would have the same declarations again, and hide them from
+// files that import only the other.
+#include <features.h>
+#ifdef __GLIBC__
+#pragma clang module import SwiftGlibc
+#endif
+
 #include <fcntl.h>
 #include <libwebsockets.h>
 #include <linux/netlink.h>

@@ -2,6 +2,13 @@
 #ifndef COPENSSL_H
 #define COPENSSL_H
 
+// Swift's own module of the C library comes first. Otherwise this module would have the same declarations again, and hide them from
+// files that import only the other.
+#include <features.h>
+#ifdef __GLIBC__
+#pragma clang module import SwiftGlibc
+#endif
+
 #include <openssl/bio.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
