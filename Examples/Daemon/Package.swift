@@ -9,7 +9,7 @@ let package = Package(
         // .package(url: "https://github.com/swift-pusher-channels/swift-pusher-channels", …, traits: ["ServiceLifecycle"])
         .package(name: "swift-pusher-channels", path: "../..", traits: ["ServiceLifecycle"]),
         .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
         .executableTarget(

@@ -9,8 +9,8 @@ let package = Package(
         // .package(url: "https://github.com/swift-pusher-channels/swift-pusher-channels", …, traits: ["ServiceLifecycle"])
         .package(name: "swift-pusher-channels", path: "../..", traits: ["ServiceLifecycle"]),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],

@@ -30,18 +30,29 @@ extension TestHarness {
         _ services: any Service..., file: String = #fileID, line: Int = #line, isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> Result
     ) async throws -> Result {
-        let group = ServiceGroup(services: services, logger: makeLogger("services"))
-        let running = Task { try await group.run() }
+        let last = LastService()
+        let group = ServiceGroup(services: services + [last], logger: makeLogger("services"))
+        let running = Task {
+            defer { last.noteStart() }
+            try await group.run()
+        }
         let result: Result
         do {
             result = try await body()
         } catch {
+            await waitForStart(of: last)
             await group.triggerGracefulShutdown()
             throw await Self.explained(error, by: end(of: running, file, line))
         }
+        await waitForStart(of: last)
         await group.triggerGracefulShutdown()
         try await end(of: running, file, line).get()
         return result
+    }
+
+    /// Waits until a group runs, or has failed: before that, it can't be shut down.
+    private func waitForStart(of last: LastService) async {
+        _ = try? await look(LookWait(deadline: scheduler.now + .seconds(60), patience: .seconds(5)) { last.hasStarted })
     }
 
     /// Adds a service's error to that of a wait, because it may be the reason why the condition never came true.
@@ -72,6 +83,20 @@ extension TestHarness {
         // In a task of its own, because this one may be cancelled.
         _ = try? await Task { try await look(wait) }.value
         return .failure(failure)
+    }
+}
+
+/// The last service of a group: once it runs, the group does.
+private final class LastService: Service {
+    private let start = Locked(false)
+
+    var hasStarted: Bool { start.withLock(\.self) }
+
+    func noteStart() { start.withLock { $0 = true } }
+
+    func run() async throws {
+        noteStart()
+        try await gracefulShutdown()
     }
 }
 #endif

@@ -9,8 +9,8 @@ let package = Package(
         .package(
             path: "../../.build/by-name/swift-pusher-channels", traits: [.defaults, "ServiceLifecycle", "Metrics", "Tracing"]),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
-        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
         .executableTarget(
