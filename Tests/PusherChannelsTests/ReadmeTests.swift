@@ -52,9 +52,10 @@ import Testing
             switch update {
             case .subscribed: print("orders come in from here on")
             case .event(let event) where event.eventName == "placed":
-                do { try await handle(event.decode(Order.self)) } catch { print("not handled: \(error)") }
-            case .eventsMayBeMissing(let gap):
-                do { try await fetchOrders(since: gap.since.addingTimeInterval(-5)) } catch { print("not fetched: \(error)") }
+                let order: Order
+                do { order = try event.decode(Order.self) } catch { print("not an order: \(error)"); break }
+                try await store(order)  // an error ends the loop; the channel's next stream begins with a gap
+            case .eventsMayBeMissing(let gap): try await storeOrders(since: gap.since.addingTimeInterval(-5))
             case .subscriptionFailed(let error): print("no orders, for now: \(error)")
             default: break
             }
@@ -66,7 +67,7 @@ import Testing
         let id: Int
     }
 
-    private func handle(_ order: Order) async throws {}
+    private func store(_ order: Order) async throws {}
 
     func followOrders(_ pusher: Pusher, clock: some Clock<Duration>) async throws {
         while true {
@@ -163,7 +164,7 @@ import Testing
         }
     }
 
-    private func fetchOrders(since date: Date) async throws {}
+    private func storeOrders(since date: Date) async throws {}
 
     func publish(_ secret: String) async throws {
         let api = PusherHTTPAPI(appID: "app-id", key: "app-key", secret: secret, host: .cluster("eu"))

@@ -78,6 +78,7 @@ extension ClientCore {
         state.handle(.unsubscribe(channel: channel), at: now)
         if let removed = state.listeners.removeChannel(channel) { state.removed.append(removed) }
         state.streams.finish(ofChannel: channel)
+        _ = state.streams.updates.takeUnreadSince(of: channel)
         state.waits.end(of: channel, .unsubscribed(channel))
         return handedOver
     }

@@ -14,6 +14,7 @@ extension ClientCore {
 
     func updates(of channel: Name, number: Int, _ buffering: StreamBuffering) -> StreamSource<ChannelUpdate> {
         make(\.updates, for: .init(channel: channel), buffering) { state, id, _ in
+            state.streams.tellUnread(of: channel, to: id, state.machine.subscriptions[channel])
             if case .ended(let failure) = Self.outlook(of: channel, number, state) { state.streams.updates.finish(id, failure) }
         }
     }
@@ -22,6 +23,7 @@ extension ClientCore {
     /// already.
     func subscribe(_ channel: Name, auth: PusherAuth?, updates buffering: StreamBuffering) -> StreamSource<ChannelUpdate> {
         make(\.updates, for: .init(channel: channel), buffering) { state, id, now in
+            state.streams.tellUnread(of: channel, to: id, state.machine.subscriptions[channel])
             _ = subscribe(channel, auth: auth, callbacks: ChannelCallbacks(), &state, at: now)
             guard state.machine.subscriptions[channel]?.isSubscribed == true else { return }
             state.streams.updates.change(id) { $0.append(.subscribed, at: now) }
@@ -29,7 +31,11 @@ extension ClientCore {
     }
 
     func poolUpdates(_ buffering: StreamBuffering) -> StreamSource<PoolUpdate> {
-        make(\.poolUpdates, for: .init(), buffering) { _, _, _ in }
+        make(\.poolUpdates, for: .init(), buffering) { state, id, _ in
+            guard let since = state.streams.poolUpdates.takeUnreadSince(of: nil) else { return }
+            let channels = state.machine.subscriptions.inOrder(where: \.wasSubscribed).map(\.channel)
+            state.streams.tellUnread(of: channels, toPoolStream: id, since: since)
+        }
     }
 
     func states(_ buffering: StreamBuffering) -> StreamSource<ConnectionStateChange> {
@@ -67,8 +73,12 @@ extension ClientCore {
     }
 
     func removeStream<Element>(_ id: Int, from table: StreamSource<Element>.Table) {
-        change { state in
-            if let queue = state.streams[keyPath: table].remove(id) { state.removed.append(queue) }
+        change { state, now in
+            guard let (queue, topic) = state.streams[keyPath: table].remove(id) else { return }
+            state.removed.append(queue)
+            // A channel that is given up begins anew.
+            if let channel = topic.channel, state.machine.subscriptions[channel] == nil { return }
+            state.streams.noteUnread(queue, of: topic.channel, in: table, at: now)
         }
     }
 

@@ -23,6 +23,8 @@ struct StreamQueue<Element: Sendable>: Sendable {
     private var watermark: Watermark
     private var readers: [(number: Int, reader: Reader)] = []
     private var isFinished = false
+    /// The arrival times of the oldest element that waits, and of the oldest of those that a reader took last.
+    private var (waitingSince, takenSince): (Instant?, Instant?)
     private(set) var dropped = 0
     private(set) var failure: PusherError?
     /// The number of iterators. Only a single iterator may take more than it needs.
@@ -49,7 +51,11 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     /// Adds an element, or drops one if there is no room.
     mutating func append(_ element: Element, at now: Instant) {
-        guard !isFinished else { return }
+        guard !isFinished else {
+            if failure?.kind == .readerTooSlow { dropped += 1 }
+            return
+        }
+        if waitingSince == nil { waitingSince = now }
         switch buffering.overflow {
         case .dropOldest:
             while watermark.isFull, let oldest = elements.popFirst() { drop(oldest) }
@@ -114,6 +120,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
     /// Takes the elements for a reader; returns nil if it has to wait.
     mutating func take() -> Batch? {
         guard !elements.isEmpty else { return isFinished ? Batch(failure: failure) : nil }
+        takenSince = waitingSince
         var batch = Batch()
         if let element = gap?.takeLeading() {
             watermark.add(bytes: 0)
@@ -129,6 +136,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
             swap(&batch.elements, &elements)
             batch.bytes = bytes
         }
+        if elements.isEmpty { waitingSince = nil }
         bytes -= batch.bytes
         batch.stride = stride(of: batch)
         return batch
@@ -148,6 +156,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     /// Puts back the elements that a reader took and didn't read.
     mutating func putBack(_ rest: ArraySlice<Element>, bytes: Int) {
+        if !rest.isEmpty { waitingSince = takenSince }
         elements = rest + elements
         self.bytes += bytes
         gap?.putBack(rest.count)
@@ -170,6 +179,9 @@ struct StreamQueue<Element: Sendable>: Sendable {
     }
 
     var hasReaders: Bool { !readers.isEmpty }
+
+    /// The time before which everything that arrived was read; nil if nothing arrived. What was taken last doesn't count as read.
+    var unreadSince: Instant? { takenSince ?? waitingSince }
 
     func bytes(of elements: ArraySlice<Element>) -> Int { elements.reduce(0) { $0 + size($1) } }
 }

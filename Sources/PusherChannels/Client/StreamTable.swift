@@ -30,6 +30,8 @@ struct StreamTable<Element: Sendable>: Sendable {
     private(set) var over = 0
     /// The number of elements that found no room.
     private(set) var dropped = 0
+    /// The times since which nobody read what arrived on a channel, or on any (`nil`), because the streams for it have ended.
+    private var unreadSince: [Name?: Instant] = [:]
     /// The word for the elements.
     private let kind: String
     private let size: @Sendable (Element) -> Int
@@ -46,7 +48,7 @@ struct StreamTable<Element: Sendable>: Sendable {
     var isEmpty: Bool { queues.isEmpty }
 
     /// The number of topics that have streams.
-    var topicsKept: Int { topics.count + byChannel.count + ofEveryChannel.count }
+    var topicsKept: Int { topics.count + byChannel.count + ofEveryChannel.count + unreadSince.count }
 
     // MARK: Adding and finishing streams
 
@@ -56,13 +58,21 @@ struct StreamTable<Element: Sendable>: Sendable {
         changeIDs(of: topic) { $0.append(id) }
     }
 
-    /// Removes a stream; returns its queue, for the caller to release.
-    mutating func remove(_ id: Int) -> StreamQueue<Element>? {
+    /// Removes a stream; returns its queue, for the caller to release, and its topic.
+    mutating func remove(_ id: Int) -> (queue: StreamQueue<Element>, topic: Topic)? {
         guard let queue = queues.removeValue(forKey: id), let topic = topics.removeValue(forKey: id) else { return nil }
         changeIDs(of: topic) { $0.removeAll { $0 == id } }
         if queue.isOver { over -= 1 }
-        return queue
+        return (queue, topic)
     }
+
+    /// Notes that nobody read what has arrived since a time, for the next stream of the channel.
+    mutating func noteUnread(of channel: Name?, since time: Instant) {
+        unreadSince[channel] = min(unreadSince[channel] ?? time, time)
+    }
+
+    /// Returns the time since which nobody read what arrived, and forgets it; nil if there is no such time.
+    mutating func takeUnreadSince(of channel: Name?) -> Instant? { unreadSince.removeValue(forKey: channel) }
 
     /// Changes the list of streams for a topic. Nothing is kept for a channel whose streams are gone: an application may have a
     /// channel for each of its calls or orders.

@@ -21,6 +21,37 @@ struct Streams: Sendable {
         }
     }
 
+    // MARK: Streams after others
+
+    /// Begins a new stream of a channel with what nobody read since an earlier one ended, if there can be anything.
+    mutating func tellUnread(of channel: Name, to id: Int, _ subscription: SubscriptionMachine?) {
+        guard let since = updates.takeUnreadSince(of: channel), subscription?.wasSubscribed == true else { return }
+        let gap = gap(since)
+        updates.change(id) { $0.append(gap, at: since) }
+    }
+
+    /// Does so for a new stream of all channels.
+    mutating func tellUnread(of channels: [Name], toPoolStream id: Int, since: Instant) {
+        let gap = gap(since)
+        for channel in channels { poolUpdates.change(id) { $0.append(PoolUpdate(channel, gap), at: since) } }
+    }
+
+    private func gap(_ since: Instant) -> ChannelUpdate {
+        .eventsMayBeMissing(EventGap(.betweenStreams) { [date] in date(since) })
+    }
+
+    /// Removes a stream of updates, and notes what it leaves unread as long as its channel is wanted.
+    mutating func noteUnread<Element>(
+        _ queue: StreamQueue<Element>, of channel: Name?, in table: AnyKeyPath, at now: Instant
+    ) {
+        let since = queue.unreadSince ?? now
+        switch table {
+        case \Streams.updates: updates.noteUnread(of: channel, since: since)
+        case \Streams.poolUpdates: poolUpdates.noteUnread(of: nil, since: since)
+        default: break
+        }
+    }
+
     var isEmpty: Bool { events.isEmpty && states.isEmpty && updates.isEmpty && poolUpdates.isEmpty && poolStates.isEmpty }
 
     /// The number of streams the server has to wait for.

@@ -68,6 +68,9 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     var isSubscribed: Bool { state == .subscribed }
 
+    /// Indicates whether it was ever subscribed, so that something may have been missed.
+    var wasSubscribed: Bool { missingSince != nil }
+
     var isEncrypted: Bool { name.kind == .encrypted }
 
     var awaitsUser: Bool {

@@ -57,6 +57,7 @@ import Testing
         let again = rig.pusher.updates(of: "news")
         rig.socket.publish(channel: "news", event: "n", data: "2")
         #expect(try await lines(again, 2) == ["subscribed", "n 2"], "it is subscribed already")
+        withExtendedLifetime(updates) {}
         #expect(rig.socket.frames.filter { $0.event == "pusher:subscribe" }.count == 1)
     }
 
@@ -113,6 +114,62 @@ import Testing
             #expect(gap.since.timeIntervalSinceNow <= -20)
             break
         }
+    }
+
+    private struct Unusable: Error {}
+
+    /// The application's own error ends the loop, and the next one must not begin as if nothing had been missed.
+    @Test func aStreamAfterAnotherBeginsWithWhatNobodyRead() async throws {
+        let rig = ClientRig.connected()
+        func publish() { rig.socket.publish(channel: "news", event: "n", data: "1") }
+        await #expect(throws: Unusable.self) {
+            for try await update in rig.pusher.updates(of: "news") {
+                if case .subscribed = update { publish() }
+                if case .event = update { throw Unusable() }
+            }
+        }
+        rig.scheduler.advance(by: .seconds(10))
+        publish()
+        var iterator = rig.pusher.updates(of: "news").makeAsyncIterator()
+        guard case .eventsMayBeMissing(let gap)? = try await iterator.next() else {
+            Issue.record("no gap is told")
+            return
+        }
+        #expect(gap.reason == .betweenStreams)
+        #expect((10...11).contains(-gap.since.timeIntervalSinceNow), "it begins before the event that was not handled")
+        #expect(try await iterator.next().map(line) == "subscribed")
+    }
+
+    @Test func aStreamAfterOneWhoseReaderWasTooSlowBeginsWithAGapAndItsLossesCount() async throws {
+        let rig = ClientRig.connected { $0.pauseLimit = .seconds(1) }
+        let slow = rig.pusher.updates(of: "news", buffering: StreamBuffering(limit: 2))
+        for _ in 0..<2 { rig.socket.publish(channel: "news", event: "n", data: "1") }
+        rig.scheduler.advance(by: .seconds(2))
+        for _ in 0..<7 { rig.socket.publish(channel: "news", event: "n", data: "1") }
+        #expect(slow.dropped == 8)
+        await #expect(throws: PusherError.self) { for try await _ in slow {} }
+        var iterator: PusherStream<ChannelUpdate>.AsyncIterator? = slow.makeAsyncIterator()
+        _ = consume slow
+        iterator = nil
+        iterator = rig.pusher.updates(of: "news").makeAsyncIterator()
+        guard case .eventsMayBeMissing(let gap)? = try await iterator?.next() else {
+            Issue.record("no gap is told")
+            return
+        }
+        #expect(gap.reason == .betweenStreams)
+        #expect((2...3).contains(-gap.since.timeIntervalSinceNow))
+    }
+
+    @Test(arguments: [true, false])
+    func aChannelThatWasGivenUpBeginsAnew(givesUpFirst: Bool) async throws {
+        let rig = ClientRig.connected()
+        var stream: PusherStream<ChannelUpdate>? = rig.pusher.updates(of: "news")
+        if givesUpFirst { rig.pusher.unsubscribe("news") }
+        stream = nil
+        _ = stream
+        if !givesUpFirst { rig.pusher.unsubscribe("news") }
+        var iterator = rig.pusher.updates(of: "news").makeAsyncIterator()
+        #expect(try await iterator.next().map(line) == "subscribed")
     }
 
     @Test func whatFoundNoRoomIsTold() async throws {

@@ -19,6 +19,23 @@ import Testing
         #expect(words.sorted() == PoolRig.names(30).flatMap { ["\($0) 1", "\($0) subscribed"] }.sorted())
     }
 
+    @Test func aStreamAfterAnotherBeginsWithAGapOfEachChannel() async throws {
+        let rig = PoolRig.connected()
+        var updates: PusherStream<PoolUpdate>? = rig.pool.updates
+        rig.publish("1", to: PoolRig.names(30))
+        updates = nil
+        _ = updates
+        let next = rig.pool.updates
+        var gaps: Set<String> = []
+        for try await update in next {
+            guard case .eventsMayBeMissing(let gap) = update.update else { continue }
+            #expect(gap.reason == .betweenStreams)
+            gaps.insert(update.channelName)
+            if gaps.count == 30 { break }
+        }
+        #expect(gaps == Set(PoolRig.names(30)))
+    }
+
     @Test func aReaderThatWaitsIsWokenByAnyConnection() async throws {
         let rig = PoolRig.connected()
         let updates = rig.pool.updates

@@ -7,7 +7,7 @@ public enum ChannelUpdate: Sendable {
     case subscribed
     /// An event. Protocol events that have their own case here only come as that case.
     case event(PusherEvent)
-    /// Events may be missing: the connection was lost, or the stream had no room for them. The protocol has no way to ask for
+    /// Events may be missing: the connection was lost, the stream had no room for them, or an earlier stream of the channel ended. The protocol has no way to ask for
     /// them; an application that needs them asks its own server.
     case eventsMayBeMissing(EventGap)
     /// A member joined the presence channel; after a reconnect, also one who joined meanwhile.
@@ -33,6 +33,9 @@ public struct EventGap: Sendable {
         /// An event of an encrypted channel could not be decrypted, or too many were waiting to be decrypted;
         /// ``PusherDelegate/failedToDecryptEvent(eventName:channelName:data:)`` names each.
         case decryptionFailed
+        /// An earlier stream of the channel ended, and nobody read what came between it and this one. The gap begins before the
+        /// last update that it gave, because an error may have ended the loop that handled it.
+        case betweenStreams
     }
 
     /// The cause of the gap.
