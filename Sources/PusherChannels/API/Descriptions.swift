@@ -15,7 +15,7 @@ extension PusherConnection: CustomStringConvertible {
     public var description: String {
         let now = environment.scheduler.now
         let (state, channels, missing) = core.read { machine in
-            let others = machine.subscriptions.values.filter { !$0.isSubscribed }.sorted { $0.ordinal < $1.ordinal }
+            let others = machine.subscriptions.inOrder { !$0.isSubscribed }
             let texts = others.prefix(Self.limit).map { "\($0.channel): \($0.standing(in: machine, at: now))" }
             return (machine.standing(at: now), machine.subscriptions.count, (count: others.count, texts: texts))
         }

@@ -37,7 +37,7 @@ struct MetricsTally: Sendable {
         isEmpty = false
     }
 
-    mutating func note(_ effect: Effect, subscriptions: [Name: SubscriptionMachine], at now: Instant) {
+    mutating func note(_ effect: Effect, subscriptions: Subscriptions, at now: Instant) {
         switch effect {
         case .deliver(.event(let envelope)), .deliver(.userEvent(let envelope)):
             if let channel = envelope.channel {
@@ -95,7 +95,7 @@ struct MetricsTally: Sendable {
     }
     #else
     func note(_ input: Input, at now: Instant) {}
-    func note(_ effect: Effect, subscriptions: [Name: SubscriptionMachine], at now: Instant) {}
+    func note(_ effect: Effect, subscriptions: Subscriptions, at now: Instant) {}
     func noteEnd(in state: ConnectionState) {}
     func noteRead(bytes: Int) {}
     func noteWaiting(_ count: Int) {}

@@ -27,7 +27,7 @@ struct SpanNotes: Sendable {
 
     /// - Parameter subscriptions: The channels after the input was handled.
     mutating func note(
-        _ input: Input, attempt: ConnectionAttempt, subscriptions: [Name: SubscriptionMachine], at now: Instant
+        _ input: Input, attempt: ConnectionAttempt, subscriptions: Subscriptions, at now: Instant
     ) {
         switch input {
         case .connect: caller = (attempt, ServiceContext.current)
@@ -40,7 +40,7 @@ struct SpanNotes: Sendable {
         }
     }
 
-    mutating func note(_ effect: Effect, subscriptions: [Name: SubscriptionMachine], at now: Instant) {
+    mutating func note(_ effect: Effect, subscriptions: Subscriptions, at now: Instant) {
         switch effect {
         case .openSocket(let attempt, let secure):
             // One attempt may follow another without another state in between.
@@ -123,9 +123,9 @@ struct SpanNotes: Sendable {
     var isEmpty: Bool { true }
 
     func note(
-        _ input: Input, attempt: ConnectionAttempt, subscriptions: [Name: SubscriptionMachine], at now: Instant
+        _ input: Input, attempt: ConnectionAttempt, subscriptions: Subscriptions, at now: Instant
     ) {}
-    func note(_ effect: Effect, subscriptions: [Name: SubscriptionMachine], at now: Instant) {}
+    func note(_ effect: Effect, subscriptions: Subscriptions, at now: Instant) {}
     func take() -> [Note] { [] }
 }
 #endif

@@ -101,7 +101,8 @@ extension ConnectionMachine {
             subscriptionDeadlines.insert(key, at: now + timeForUnreadReplies)
         case .changeOf(.subscribing):
             let time = configuration.timeouts.subscription
-            let problem = "the server did not answer the subscription to \(key.channel) within \(time)"
+            let words = subscriptions.unattributedError.map { "; meanwhile it said: \"\($0.message)\"" } ?? ""
+            let problem = "the server did not answer the subscription to \(key.channel) within \(time)\(words)"
             forgetUnnamedRefusal(ifOf: subscriptions[key.channel])
             subscriptionFailed(key.channel, timedOut(problem), at: now, into: &effects)
         case .changeOf(.awaitingUser):

@@ -91,8 +91,9 @@ extension ConnectionMachine {
 
     /// Gives up the channels, but keeps the encrypted events that were read. They are decrypted with the keys at hand.
     mutating func unsubscribeAllButRead(at now: Instant, into effects: inout [Effect]) {
-        let waiting = subscriptions.compactMapValues(\.encryptedEvents).filter { !$0.value.isEmpty }
-        lastEncryptedEvents.merge(waiting) { old, _ in old }
+        for subscription in subscriptions.all where lastEncryptedEvents[subscription.channel] == nil {
+            if let events = subscription.encryptedEvents, !events.isEmpty { lastEncryptedEvents[subscription.channel] = events }
+        }
         unsubscribeAll(into: &effects)
         for channel in lastEncryptedEvents.keys.sorted() {
             keyRefused(channel, "the client was shut down", at: now, into: &effects)

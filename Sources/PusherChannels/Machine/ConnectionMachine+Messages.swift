@@ -64,14 +64,11 @@ extension ConnectionMachine {
     /// The user's channel needs no success: nobody gives it up, and some servers deliver events to users but refuse the channel
     /// or never confirm it.
     private mutating func reader(ofEventsOn channel: Name) -> Reader {
-        guard let index = subscriptions.index(forKey: channel) else { return .nobody }
-        if channel == user.channel { return .user }
-        // In place: copying the subscription would cost more than everything else here.
-        return Self.reader(ofEventsOn: &subscriptions.values[index])
-    }
-
-    private static func reader(ofEventsOn subscription: inout SubscriptionMachine) -> Reader {
-        subscription.isSubscribed ? (subscription.isEncrypted ? .decryption : .application) : .nobody
+        let isUser = channel == user.channel
+        return subscriptions.look(at: channel) { subscription in
+            if isUser { return .user }
+            return subscription.isSubscribed ? (subscription.isEncrypted ? .decryption : .application) : .nobody
+        } ?? .nobody
     }
 
     private mutating func control(

@@ -28,12 +28,17 @@ extension ConnectionMachine {
         return ErrorWords.names(in: words).first { subscriptions[$0]?.awaitsVerdict == true }
     }
 
-    /// Notes a refusal that names no channel, as some servers send for an authorization. Once there are as many of these as
-    /// authorized subscriptions under way, each of them was refused. Before that, it isn't known which ones were: other replies
-    /// or time-outs may tell.
+    /// Notes an error that names no channel and may refuse one. If a single subscription is under way, it is that one's refusal.
+    ///
+    /// Some servers send such a refusal for each authorization. Once there are as many of these as authorized subscriptions under
+    /// way, each of them was refused. Before that, it isn't known which ones were: other replies or time-outs may tell.
     mutating func noteUnnamedRefusal(_ error: PusherError, at now: Instant, into effects: inout [Effect]) {
-        guard error.code == 4009 else { return }
-        if unnamedRefusals.isEmpty { verdictsMissing = 0 }
+        guard error.mayBeUnnamedRefusal, subscriptions.unanswered > 0 else { return }
+        if subscriptions.unanswered == 1, let only = subscriptions.all.first(where: \.isSubscribing) {
+            return refuse(only.channel, with: error, at: now, into: &effects)
+        }
+        subscriptions.unattributedError = error
+        guard error.code == CloseCode.unauthorized else { return }
         unnamedRefusals.append(error)
         attributeRefusals(at: now, into: &effects)
     }
@@ -41,15 +46,8 @@ extension ConnectionMachine {
     /// Attributes the noted refusals if it is known by now which channels were refused. Called after each reply to a subscription
     /// and each new refusal.
     mutating func attributeRefusals(at now: Instant, into effects: inout [Effect]) {
-        guard !unnamedRefusals.isEmpty else { return }
-        // Thousands of channels may await a reply. Each reply and each refusal reduces the difference of the two numbers by at
-        // most one, so they needn't be compared again until as many have arrived as were missing.
-        verdictsMissing -= 1
-        guard verdictsMissing <= 0 else { return }
-        let awaited = subscriptions.values.filter(\.awaitsVerdict).sorted { $0.ordinal < $1.ordinal }
-        guard awaited.count <= unnamedRefusals.count else {
-            return verdictsMissing = awaited.count - unnamedRefusals.count
-        }
+        guard !unnamedRefusals.isEmpty, subscriptions.unansweredAuthorized <= unnamedRefusals.count else { return }
+        let awaited = subscriptions.inOrder(where: \.awaitsVerdict)
         let refusals = unnamedRefusals
         unnamedRefusals = []
         for (subscription, error) in zip(awaited, refusals) { refuse(subscription.channel, with: error, at: now, into: &effects) }
@@ -67,12 +65,20 @@ extension ConnectionMachine {
 }
 
 extension PusherError {
+    /// Indicates whether the error can refuse a subscription although it names none: with the code of a failed authorization, or
+    /// as some servers put it, with a code of another meaning or none at all.
+    var mayBeUnnamedRefusal: Bool {
+        mayBeRefusal && [nil, 4000, CloseCode.unauthorized, 4300].contains(code)
+    }
+
     /// Indicates whether the error can refuse a subscription or a sign-in. Errors about client events (4301) or a watchlist
-    /// (4302) can't, and neither can those that say that the subscription exists already, or doesn't exist when it is to be given
-    /// up.
+    /// (4302) can't, and neither can those that say that the subscription or the user is there already, or that a subscription to
+    /// be given up isn't.
     var mayBeRefusal: Bool {
         if code == 4301 || code == 4302 { return false }
-        return !["Existing subscription", "No current subscription"].contains { message.utf8.starts(with: $0.utf8) }
+        return !["Existing subscription", "No current subscription", "Connection is already signed in"].contains {
+            message.utf8.starts(with: $0.utf8)
+        }
     }
 }
 

@@ -30,7 +30,7 @@ extension ConnectionMachine {
     }
 
     mutating func beginSubscriptions(at now: Instant, into effects: inout [Effect]) {
-        for subscription in subscriptions.values.sorted(by: { $0.ordinal < $1.ordinal }) {
+        for subscription in subscriptions.inOrder() {
             beginWhenAllowed(subscription.channel, at: now, into: &effects)
         }
     }
@@ -94,7 +94,7 @@ extension ConnectionMachine {
 
     /// Subscribes the channels that waited for the sign-in to end: the server now knows who joins, or refuses them itself.
     mutating func subscribeThoseThatAwaitUser(at now: Instant, into effects: inout [Effect]) {
-        for subscription in subscriptions.values.filter(\.awaitsUser).sorted(by: { $0.ordinal < $1.ordinal }) {
+        for subscription in subscriptions.inOrder(where: \.awaitsUser) {
             subscriptions[subscription.channel]?.userIsKnown(into: &effects)
             setDeadline(for: subscription.channel, at: now)
         }
@@ -124,7 +124,7 @@ extension ConnectionMachine {
     }
 
     private mutating func giveUp(_ channel: Name, into effects: inout [Effect]) {
-        let given = subscriptions.removeValue(forKey: channel)
+        let given = subscriptions.remove(channel)
         forgetUnnamedRefusal(ifOf: given)
         given?.abandon(into: &effects)
     }
@@ -159,7 +159,7 @@ extension ConnectionMachine {
     }
 
     mutating func unsubscribeAll(into effects: inout [Effect]) {
-        for subscription in subscriptions.values.sorted(by: { $0.ordinal < $1.ordinal }) {
+        for subscription in subscriptions.inOrder() {
             giveUp(subscription.channel, into: &effects)
         }
     }
@@ -170,7 +170,7 @@ extension ConnectionMachine {
         authorizations.removeAll()
         unnamedRefusals = []
         userLost(at: time, into: &effects)
-        for channel in subscriptions.keys.sorted() {
+        for channel in subscriptions.all.map(\.channel).sorted() {
             subscriptions[channel]?.connectionLost(at: time, into: &effects)
         }
     }

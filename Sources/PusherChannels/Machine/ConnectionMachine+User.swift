@@ -93,9 +93,9 @@ extension ConnectionMachine {
             subscriptionsMade += 1
         }
         user.lostChannel = nil
-        begin(name.name, at: now, into: &effects)
         // The error was about a channel that had been requested by then.
         if let takenError { noteUnnamedRefusal(takenError, at: now, into: &effects) }
+        begin(name.name, at: now, into: &effects)
         subscribeThoseThatAwaitUser(at: now, into: &effects)
     }
 
@@ -144,7 +144,7 @@ extension ConnectionMachine {
     ///
     /// - Parameter time: The time up to which everything that arrived is known to have been heard.
     mutating func userLost(at time: Instant, into effects: inout [Effect]) {
-        if let channel = user.channel, var lost = subscriptions.removeValue(forKey: channel) {
+        if let channel = user.channel, var lost = subscriptions.remove(channel) {
             lost.connectionLost(at: time, isHeard: true, into: &effects)
             user.lostChannel = lost
         }

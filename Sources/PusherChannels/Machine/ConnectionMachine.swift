@@ -53,16 +53,13 @@ struct ConnectionMachine: Equatable, Sendable {
     /// The error that ended the last connection or connection attempt, until another connection is established.
     var lastConnectionError: PusherError?
 
-    var subscriptions: [Name: SubscriptionMachine] = [:]
+    var subscriptions = Subscriptions()
     var subscriptionsMade = 0
     var subscriptionGeneration = 0
     var subscriptionDeadlines = DeadlineHeap<SubscriptionDeadline>()
     var subscriptionJitter: SplitMix64
     /// Refusals of authorized subscriptions that name no channel. There are fewer of them than such subscriptions under way.
     var unnamedRefusals: [PusherError] = []
-    /// The number of further refusals or other replies that must arrive before there can be a refusal for each channel that
-    /// awaits one.
-    var verdictsMissing = 0
     var authorizations: AuthorizationQueue
     var clientEventLimiter: ClientEventLimiter
     var reading = Reading.flowing

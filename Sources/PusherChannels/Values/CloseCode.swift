@@ -38,6 +38,9 @@ struct CloseCode: Equatable, Sendable {
         }
     }
 
+    /// The code of a connection, a user or a subscription that isn't authorized.
+    static let unauthorized = 4009
+
     /// The protocol's own codes with which a server asks the client to come back, whatever the application's settings.
     static let asksBack = 4100..<4400
 

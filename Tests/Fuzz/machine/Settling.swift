@@ -10,13 +10,13 @@ extension World {
             run(until: now + .seconds(60))
         }
         require(machine.state == .connected, "not connected, but \(machine.state)")
-        let subscribed = Set(machine.subscriptions.values.filter(\.isSubscribed).map(\.channel))
+        let subscribed = Set(machine.subscriptions.all.filter(\.isSubscribed).map(\.channel))
         require(subscribed.isSuperset(of: wanted), "subscribed are \(subscribed), wanted \(wanted)")
         require(subscribed.isSubset(of: wanted.union(["#server-to-user-me"])), "subscribed are \(subscribed), wanted \(wanted)")
         require(machine.user.id == (wantsUser ? "me" : nil), "the user is \(machine.user.state)")
         require(watch.underWay.isEmpty && !machine.authorizations.isWaiting, "something is authorized still")
-        require(!machine.subscriptions.values.contains(where: \.hasUnsentEvents), "an event was not sent")
-        let stages = machine.subscriptions.values.compactMap { $0.encryptedEvents?.stage }
+        require(!machine.subscriptions.all.contains(where: \.hasUnsentEvents), "an event was not sent")
+        let stages = machine.subscriptions.all.compactMap { $0.encryptedEvents?.stage }
         require(stages.allSatisfy { $0 == .idle }, "an event was not opened: \(stages)")
     }
 

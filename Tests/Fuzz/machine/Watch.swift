@@ -191,9 +191,9 @@ struct Watch {
         for attempt in underWay {
             require(machine.subscriptions[attempt.channel]?.awaits(attempt) == true, "nobody waits for \(attempt)")
         }
-        for (channel, subscription) in machine.subscriptions {
+        for subscription in machine.subscriptions.all {
             guard case .authorizing(let attempt) = subscription.state else { continue }
-            require(underWay.contains(attempt) || machine.authorizations.isWaiting, "\(channel) waits for ever")
+            require(underWay.contains(attempt) || machine.authorizations.isWaiting, "\(subscription.channel) waits for ever")
         }
         for attempt in usersUnderWay {
             guard case .authorizing(attempt, _) = machine.user.state else {

@@ -29,7 +29,7 @@ import Testing
         }
         #expect(order == (0..<5_000).map { "private-\($0)" })
         for number in 0..<5_000 { transcript.succeed("private-\(number)") }
-        let subscribed = transcript.machine.subscriptions.values.count { $0.isSubscribed }
+        let subscribed = transcript.machine.subscriptions.all.count { $0.isSubscribed }
         #expect(subscribed == 5_000)
     }
 

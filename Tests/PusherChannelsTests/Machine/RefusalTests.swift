@@ -44,6 +44,29 @@ import Testing
         #expect(failures(transcript.receive(error("no", code: code, channel: channel))) == [said])
     }
 
+    // Proves P14.10.
+    @Test(arguments: ["private-x", "room"], [nil, 4000, 4009, 4300])
+    func anErrorThatNamesNothingRefusesTheOnlyChannelUnderWay(channel: Name, code: Int?) {
+        var transcript = subscribing(channel)
+        let said = code.map { "\(channel): no (code \($0))" } ?? "\(channel): no"
+        #expect(failures(transcript.receive(error("no", code: code))) == [said])
+        #expect(transcript.succeed(channel).deliveries.contains(.subscribed(channel: channel)), "it was about something else")
+        #expect(failures(transcript.receive(error("no", code: code))).isEmpty, "none is under way")
+    }
+
+    // Proves P14.10.
+    @Test(arguments: [nil, 4000, 4300])
+    func ofSeveralEachTimeOutQuotesIt(code: Int?) {
+        var transcript = subscribing("private-x", "room", "other")
+        #expect(failures(transcript.receive(error("no way", code: code))).isEmpty)
+        transcript.succeed("other")
+        let timeOuts = failures(transcript.pass(.seconds(30)))
+        #expect(timeOuts.count == 2)
+        #expect(timeOuts.allSatisfy { $0.hasSuffix(#"within 30.0 seconds; meanwhile it said: "no way""#) }, "\(timeOuts)")
+        transcript.play(.subscribe(channel: "later", auth: nil))
+        #expect(failures(transcript.pass(.seconds(30))).allSatisfy { !$0.contains("no way") }, "it was about others")
+    }
+
     // Proves P14.13.
     @Test func channelsThatAreNotAwaitedAreNotMeant() {
         var transcript = subscribing("private-x", "invalid", "private-y")
@@ -59,7 +82,8 @@ import Testing
     @Test(
         arguments: [
             ("Client event rejected - not subscribed to channel private-x", 4301), ("Too long, private-x", 4302),
-            ("Existing subscription to channel private-x", nil), ("No current subscription to channel private-x", nil),
+            ("Existing subscription to channel private-x", nil), ("Connection is already signed in", nil),
+            ("No current subscription to channel private-x", nil),
         ] as [(String, Int?)])
     func whatIsAboutSomethingElseIsNone(words: String, code: Int?) {
         var transcript = subscribing("private-x")
@@ -89,7 +113,7 @@ import Testing
     }
 
     @Test func whatIsNoNameAtAllEndsWell() {
-        var transcript = subscribing("private-x")
+        var transcript = subscribing("private-x", "private-y")
         let words = [
             "", ":", "::::::::::::::::", "....", String(repeating: "a:", count: 9000), String(repeating: "é", count: 9000),
         ]
@@ -137,13 +161,13 @@ import Testing
                 made += 1
                 transcript.play(.subscribe(channel: "private-\(made)", auth: PusherAuth(auth: "k:s")))
             case 1:
-                guard let awaited = transcript.machine.subscriptions.values.first(where: \.awaitsVerdict) else { continue }
+                guard let awaited = transcript.machine.subscriptions.all.first(where: \.awaitsVerdict) else { continue }
                 transcript.succeed(awaited.channel)
             default:
                 transcript.receive(unnamed)
                 refusals += 1
             }
-            let awaited = transcript.machine.subscriptions.values.filter(\.awaitsVerdict).count
+            let awaited = transcript.machine.subscriptions.all.filter(\.awaitsVerdict).count
             let known = transcript.machine.unnamedRefusals.count
             #expect(known == 0 || known < awaited, "\(known) refusals of \(awaited) are told")
         }

@@ -88,7 +88,7 @@ extension Simulation {
         if open.count != 1 { oracle.fail("the server has \(open.count) connections") }
         let channels = Set((open.first?.channels ?? []).filter { !$0.hasPrefix("#") }.map { Name($0) })
         if channels != wantedChannels { oracle.fail("subscribed at the server: \(channels), wanted: \(wantedChannels)") }
-        let subscribed = client.subscriptions.values.filter { $0.isSubscribed && !$0.name.text.hasPrefix("#") }
+        let subscribed = client.subscriptions.all.filter { $0.isSubscribed && !$0.name.text.hasPrefix("#") }
         if Set(subscribed.map(\.channel)) != wantedChannels { oracle.fail("the client thinks otherwise: \(subscribed)") }
         let here = Set(client.subscriptions["presence-r"]?.presentMembers.members.map(\.userID.text) ?? [])
         if wantedChannels.contains("presence-r"), here != Set(server.members(of: "presence-r")) {

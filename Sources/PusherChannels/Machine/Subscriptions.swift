@@ -1,0 +1,54 @@
+/// The channels that the user wants.
+///
+/// It keeps the number of those that await a reply. A server may send thousands of errors that say nothing about their subject,
+/// and thousands of channels may be wanted: they can't be counted for each error.
+struct Subscriptions: Equatable, Sendable {
+    private var channels: [Name: SubscriptionMachine] = [:]
+    /// The number of channels that the server was asked for and hasn't answered yet.
+    private(set) var unanswered = 0
+    /// The number of those among them that were authorized.
+    private(set) var unansweredAuthorized = 0
+    /// The last error that may have been the answer to any of several; nil once all have been answered.
+    var unattributedError: PusherError?
+
+    subscript(channel: Name) -> SubscriptionMachine? {
+        get { channels[channel] }
+        _modify {
+            count(channel, -1)
+            defer {
+                count(channel, 1)
+                if unanswered == 0 { unattributedError = nil }
+            }
+            yield &channels[channel]
+        }
+    }
+
+    private mutating func count(_ channel: Name, _ step: Int) {
+        guard let index = channels.index(forKey: channel), channels.values[index].isSubscribing else { return }
+        unanswered += step
+        if channels.values[index].awaitsVerdict { unansweredAuthorized += step }
+    }
+
+    /// Calls `body` with a channel's state, in place: copying it would cost more than everything else that an event needs. `body`
+    /// must not change it.
+    mutating func look<Result>(at channel: Name, _ body: (inout SubscriptionMachine) -> Result) -> Result? {
+        channels.index(forKey: channel).map { body(&channels.values[$0]) }
+    }
+
+    var count: Int { channels.count }
+
+    var isEmpty: Bool { channels.isEmpty }
+
+    /// The channels, in no order.
+    var all: some Collection<SubscriptionMachine> { channels.values }
+
+    /// Returns channels in the order in which they were first requested.
+    func inOrder(where isIncluded: (SubscriptionMachine) -> Bool = { _ in true }) -> [SubscriptionMachine] {
+        channels.values.filter(isIncluded).sorted { $0.ordinal < $1.ordinal }
+    }
+
+    mutating func remove(_ channel: Name) -> SubscriptionMachine? {
+        defer { self[channel] = nil }
+        return channels[channel]
+    }
+}
