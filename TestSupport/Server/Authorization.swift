@@ -8,7 +8,7 @@ struct Authorization {
 
     /// Signs for a channel, as `POST /pusher/auth` does.
     func channel(_ form: [String: String]) throws(HTTPRefusal) -> JSONValue {
-        let socketID = try socketID(form)
+        let socketID = form["socket_id"] ?? ""
         guard let name = form["channel_name"], !name.isEmpty else {
             throw HTTPRefusal(status: 400, reason: "Missing: channel_name")
         }
@@ -21,7 +21,9 @@ struct Authorization {
             throw HTTPRefusal(status: 403, reason: "Forbidden: \(name)")
         }
         let data = channel.kind == .presence ? try channelData(form, socketID: socketID) : nil
-        let auth = Signature.channel(name, channelData: data, socketID: socketID, key: app.key, secret: app.secret)
+        let auth = try signed { () throws(PusherError) in
+            try Signature.channel(name, channelData: data, socketID: socketID, key: app.key, secret: app.secret)
+        }
         var reply: [Name: JSONValue] = ["auth": .string(auth)]
         reply["channel_data"] = data.map { .string($0) }
         reply["shared_secret"] = try sharedSecret(channel).map { .string($0) }
@@ -30,14 +32,16 @@ struct Authorization {
 
     /// Signs for a user, as `POST /pusher/user-auth` does.
     func user(_ form: [String: String]) throws(HTTPRefusal) -> JSONValue {
-        let socketID = try socketID(form)
+        let socketID = form["socket_id"] ?? ""
         let id = form["user_id"] ?? defaultUserID ?? socketID
         guard !app.deniedUsers.contains(id) else { throw HTTPRefusal(status: 403, reason: "Forbidden: user \(id)") }
         var user: [Name: JSONValue] = ["id": .string(id)]
         user["user_info"] = try value("user_info", of: form)
         user["watchlist"] = try value("watchlist", of: form)
         let data = JSONValue.object(user).text
-        let auth = Signature.user(data, socketID: socketID, key: app.key, secret: app.secret)
+        let auth = try signed { () throws(PusherError) in
+            try Signature.user(data, socketID: socketID, key: app.key, secret: app.secret)
+        }
         return .object(["auth": .string(auth), "user_data": .string(data)])
     }
 
@@ -75,17 +79,12 @@ struct Authorization {
         }
     }
 
-    /// Returns the form's socket id: digits, a dot and digits, as the HTTP libraries check it.
-    private func socketID(_ form: [String: String]) throws(HTTPRefusal) -> String {
-        let text = form["socket_id"] ?? ""
-        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        let isSocketID =
-            parts.count == 2
-            && parts.allSatisfy { part in
-                !part.isEmpty && part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            }
-        guard isSocketID else { throw HTTPRefusal(status: 400, reason: "Missing or invalid: socket_id") }
-        return text
+    private func signed(_ sign: () throws(PusherError) -> String) throws(HTTPRefusal) -> String {
+        do throws(PusherError) {
+            return try sign()
+        } catch {
+            throw HTTPRefusal(status: 400, reason: "Missing or invalid: socket_id")
+        }
     }
 }
 

@@ -43,9 +43,9 @@ extension ServerMachine {
             throw SignInRefusal(message: "Sign-in without user_data")
         }
         if checksSignatures(of: connection.app) {
-            let expected = Signature.user(
+            let expected = try? Signature.user(
                 userData, socketID: connection.socketID, key: connection.app.key, secret: connection.app.secret)
-            guard let auth = data?["auth"]?.stringValue, isSameSignature(auth, expected) else {
+            guard let expected, let auth = data?["auth"]?.stringValue, isSameSignature(auth, expected) else {
                 throw SignInRefusal(message: "Connection not authorized: invalid signature of the user data")
             }
         }

@@ -13,9 +13,9 @@ extension ServerMachine {
         guard auth.hasPrefix("\(app.key):") else {
             return "Invalid key in subscription auth data: '\(String(auth.prefix { $0 != ":" }).shortened)'"
         }
-        let expected = Signature.channel(
+        let expected = try? Signature.channel(
             channel, channelData: channelData, socketID: connection.socketID, key: app.key, secret: app.secret)
-        guard !isSameSignature(auth, expected) else { return nil }
+        if let expected, isSameSignature(auth, expected) { return nil }
         let signed = "\(connection.socketID):\(channel)" + (channelData.map { ":\($0.shortened)" } ?? "")
         return "Invalid signature: Expected HMAC SHA256 hex digest of \(signed), but got "
             + String(auth.dropFirst(app.key.count + 1)).shortened

@@ -21,7 +21,7 @@ import TestSupport
                 return count == 1
             }
             if isFirst { return StubResponse(status: status, text: "not now") }
-            let signature = Signature.channel(
+            let signature = try Signature.channel(
                 request.form["channel_name"] ?? "", socketID: request.form["socket_id"] ?? "", key: "local-key",
                 secret: "local-secret")
             return StubResponse(text: #"{"auth":"\#(signature)"}"#, contentType: "application/json")

@@ -106,7 +106,7 @@ struct LocalServerTests {
         let auth = try await fetch("/pusher/auth", method: "POST", body: "socket_id=1.2&channel_name=private-a", from: server)
         #expect(auth.status == 200)
         #expect(
-            auth.text.contains(
+            try auth.text.contains(
                 Signature.channel("private-a", socketID: "1.2", key: "local-key", secret: "local-secret")))
         let request = RecordedRequest.signed("GET", "/apps/1/channels", timestamp: now)
         let channels = try await fetch("\(request.path)?\(request.query)", from: server)

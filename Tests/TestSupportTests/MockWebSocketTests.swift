@@ -101,12 +101,12 @@ struct MockWebSocketTests {
         #expect(socket.frames.last?.dataString("auth") == "key:nonsense")
     }
 
-    @Test func `A checking socket refuses a wrong signature and takes the right one`() {
+    @Test func `A checking socket refuses a wrong signature and takes the right one`() throws {
         let socket = makeSocket(.checking(secret: "secret"))
         socket.open(request, attempt: ConnectionAttempt(1))
         socket.send(ServerRig.subscription(to: "private-a", auth: "any-key:00"))
         #expect(recorder.entries.last?.contains(#""status":401"#) == true)
-        let auth = Signature.channel("private-a", socketID: "46123.486095", key: "any-key", secret: "secret")
+        let auth = try Signature.channel("private-a", socketID: "46123.486095", key: "any-key", secret: "secret")
         socket.send(ServerRig.subscription(to: "private-a", auth: auth))
         #expect(recorder.entries.last?.contains("subscription_succeeded") == true)
     }

@@ -17,11 +17,11 @@ struct ServerLibraryTests {
         _ = try await socket.receive()
         let socketID = try #require(server.connections.first?.socketID)
         let user = #"{"id":"ann"}"#
-        let auth = Signature.user(user, socketID: socketID, key: "local-key", secret: "local-secret")
+        let auth = try Signature.user(user, socketID: socketID, key: "local-key", secret: "local-secret")
         let signIn = JSONValue.object(["auth": .string(auth), "user_data": .string(user)])
         try await socket.send(JSONValue.object(["event": "pusher:signin", "data": signIn]).text)
         let member = #"{"user_id":"ann"}"#
-        let presenceAuth = Signature.channel(
+        let presenceAuth = try Signature.channel(
             "presence-room", channelData: member, socketID: socketID, key: "local-key", secret: "local-secret")
         try await socket.send(ServerRig.subscription(to: "presence-room", auth: presenceAuth, channelData: member))
         try await socket.send(ServerRig.subscription(to: "#server-to-user-ann"))

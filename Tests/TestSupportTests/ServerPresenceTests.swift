@@ -30,14 +30,14 @@ struct ServerPresenceTests {
         #expect(rig.machine.members(of: "presence-room") == ["ann"])
     }
 
-    @Test func `User info comes with the snapshot and with the addition; a numeric id becomes a string`() {
+    @Test func `User info comes with the snapshot and with the addition; a numeric id becomes a string`() throws {
         var rig = ServerRig()
         rig.open(1)
         rig.open(2)
         for (number, socketID, data) in [
             (1, "1.2", #"{"user_id":10,"user_info":{"n":"A"}}"#), (2, "3.4", #"{"user_id":"b","user_info":[1]}"#),
         ] {
-            let auth = Signature.channel(
+            let auth = try Signature.channel(
                 "presence-x", channelData: data, socketID: socketID, key: "local-key", secret: "local-secret")
             rig.receive(ServerRig.subscription(to: "presence-x", auth: auth, channelData: data), from: number)
         }
@@ -51,10 +51,10 @@ struct ServerPresenceTests {
     }
 
     @Test(arguments: [nil, "{}", "nonsense", #"{"user_id":""}"#, #"{"user_id":null}"#])
-    func `A presence channel needs a user`(channelData: String?) {
+    func `A presence channel needs a user`(channelData: String?) throws {
         var rig = ServerRig()
         rig.open(1)
-        let auth = Signature.channel(
+        let auth = try Signature.channel(
             "presence-x", channelData: channelData, socketID: "1.2", key: "local-key", secret: "local-secret")
         rig.receive(ServerRig.subscription(to: "presence-x", auth: auth, channelData: channelData), from: 1)
         #expect(rig.subscriptionError?.type == "AuthError")

@@ -65,10 +65,10 @@ struct ServerSubscriptionTests {
         #expect(rig.machine.subscribers(of: "private-room").isEmpty)
     }
 
-    @Test func `A presence signature holds for these very bytes of channel_data`() {
+    @Test func `A presence signature holds for these very bytes of channel_data`() throws {
         var rig = ServerRig()
         rig.open(1)
-        let auth = Signature.channel(
+        let auth = try Signature.channel(
             "presence-room", channelData: #"{"user_id":"a"}"#, socketID: "1.2", key: "local-key", secret: "local-secret")
         rig.receive(ServerRig.subscription(to: "presence-room", auth: auth, channelData: #"{"user_id": "a"}"#), from: 1)
         #expect(rig.subscriptionError?.message?.contains("1.2:presence-room:{\"user_id\": \"a\"}") == true)

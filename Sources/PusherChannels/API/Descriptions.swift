@@ -71,7 +71,7 @@ extension ConnectionMachine {
             case .shutDown: "shut down"
             case .opening(let deadline): "opening a socket\(givenUp(at: deadline, now))"
             case .establishing(let deadline): "waiting for the server's greeting\(givenUp(at: deadline, now))"
-            case .connected: "connected as \(lastSocketID ?? "")"
+            case .connected: "connected as \(lastSocketID?.text ?? "")"
             case .waiting(let until): "reconnecting in \(max(until - now, .zero))"
             case .closing: "disconnecting"
             }

@@ -39,6 +39,11 @@ enum AuthCall {
         return { task.cancel() }
     }
 
+    /// Returns what was signed with the client's own secret, or why it wasn't.
+    static func signed<Auth>(_ sign: () throws(PusherError) -> Auth) -> Result<Auth, AuthorizationFailure> {
+        Result(catching: sign).mapError { failure("the client signs nothing for this connection", of: $0) }
+    }
+
     /// Returns the failure for an error that the application's code threw. The error's code, if any, becomes the status; the
     /// message doesn't repeat it.
     static func failure(_ problem: String, of error: any Error) -> AuthorizationFailure {

@@ -17,7 +17,7 @@ struct ChannelAuthorizer: Sendable {
     /// or never. The caller sets the deadline and recognizes a stale reply. `channelUser` describes this client on presence
     /// channels that are signed locally.
     func authorize(
-        channel: String, socketID: String, session: any HTTPSession, channelUser: () -> JSONValue?,
+        channel: String, socketID: SocketID, session: any HTTPSession, channelUser: () -> JSONValue?,
         completion: @escaping Completion
     ) -> Cancel {
         if ChannelName(channel).kind == .encrypted {
@@ -36,9 +36,10 @@ struct ChannelAuthorizer: Sendable {
     }
 
     private func ask(
-        _ channel: String, _ socketID: String, _ session: any HTTPSession, _ channelUser: () -> JSONValue?,
+        _ channel: String, _ id: SocketID, _ session: any HTTPSession, _ channelUser: () -> JSONValue?,
         _ completion: @escaping Completion
     ) -> Cancel {
+        let socketID = id.text
         switch method {
         case .endpoint(let endpoint):
             let request = AuthRequest.make(endpoint: endpoint, fields: [("socket_id", socketID), ("channel_name", channel)])
@@ -98,7 +99,9 @@ struct ChannelAuthorizer: Sendable {
                 return .failure(AuthorizationFailure(message: message))
             }
         }
-        let signature = Signature.channel(channel, channelData: channelData, socketID: socketID, key: key, secret: secret)
-        return .success(PusherAuth(auth: signature, channelData: channelData, sharedSecret: sharedSecret?.base64))
+        return AuthCall.signed { () throws(PusherError) in
+            let auth = try Signature.channel(channel, channelData: channelData, socketID: socketID, key: key, secret: secret)
+            return PusherAuth(auth: auth, channelData: channelData, sharedSecret: sharedSecret?.base64)
+        }
     }
 }

@@ -11,8 +11,9 @@ struct UserAuthorizer: Sendable {
     /// Requests an authorization; `completion` may be called at once, on any thread, more than once, or never. Returns a closure
     /// that cancels the request.
     func authorize(
-        socketID: String, session: any HTTPSession, completion: @escaping Completion
+        socketID id: SocketID, session: any HTTPSession, completion: @escaping Completion
     ) -> AuthCall.Cancel {
+        let socketID = id.text
         switch method {
         case .endpoint(let endpoint):
             let request = AuthRequest.make(endpoint: endpoint, fields: [("socket_id", socketID)])
@@ -30,8 +31,11 @@ struct UserAuthorizer: Sendable {
             completion(.failure(.emptySecret))
             return {}
         case .inline(let secret, let userData):
-            let auth = Signature.user(userData, socketID: socketID, key: key, secret: secret)
-            completion(.success(PusherUserAuth(auth: auth, userData: userData)))
+            let signed = AuthCall.signed { () throws(PusherError) in
+                let auth = try Signature.user(userData, socketID: socketID, key: key, secret: secret)
+                return PusherUserAuth(auth: auth, userData: userData)
+            }
+            completion(signed)
             return {}
         case .customHandler(let handler):
             return AuthCall.run(in: environment, completion) { try await handler(socketID) }

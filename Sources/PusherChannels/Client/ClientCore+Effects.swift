@@ -73,7 +73,7 @@ extension ClientCore {
 
     // MARK: Authorizations
 
-    private func authorize(_ attempt: SubscriptionAttempt, socketID: String) {
+    private func authorize(_ attempt: SubscriptionAttempt, socketID: SocketID) {
         let (session, channelUser) = readState { ($0.session, $0.channelUser) }
         let asked = environment.scheduler.now
         track(.channel(attempt)) { done in
@@ -87,7 +87,7 @@ extension ClientCore {
         }
     }
 
-    private func authorizeUser(_ attempt: UserMachine.Attempt, socketID: String) {
+    private func authorizeUser(_ attempt: UserMachine.Attempt, socketID: SocketID) {
         let session = readState(\.session)
         let asked = environment.scheduler.now
         track(.user(attempt)) { done in

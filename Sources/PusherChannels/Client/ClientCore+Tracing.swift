@@ -56,7 +56,7 @@ extension ClientCore {
             span.recordError(failure, attributes: [:], at: time)
             span.setStatus(SpanStatus(code: .error, message: failure.message))
         } else if case .connecting = operation, let socketID = read(\.lastSocketID) {
-            span.attributes["pusher.socket_id"] = socketID
+            span.attributes["pusher.socket_id"] = socketID.text
         }
         span.end(at: time)
     }

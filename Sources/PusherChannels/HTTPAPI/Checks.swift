@@ -53,23 +53,6 @@ func checkCredentials(key: String, secret: Secret<String>) throws(PusherError) {
     }
 }
 
-/// The id of a connection, two numbers with a dot between them.
-enum SocketID {
-    static func check(_ text: String) throws(PusherError) {
-        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        let isOne =
-            parts.count == 2
-            && parts.allSatisfy { part in
-                !part.isEmpty && part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            }
-        guard isOne else {
-            throw PusherError(
-                .invalidRequest,
-                message: "\"\(text.inLogLine(upTo: 60))\" is no socket id: that is two numbers with a dot between them")
-        }
-    }
-}
-
 extension JSONEncoder {
     /// Returns the JSON text of a value. A `String` is used as it is, and so is `Data`, because other encoders produce it.
     func text(of value: any Encodable, what: String) throws(PusherError) -> String {

@@ -15,7 +15,7 @@ struct PublishedEvent {
     ) throws(PusherError) {
         try options.limits.checkEventName(name)
         // If the server checks the names, it also checks the ids.
-        if let socketID, options.limits.restrictsChannelCharacters { try SocketID.check(socketID) }
+        if let socketID, options.limits.restrictsChannelCharacters { try SocketID.checkBeforeSigning(socketID) }
         self.channels = channels
         self.name = name
         self.socketID = socketID

@@ -48,7 +48,7 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
                 .invalidRequest, message: "\(channel) is a presence channel: authorizePresenceChannel says who joins it")
         case .public: throw PusherError(.invalidRequest, message: "\(channel) is public and needs no authorization")
         }
-        let auth = Signature.channel(channel, socketID: request.socketID, key: key, secret: secret.value)
+        let auth = try Signature.channel(channel, socketID: request.socketID, key: key, secret: secret.value)
         return PusherAuth(auth: auth, sharedSecret: sharedSecret)
     }
 
@@ -70,7 +70,7 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
         // Reverb fails a whole channel for want of a user_info.
         let info = try userInfo.map { info throws(PusherError) in try text(of: info) } ?? "{}"
         let channelData = #"{"user_id":\#(JSONValue.string(userID).text),"user_info":\#(info)}"#
-        let auth = Signature.channel(
+        let auth = try Signature.channel(
             channel, channelData: channelData, socketID: request.socketID, key: key, secret: secret.value)
         return PusherAuth(auth: auth, channelData: channelData)
     }
@@ -87,7 +87,6 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
         _ request: PusherAuthRequest, userID: String, userInfo: (any Encodable)? = nil, watchlist: [String] = []
     ) throws(PusherError) -> PusherUserAuth {
         try checkCredentials(key: key, secret: secret)
-        try SocketID.check(request.socketID)
         guard request.channelName == nil else {
             throw PusherError(.invalidRequest, message: "the request is for a channel, not for a user's authentication")
         }
@@ -100,13 +99,12 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
         if let userInfo { userData += #","user_info":\#(try text(of: userInfo))"# }
         if !watchlist.isEmpty { userData += #","watchlist":\#(JSONValue.array(watchlist.map { .string($0) }).text)"# }
         userData += "}"
-        let auth = Signature.user(userData, socketID: request.socketID, key: key, secret: secret.value)
+        let auth = try Signature.user(userData, socketID: request.socketID, key: key, secret: secret.value)
         return PusherUserAuth(auth: auth, userData: userData)
     }
 
     private func channelName(of request: PusherAuthRequest) throws(PusherError) -> String {
         try checkCredentials(key: key, secret: secret)
-        try SocketID.check(request.socketID)
         guard let name = request.channelName else {
             throw PusherError(.invalidRequest, message: "the request is for a user's authentication, not for a channel")
         }

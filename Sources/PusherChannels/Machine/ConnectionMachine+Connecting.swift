@@ -97,7 +97,7 @@ extension ConnectionMachine {
     }
 
     mutating func established(
-        socketID: String, activityTimeout: Duration?, envelope: Envelope, at now: Instant, into effects: inout [Effect]
+        socketID: SocketID, activityTimeout: Duration?, envelope: Envelope, at now: Instant, into effects: inout [Effect]
     ) {
         guard case .establishing = phase else {
             effects.append(.log(.establishedTwice))

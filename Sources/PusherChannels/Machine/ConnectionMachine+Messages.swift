@@ -23,11 +23,17 @@ extension ConnectionMachine {
         _ frame: MalformedMessage, attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]
     ) {
         guard attempt == self.attempt else { return }
+        let error = PusherError(.malformedMessage, message: "\(frame)")
         switch phase {
-        case .establishing, .connected: noteActivity(at: now)
+        case .establishing where frame.endsAttempt:
+            effects.append(.closeSocket(attempt, code: 1002, reason: ""))
+            effects.append(.deliver(.error(error)))
+            connectionEnded(.backOff(atLeast: .zero), because: error, at: now, into: &effects)
+        case .establishing, .connected:
+            noteActivity(at: now)
+            effects.append(.deliver(.error(error)))
         case .idle, .shutDown, .opening, .waiting, .closing: return
         }
-        effects.append(.deliver(.error(PusherError(.malformedMessage, message: "\(frame)"))))
     }
 
     /// Forgets the server's last error. It explains a close that follows at once, not one that comes hours later.

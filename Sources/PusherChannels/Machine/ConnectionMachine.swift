@@ -104,7 +104,7 @@ struct ConnectionMachine: Equatable, Sendable {
         }
     }
 
-    var socketID: String? {
+    var socketID: SocketID? {
         if case .connected = phase { lastSocketID } else { nil }
     }
 
@@ -135,7 +135,7 @@ struct ConnectionMachine: Equatable, Sendable {
     }
 
     /// The server's ID for this connection, or for the previous one while there is none. Log lines identify connections by it.
-    var lastSocketID: String?
+    var lastSocketID: SocketID?
 
     // MARK: Inputs
 

@@ -8,10 +8,10 @@ enum Effect: Equatable, Sendable {
     /// Reading continues although there is no room, so a reader that is behind must lose something.
     case pauseLimitReached(heardUpTo: Instant)
     indirect case send(ClientMessage)
-    indirect case authorize(SubscriptionAttempt, socketID: String)
+    indirect case authorize(SubscriptionAttempt, socketID: SocketID)
     /// The authorization is no longer wanted. If it timed out, `unansweredFor` is the time-out.
     indirect case cancelAuthorization(SubscriptionAttempt, unansweredFor: Duration? = nil)
-    indirect case authorizeUser(UserMachine.Attempt, socketID: String)
+    indirect case authorizeUser(UserMachine.Attempt, socketID: SocketID)
     indirect case cancelUserAuthorization(UserMachine.Attempt, unansweredFor: Duration? = nil)
     indirect case decrypt(ConnectionMachine.EncryptedEvent, SharedSecret)
     case deliver(Delivery)

@@ -104,7 +104,7 @@ enum LogLine: Equatable, Sendable {
 /// The state of the connection when a line was written.
 struct LogContext: Equatable, Sendable {
     private let attempt: ConnectionAttempt
-    private let socketID: String?
+    private let socketID: SocketID?
     private let delay: Duration?
 
     init(of machine: ConnectionMachine, at now: Instant, for line: LogLine) {
@@ -117,7 +117,7 @@ struct LogContext: Equatable, Sendable {
 
     var fields: [LogField] {
         let attempt = attempt.number > 0 ? LogField(.attempt, String(attempt.number)) : nil
-        return [attempt, socketID.map { LogField(.socketID, $0) }, delay.map { LogField(.delay, $0) }].compactMap(\.self)
+        return [attempt, socketID.map { LogField(.socketID, $0.text) }, delay.map { LogField(.delay, $0) }].compactMap(\.self)
     }
 }
 

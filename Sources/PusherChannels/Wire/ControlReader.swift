@@ -28,8 +28,9 @@ struct ControlReader {
             (socketID, timeout) = (nil, nil)
         }
         guard let socketID, !socketID.text.isEmpty else { throw missing("a socket_id") }
+        guard let id = SocketID(socketID.text) else { throw .unusableSocketID(socketID.text.inLogLine(upTo: 60)) }
         let seconds = timeout.flatMap { $0 > 0 && $0 < 86_400 ? $0 : nil }
-        return .connectionEstablished(socketID: socketID.text, activityTimeout: seconds.map { .seconds($0) })
+        return .connectionEstablished(socketID: id, activityTimeout: seconds.map { .seconds($0) })
     }
 
     func error() -> ServerControl {

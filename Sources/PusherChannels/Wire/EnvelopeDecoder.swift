@@ -151,7 +151,7 @@ extension JSONScanner {
     }
 }
 
-/// A message that can't be parsed. It is reported, and the connection goes on.
+/// A message that can't be parsed. It is reported, and an established connection goes on.
 enum MalformedMessage: Error, Equatable, Sendable, CustomStringConvertible {
     case notJSON(JSONError)
     case notAnObject
@@ -159,6 +159,17 @@ enum MalformedMessage: Error, Equatable, Sendable, CustomStringConvertible {
     case binary
     /// An event of the protocol itself lacks a required part.
     case incomplete(event: Name, missing: String)
+    /// The connection was given an id that could be taken for something else where it is used.
+    case unusableSocketID(String)
+
+    /// Indicates whether an attempt to connect ends with it: no other message can still establish the connection.
+    var endsAttempt: Bool {
+        switch self {
+        case .incomplete(let event, _): event.equals("pusher:connection_established")
+        case .unusableSocketID: true
+        case .notJSON, .notAnObject, .missingEvent, .binary: false
+        }
+    }
 
     var description: String {
         switch self {
@@ -167,6 +178,8 @@ enum MalformedMessage: Error, Equatable, Sendable, CustomStringConvertible {
         case .missingEvent: "the frame has no event name"
         case .binary: "the frame is binary, which protocol 7 doesn't use"
         case .incomplete(let event, let missing): "\(event) came without \(missing)"
+        case .unusableSocketID(let start):
+            "the socket id \"\(start)\" isn't one: that is at most 128 letters, digits, dots, dashes and underscores"
         }
     }
 }

@@ -9,7 +9,7 @@ enum ServerMessage: Equatable, Sendable {
 /// The protocol's own events. Their `data` is read as tolerantly as the servers in the field require.
 enum ServerControl: Equatable, Sendable {
     /// `activityTimeout` is absent from servers that speak an older protocol.
-    case connectionEstablished(socketID: String, activityTimeout: Duration?)
+    case connectionEstablished(socketID: SocketID, activityTimeout: Duration?)
     case error(code: Int?, message: String)
     case ping
     case pong

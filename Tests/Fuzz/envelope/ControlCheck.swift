@@ -21,7 +21,7 @@ private func isReserved(_ event: Name) -> Bool {
 private func check(_ control: ServerControl, _ envelope: Envelope) {
     switch control {
     case .connectionEstablished(let socketID, let timeout):
-        require(!socketID.isEmpty && timeout ?? .seconds(1) > .zero, "\(control)")
+        require(SocketID(socketID.text) == socketID && timeout ?? .seconds(1) > .zero, "\(control)")
     case .subscriptionSucceeded(let channel, let presence):
         require(channel == envelope.channel && !channel.text.isEmpty, "\(control)")
         let ids = (presence?.list.members ?? []).map(\.userID)

@@ -72,6 +72,18 @@ import Testing
         #expect(rig.recorder.subscribedChannels == ["private-room", "presence-room"])
     }
 
+    // Proves P14.7.
+    @Test func aSecretSignsNothingForASocketIDThatIsNotTwoNumbers() throws {
+        let rig = ClientRig(server: .manual) { $0.userAuthMethod = .inline(secret: "secret", userData: #"{"id":"ann"}"#) }
+        rig.pusher.connect()
+        rig.socket.accept()
+        rig.socket.serverEstablishes(socketID: "3f-a9")
+        rig.pusher.subscribe("private-room")
+        rig.pusher.signIn { _ in }
+        #expect(rig.recorder.errors.map(\.kind) == [.authorization, .authorization])
+        #expect(rig.recorder.errors.allSatisfy { $0.message.contains("\"3f-a9\" is no socket id") && !$0.isRetryable })
+    }
+
     @Test func whoIsThereIsWhoTheApplicationSays() {
         let rig = ClientRig(server: .checking(secret: "secret"))
         rig.pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: "ann", userInfo: ["name": "Ann"]) }

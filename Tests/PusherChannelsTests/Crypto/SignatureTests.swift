@@ -21,15 +21,15 @@ import Testing
             "afaed3695da2ffd16931f457e338e6c9f2921fa133ce7dac49f529792be6304c"
         ),
     ])
-    func channelSignatureIsThatOfTheDocumentation(channel: String, channelData: String?, digest: String) {
-        let signature = Signature.channel(
+    func channelSignatureIsThatOfTheDocumentation(channel: String, channelData: String?, digest: String) throws {
+        let signature = try Signature.channel(
             channel, channelData: channelData, socketID: "1234.1234", key: Self.key, secret: Self.secret)
         #expect(signature == "\(Self.key):\(digest)")
     }
 
     // Proves P14.7.
-    @Test func userSignatureIsThatOfTheDocumentation() {
-        let signature = Signature.user(#"{"id":"12345"}"#, socketID: "1234.1234", key: Self.key, secret: Self.secret)
+    @Test func userSignatureIsThatOfTheDocumentation() throws {
+        let signature = try Signature.user(#"{"id":"12345"}"#, socketID: "1234.1234", key: Self.key, secret: Self.secret)
         #expect(signature == "\(Self.key):4708d583dada6a56435fb8bc611c77c359a31eebde13337c16ab43aa6de336ba")
     }
 
@@ -42,19 +42,29 @@ import Testing
             "019e1b5296e8f7d6040698ea6c399f0ad35a0d5190e0c5c6fb683deff8e29765"
         ),
     ])
-    func everyKindOfChannelIsSigned(channel: String, channelData: String?, digest: String) {
-        let signature = Signature.channel(channel, channelData: channelData, socketID: "1.2", key: "k", secret: "s3cret")
+    func everyKindOfChannelIsSigned(channel: String, channelData: String?, digest: String) throws {
+        let signature = try Signature.channel(channel, channelData: channelData, socketID: "1.2", key: "k", secret: "s3cret")
         #expect(signature == "k:\(digest)")
     }
 
-    @Test func everyUserIsSigned() {
-        let signature = Signature.user(#"{"id":"u1"}"#, socketID: "1.2", key: "k", secret: "s3cret")
+    @Test func everyUserIsSigned() throws {
+        let signature = try Signature.user(#"{"id":"u1"}"#, socketID: "1.2", key: "k", secret: "s3cret")
         #expect(signature == "k:610b390391c3de840d4b39f9b42249cf3022208a98790f960c025e449ade0584")
     }
 
-    @Test func channelDataIsSignedByteForByte() {
-        let signatures = [#"{"user_id":"1"}"#, #"{"user_id": "1"}"#, #"{"user_id":1}"#, "", nil].map {
-            Signature.channel("presence-a", channelData: $0, socketID: "1.2", key: "k", secret: "s")
+    // Proves P14.7, P16.5.
+    @Test(arguments: ["", "1", "1.2.3", "a.b", "1.2:private-a", "POST\n/apps/1/events\nx=", "1.２"])
+    func nothingIsSignedForASocketIDThatIsNotTwoNumbers(socketID: String) {
+        let error = #expect(throws: PusherError.self) {
+            try Signature.channel("private-a", socketID: socketID, key: "k", secret: "s")
+        }
+        #expect(throws: PusherError.self) { try Signature.user("{}", socketID: socketID, key: "k", secret: "s") }
+        #expect(error?.kind == .invalidRequest)
+    }
+
+    @Test func channelDataIsSignedByteForByte() throws {
+        let signatures = try [#"{"user_id":"1"}"#, #"{"user_id": "1"}"#, #"{"user_id":1}"#, "", nil].map {
+            try Signature.channel("presence-a", channelData: $0, socketID: "1.2", key: "k", secret: "s")
         }
         #expect(Set(signatures).count == signatures.count)
     }

@@ -172,7 +172,8 @@ import Testing
             }
         }
         authorize([
-            .authorize(SubscriptionAttempt(channel: "private-room", connection: transcript.attempt, generation: 1), socketID: "")
+            .authorize(
+                SubscriptionAttempt(channel: "private-room", connection: transcript.attempt, generation: 1), socketID: "1.1")
         ])
         #expect(succeed(&transcript).sent.count == 10)
         transcript.close(4200)

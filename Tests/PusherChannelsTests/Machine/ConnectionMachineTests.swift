@@ -18,18 +18,40 @@ import Testing
         let effects = transcript.receive(#"{"event":"pusher:connection_established","data":"{\"socket_id\":\"7.8\"}"}"#)
         #expect(effects.stateChanges == [.connected])
         #expect(effects.events == ["pusher:connection_established"])
-        #expect(transcript.machine.socketID == "7.8")
+        #expect(transcript.machine.socketID?.text == "7.8")
     }
 
     // Proves P3.3.
     @Test func socketIDIsForOneConnection() {
         var transcript = Transcript.connected()
-        #expect(transcript.machine.socketID == "1.1")
+        #expect(transcript.machine.socketID?.text == "1.1")
         transcript.close(1006)
         #expect(transcript.machine.socketID == nil)
         transcript.passToDeadline()
         transcript.establish()
-        #expect(transcript.machine.socketID == "1.2")
+        #expect(transcript.machine.socketID?.text == "1.2")
+    }
+
+    // Proves P3.2.
+    @Test(arguments: [#"{}"#, #"{"socket_id":"POST\n/apps/1/events\nx="}"#])
+    func anEstablishmentWithoutAUsableSocketIDEndsTheAttempt(data: String) {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        transcript.play(.socketOpened(transcript.attempt))
+        let effects = transcript.receive(#"{"event":"pusher:connection_established","data":\#(data.quotedJSON)}"#)
+        #expect(effects.first == .closeSocket(ConnectionAttempt(1), code: 1002, reason: ""))
+        #expect(effects.errors.map(\.kind) == [.malformedMessage])
+        #expect(effects.stateChanges == [.reconnecting])
+        #expect(transcript.machine.lastSocketID == nil)
+        #expect(transcript.passToDeadline().opened == [ConnectionAttempt(2)])
+    }
+
+    // Proves P3.2, P3.6.
+    @Test func onceConnectedAnotherSocketIDIsOnlyReported() {
+        var transcript = Transcript.connected()
+        let effects = transcript.receive(#"{"event":"pusher:connection_established","data":"{\"socket_id\":\"a b\"}"}"#)
+        #expect(effects.errors.map(\.kind) == [.malformedMessage])
+        #expect(transcript.machine.socketID?.text == "1.1")
     }
 
     // Proves P3.7.
@@ -193,7 +215,7 @@ import Testing
     @Test func secondEstablishmentIsIgnored() {
         var transcript = Transcript.connected()
         transcript.receive(#"{"event":"pusher:connection_established","data":"{\"socket_id\":\"9.9\"}"}"#)
-        #expect(transcript.machine.socketID == "1.1")
+        #expect(transcript.machine.socketID?.text == "1.1")
     }
 
     // MARK: Liveness

@@ -87,8 +87,9 @@ extension Simulation {
         tellServer(.opened(id, path: "/app/\(Self.app.key)?protocol=7"))
         let socketID = server.openConnections.first { $0.id == id }?.socketID ?? ""
         let data = "{\"user_id\":\"peer-\(peer)\",\"user_info\":{}}"
-        let auth = Signature.channel(
-            "presence-r", channelData: data, socketID: socketID, key: Self.app.key, secret: Self.app.secret)
+        let auth =
+            (try? Signature.channel(
+                "presence-r", channelData: data, socketID: socketID, key: Self.app.key, secret: Self.app.secret)) ?? ""
         let message = ClientMessage.subscribe(channel: "presence-r", auth: auth, channelData: data)
         tellServer(.received(EnvelopeEncoder.encode(message), from: id))
     }

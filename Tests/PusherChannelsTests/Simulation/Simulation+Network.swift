@@ -112,31 +112,34 @@ extension Simulation {
 
     // MARK: Authorization
 
-    mutating func authorize(_ attempt: SubscriptionAttempt, socketID: String) {
+    mutating func authorize(_ attempt: SubscriptionAttempt, socketID: SocketID) {
         schedule(.clientHears(.authorized(attempt, authorization(of: attempt.channel, socketID))), at: now + responseTime())
     }
 
-    mutating func authorizeUser(_ attempt: UserMachine.Attempt, socketID: String) {
+    mutating func authorizeUser(_ attempt: UserMachine.Attempt, socketID: SocketID) {
         let userData = #"{"id":"me"}"#
-        let auth = Signature.user(userData, socketID: socketID, key: Self.app.key, secret: Self.app.secret)
-        schedule(
-            .clientHears(.userAuthorized(attempt, .success(PusherUserAuth(auth: auth, userData: userData)))),
-            at: now + responseTime())
+        let result = AuthCall.signed { () throws(PusherError) in
+            let auth = try Signature.user(userData, socketID: socketID.text, key: Self.app.key, secret: Self.app.secret)
+            return PusherUserAuth(auth: auth, userData: userData)
+        }
+        schedule(.clientHears(.userAuthorized(attempt, result)), at: now + responseTime())
     }
 
     private mutating func responseTime() -> Duration {
         isCalm ? .milliseconds(20) : duration(chance(10) ? 5_000...30_000 : 1...1_000)
     }
 
-    private mutating func authorization(of channel: Name, _ socketID: String) -> Result<PusherAuth, AuthorizationFailure> {
+    private mutating func authorization(of channel: Name, _ socketID: SocketID) -> Result<PusherAuth, AuthorizationFailure> {
         if !isCalm, chance(15) {
             return .failure(AuthorizationFailure(message: "simulated", status: pick([500, 403, nil]), isRetryable: chance(80)))
         }
         let data = channel.begins(with: "presence-") ? #"{"user_id":"me","user_info":{}}"# : nil
-        let auth = Signature.channel(
-            channel.text, channelData: data, socketID: socketID, key: Self.app.key, secret: Self.app.secret)
         let secret = Self.app.encryptionMasterKey.flatMap { SharedSecret.derived(for: channel.text, masterKey: $0) }
         let isEncrypted = channel.begins(with: "private-encrypted-")
-        return .success(PusherAuth(auth: auth, channelData: data, sharedSecret: isEncrypted ? secret?.base64 : nil))
+        return AuthCall.signed { () throws(PusherError) in
+            let auth = try Signature.channel(
+                channel.text, channelData: data, socketID: socketID.text, key: Self.app.key, secret: Self.app.secret)
+            return PusherAuth(auth: auth, channelData: data, sharedSecret: isEncrypted ? secret?.base64 : nil)
+        }
     }
 }

@@ -93,6 +93,14 @@ struct Transcript {
     }
 }
 
+extension SocketID: ExpressibleByStringLiteral {
+    /// Creates an id that the test knows to be one.
+    public init(stringLiteral text: String) {
+        guard let id = SocketID(text) else { preconditionFailure("\(text) is no socket id") }
+        self = id
+    }
+}
+
 extension [Effect] {
     /// The effects without log lines.
     var withoutLogs: [Effect] {

@@ -29,6 +29,8 @@ import Testing
             (#"{"socket_id":"1.2","activity_timeout":"30"}"#, "1.2", .seconds(30)),
             (#"{"socket_id":"1.2","activity_timeout":30.0}"#, "1.2", .seconds(30)),
             (#"{"socket_id":123456,"activity_timeout":30}"#, "123456", .seconds(30)),
+            (#"{"socket_id":123.4560}"#, "123.4560", nil),
+            (#"{"socket_id":"3f-A_.9"}"#, "3f-A_.9", nil),
             (#"{"socket_id":"1.2"}"#, "1.2", nil),
             (#"{"socket_id":"1.2","activity_timeout":null}"#, "1.2", nil),
             (#"{"socket_id":"1.2","activity_timeout":0}"#, "1.2", nil),
@@ -37,21 +39,34 @@ import Testing
             (#"{"socket_id":"1.2","activity_timeout":1e300}"#, "1.2", nil),
             (#"{"socket_id":"1.2","activity_timeout":"soon"}"#, "1.2", nil),
         ] as [(String, String, Duration?)])
-    func establishmentGivesASocketAndATimeoutThatMakesSense(data: String, socketID: String, timeout: Duration?) {
-        let expected = ServerControl.connectionEstablished(socketID: socketID, activityTimeout: timeout)
+    func establishmentGivesASocketAndATimeoutThatMakesSense(data: String, socketID: String, timeout: Duration?) throws {
+        let id = try #require(SocketID(socketID))
+        let expected = ServerControl.connectionEstablished(socketID: id, activityTimeout: timeout)
         #expect(read("pusher:connection_established", data: data) == .success(expected))
     }
 
     /// A fraction isn't an identifier: it may have lost digits, and signatures cover every one of them.
     // Proves P2.7, P3.2.
     @Test(arguments: [
-        "{}", #"{"socket_id":""}"#, #"{"socket_id":null}"#, #"{"socket_id":123.456}"#, #"{"socket_id":{}}"#, "[]", "null", "7",
+        "{}", #"{"socket_id":""}"#, #"{"socket_id":null}"#, #"{"socket_id":{}}"#, "[]", "null", "7",
         "broken", "",
     ])
     func establishmentWithoutASocketIsRefused(data: String) {
         let frame = #"{"event":"pusher:connection_established","data":\#(data.quotedJSON)}"#
         #expect(read(frame) == missing("pusher:connection_established", "a socket_id"))
     }
+    // Proves P3.2.
+    @Test(arguments: [
+        "POST\n/apps/1/events\nauth_key=k&x=", "1.2:private-a", "1.2&channel_name=private-a", "1.2\r\nCookie: a=b", "1 2", "é.1",
+        "1.\u{0}", "1/2", String(repeating: "1", count: 129),
+    ])
+    func aSocketIDThatCouldBeTakenForSomethingElseIsRefused(text: String) throws {
+        let data = #"{"socket_id":\#(text.quotedJSON)}"#
+        let result = read(#"{"event":"pusher:connection_established","data":\#(data.quotedJSON)}"#)
+        #expect(result == .failure(.unusableSocketID(text.inLogLine(upTo: 60))))
+        #expect(try #require(throws: MalformedMessage.self) { try result.get() }.description.utf8.count < 200)
+    }
+
 
     // Proves P2.3, P5.7.
     @Test(
