@@ -141,7 +141,10 @@ let package = Package(
         ),
         // For programs that are run by tests, and those that run them.
         .target(
-            name: "Processes", dependencies: ["PusherChannels", "TestSupport"], path: "Tests/Processes", swiftSettings: settings),
+            name: "Processes",
+            dependencies: ["PusherChannels", "TestSupport", .product(name: "Logging", package: "swift-log")],
+            path: "Tests/Processes",
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

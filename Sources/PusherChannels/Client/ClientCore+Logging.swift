@@ -3,10 +3,21 @@ import Logging
 
 /// The log: the one place where lines are written, for the logger and for the delegate.
 extension ClientCore {
-    /// Queues a line, so it is written in order. Called under the lock.
+    /// Queues a line, so it is written in order, unless there are too many like it. Called under the lock.
     func log(_ line: LogLine, at now: Instant, _ state: inout State) {
+        logWhatWasLeftOut(at: now, &state, isLast: line.message == .disconnected)
+        if state.logLimiter.admits(line) { queue(line, at: now, &state) }
+    }
+
+    func logWhatWasLeftOut(at now: Instant, _ state: inout State, isLast: Bool = false) {
+        for line in state.logLimiter.takeSummaries(at: now, isLast: isLast) { queue(line, at: now, &state) }
+    }
+
+    private func queue(_ line: LogLine, at now: Instant, _ state: inout State) {
         let context = LogContext(of: state.machine, at: now, for: line)
-        state.commands.append(.log(line, context))
+        let isLogged = line.level.swiftLogLevel >= logger.logLevel
+        if isLogged { state.logLimiter.noteWaiting(1) }
+        if isLogged || deliveryQueue == nil { state.commands.append(.log(line, context)) }
         guard let deliveryQueue, state.listeners.hasDelegate, state.backlog.admitsLines else { return }
         let text = line.text(context)
         state.backlog.add(count: 1, bytes: text.utf8.count)
@@ -25,11 +36,19 @@ extension ClientCore {
         }
     }
 
-    /// Writes a line, outside the lock.
+    /// Writes a line, outside the lock. The log handler is the application's, and may be slow: unless everything is to happen at
+    /// once, it isn't called on the thread of a connection.
     func write(_ line: LogLine, _ context: LogContext?) {
-        logger.log(
-            level: line.level.swiftLogLevel, Logger.Message(stringLiteral: line.message.rawValue),
-            metadata: Logger.Metadata(line.fields(context)))
+        let level = line.level.swiftLogLevel
+        if level >= logger.logLevel {
+            // Made here, because a line may hold a server's megabytes, and its fields don't.
+            let metadata = Logger.Metadata(line.fields(context))
+            let write = { @Sendable [logger, weak self] in
+                logger.log(level: level, Logger.Message(stringLiteral: line.message.rawValue), metadata: metadata)
+                self?.withState { $0.logLimiter.noteWaiting(-1) }
+            }
+            if deliveryQueue == nil { write() } else { environment.log(write) }
+        }
         if deliveryQueue == nil { delegate?.debugLog(message: line.text(context)) }
     }
 }

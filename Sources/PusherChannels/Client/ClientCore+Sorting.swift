@@ -4,6 +4,7 @@ import Dispatch
 extension ClientCore {
     /// Sorts the machine's effects, and those that sorting brings about.
     func sort(_ state: inout State, at now: Instant) {
+        if state.logLimiter.hasSummaries(at: now) { logWhatWasLeftOut(at: now, &state) }
         repeat {
             var deliveries: [Delivery] = []
             if state.effects.count > 8 { deliveries.reserveCapacity(state.effects.count) }
@@ -122,9 +123,19 @@ extension ClientCore {
         for channel in losses { call(.gap(channel: channel, since: since), upTo: .max) }
     }
 
-    /// Calls the closure once everything that was read before the client was shut down is decrypted and delivered.
+    /// Calls the closure once everything that was read before the client was shut down is decrypted and delivered, and logged.
     func afterLastDeliveries(_ body: @escaping @Sendable () -> Void) {
-        change { $0.decryptionWaits.append { [self] in afterDeliveries(body) } }
+        change { $0.decryptionWaits.append { [self] in afterDeliveries { [self] in afterLines(body) } } }
+    }
+
+    private func afterLines(_ body: @escaping @Sendable () -> Void) {
+        guard deliveryQueue != nil else { return body() }
+        let passOn = { @Sendable [environment] in environment.log(body) }
+        let isDraining = withState { state in
+            if state.isDraining { state.drainWaits.append(passOn) }
+            return state.isDraining
+        }
+        if !isDraining { passOn() }
     }
 
     /// Calls the closure once everything that waits now is delivered.

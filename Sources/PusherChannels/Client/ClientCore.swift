@@ -42,6 +42,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
         var drainWaits: [@Sendable () -> Void] = []
         /// Indicates whether the machine was last told that readers are behind.
         var isReaderOver = false
+        var logLimiter = LogLimiter()
         var tally = MetricsTally()
         var spans = SpanNotes()
         /// Removed parts that may hold the application's objects, whose deinitializers may do anything. They are released outside

@@ -7,6 +7,8 @@ enum LogLine: Equatable, Sendable {
     case letGo
     case shutDown
     case undelivered(Int)
+    /// Lines of a kind that were too many.
+    case leftOut(LogMessage, count: Int, LogLevel)
     case establishedTwice
     case pauseLimitReached(Duration)
     case streamNotRead(String, channel: Name?)
@@ -39,6 +41,7 @@ enum LogLine: Equatable, Sendable {
         case .letGo: .letGo
         case .shutDown: .shutDown
         case .undelivered: .undelivered
+        case .leftOut: .leftOut
         case .establishedTwice: .establishedTwice
         case .pauseLimitReached: .pauseLimitReached
         case .streamNotRead: .streamNotRead
@@ -69,6 +72,7 @@ enum LogLine: Equatable, Sendable {
             .warning
         // Events that are refused only because of a limit may be so many that they would flood the log.
         case .notTriggered(_, _, let error): error.isRetryable ? .debug : .warning
+        case .leftOut(_, _, let level): level
         case .state(_, because: .some), .state(.connected, because: nil), .letGo, .gap: .info
         case .state(_, because: nil), .subscribed, .signedIn, .unknownEvent, .eventDropped, .staleAuthorization,
             .staleUserAuthorization, .subscribedUnasked, .signedInUnasked:
@@ -85,6 +89,7 @@ enum LogLine: Equatable, Sendable {
         case .subscriptionFailed(let channel, let error): [LogField(.channel, channel)] + error.logFields
         case .pauseLimitReached(let limit): [LogField(.limit, limit)]
         case .undelivered(let count): [LogField(.count, String(count))]
+        case .leftOut(let message, let count, _): [LogField(.line, message.rawValue), LogField(.count, String(count))]
         case .streamNotRead(let stream, let channel):
             (channel.map { [LogField(.channel, $0)] } ?? []) + [LogField(.stream, stream.asMessage)]
         case .subscribed(let channel), .gap(let channel), .staleAuthorization(let channel), .subscribedUnasked(let channel):

@@ -9,6 +9,7 @@ enum LogMessage: String, CaseIterable, Sendable {
     case letGo = "nothing refers to the client any more, so it disconnects; keep it, as in a property, to stay connected"
     case shutDown = "the client was shut down and doesn't connect any more; make another one"
     case undelivered = "the time for shutting down was over before all that came was delivered"
+    case leftOut = "more lines like this one were left out in the last minute"
     case establishedTwice = "the server established the connection twice; the second time is ignored"
     case pauseLimitReached = "nothing was read for as long as is allowed, and there still is no room for more"
     case streamNotRead = "a stream was not read in time"
@@ -45,6 +46,7 @@ enum LogKey: String, CaseIterable, Sendable {
     case code
     case limit
     case count
+    case line
     case text
 }
 

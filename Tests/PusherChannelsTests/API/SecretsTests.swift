@@ -1,4 +1,5 @@
 import Foundation
+import Processes
 import PusherChannels
 import TestSupport
 import Testing

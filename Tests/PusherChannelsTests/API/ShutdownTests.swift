@@ -1,4 +1,5 @@
 import Dispatch
+import Processes
 import TestSupport
 import Testing
 

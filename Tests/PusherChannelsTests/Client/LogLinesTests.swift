@@ -19,6 +19,7 @@ import Testing
         .state(.connecting, because: nil), .state(.connecting, because: error), .state(.connected, because: nil),
         .state(.disconnecting, because: nil), .state(.disconnected, because: nil), .state(.disconnected, because: error),
         .state(.reconnecting, because: error), .error(error), .letGo, .shutDown, .undelivered(7),
+        .leftOut(.error, count: 7, .warning),
         .establishedTwice,
         .pauseLimitReached(.seconds(20)),
         .streamNotRead(evil, channel: name), .streamNotRead("events", channel: nil),

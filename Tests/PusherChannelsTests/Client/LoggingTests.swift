@@ -1,3 +1,4 @@
+import Processes
 import PusherChannels
 import TestSupport
 import Testing

@@ -21,10 +21,10 @@ struct ClientRig {
         change(&options)
         let socket = MockWebSocket(server: server)
         self.socket = socket
-        pusher = Pusher(
-            key: key, options: options,
-            environment: PusherEnvironment(
-                scheduler: scheduler, httpSession: session, makeWebSocket: { socket }, randomSeed: { 1 }, spawn: spawn))
+        var environment = PusherEnvironment(
+            scheduler: scheduler, httpSession: session, makeWebSocket: { socket }, randomSeed: { 1 }, spawn: spawn)
+        environment.log = { $0() }
+        pusher = Pusher(key: key, options: options, environment: environment)
         recorder = RecordingDelegate(of: pusher)
     }
 

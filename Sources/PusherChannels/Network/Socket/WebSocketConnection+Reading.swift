@@ -101,7 +101,7 @@ extension WebSocketConnection: ByteStreamOwner {
         var heard = 0
         conversation.takeMessages(origin) { messages in
             heard = messages.count
-            if messages.size > Self.largeSize {
+            if messages.size > Self.largeSize || messages.count > Self.largeCount {
                 handOver(messages, from: stream)
             } else {
                 delegate?.webSocketDidReceive(messages, attempt: attempt)

@@ -16,6 +16,9 @@ final class WebSocketConnection {
     /// The size above which another thread reports messages. Larger ones take longer to read than the 50 ms that other
     /// connections may have to wait, however they are made.
     static let largeSize = 1 << 20
+    /// The number of messages above which another thread reports them: each takes some time, however short it is. No read of real
+    /// events has as many.
+    static let largeCount = 2048
 
     let loop: EventLoop
     let key: ConnectionKey

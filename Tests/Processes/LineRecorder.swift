@@ -2,22 +2,22 @@ import Logging
 import PusherChannels
 
 /// Records the lines that a client logs: the level, the metadata in the order of its keys, and the message.
-struct LineRecorder: LogHandler {
-    let lines: Locked<[String]>
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
+package struct LineRecorder: LogHandler {
+    package let lines: Locked<[String]>
+    package var metadata: Logger.Metadata = [:]
+    package var logLevel = Logger.Level.trace
 
     /// Returns a logger that records its lines in `lines`.
-    static func logger(_ lines: Locked<[String]>) -> Logger {
+    package static func logger(_ lines: Locked<[String]>) -> Logger {
         Logger(label: "test") { _ in LineRecorder(lines: lines) }
     }
 
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
         let text = all.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
         lines.withLock { $0.append("\(event.level) [\(text)] \(event.message)") }
