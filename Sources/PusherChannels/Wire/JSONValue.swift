@@ -46,8 +46,10 @@ package enum JSONValue: Equatable, Sendable {
         return string
     }
 
+    /// An integer, or a string that holds one: not every server distinguishes the two.
     package var integerValue: Int? {
         switch self {
+        case .string(let string): Int(string)
         case .integer(let integer): integer
         case .double(let double): Int(exactly: double)
         default: nil

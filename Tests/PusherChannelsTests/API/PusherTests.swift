@@ -220,6 +220,17 @@ import Testing
         #expect(rig.socket.frames.last?.text.contains(#"{"id":18446744073709551615,"path":"a/b"}"#) == true, "as it is")
     }
 
+    // Proves P8.1.
+    @Test func anOptionalThatIsNilIsNull() {
+        let rig = ClientRig.connected()
+        let room = rig.pusher.subscribe("private-room")
+        let none: [String: Any]? = nil
+        #expect(room.trigger(eventName: "client-moved", data: none as Any) == .sent)
+        #expect(rig.socket.frames.last?.text.contains(#""data":null"#) == true)
+        room.trigger(eventName: "client-moved", data: ["to": none as Any])
+        #expect(rig.socket.frames.last?.data == #"{"to":null}"#)
+    }
+
     // Proves P8.2, P8.3, P8.4.
     @Test func whatIsNoJSONIsRefused() {
         let rig = ClientRig.connected()

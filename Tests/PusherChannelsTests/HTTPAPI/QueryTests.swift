@@ -9,7 +9,7 @@ import Testing
 
     // Proves P15.7.
     @Test func channelsAreTold() async throws {
-        rig.respond(200, #"{"channels":{"presence-b":{"user_count":2},"presence-a":{"user_count":1},"presence-c":{}}}"#)
+        rig.respond(200, #"{"channels":{"presence-b":{"user_count":2},"presence-a":{"user_count":"1"},"presence-c":{}}}"#)
         let channels = try await rig.api.channels(withPrefix: "presence-", info: [.userCount])
         #expect(channels.map(\.name) == ["presence-a", "presence-b", "presence-c"])
         #expect(channels.map(\.userCount) == [1, 2, nil])

@@ -54,7 +54,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("3", 3), ("3.0", 3), ("3e2", 300), ("3.5", nil), ("1e300", nil), ("1e400", nil), ("\"3\"", nil), ("true", nil),
+            ("3", 3), ("3.0", 3), ("3e2", 300), ("3.5", nil), ("1e300", nil), ("1e400", nil), ("\"3\"", 3), ("\"x\"", nil),
+            ("true", nil),
             ("null", nil),
         ] as [(String, Int?)])
     func wholeNumberIsAnIntegerHoweverWritten(text: String, integer: Int?) throws {

@@ -12,10 +12,11 @@ public struct PusherPresenceChannelMember: Sendable, Hashable {
 
     /// Creates a member, for ``PusherConnection/userDataFetcher``.
     ///
-    /// `userInfo` must be a value that `JSONSerialization` accepts; anything else is left out.
+    /// `userInfo` must be a value that `JSONSerialization` accepts; anything else is left out, and so is null.
     public init(userId: String, userInfo: Any? = nil) {
         self.userId = userId
-        info = userInfo.flatMap(JSONValue.init(foundationValue:)).map { JSONText($0) }
+        let info = userInfo.flatMap(JSONValue.init(foundationValue:))
+        self.info = info == .null ? nil : info.map { JSONText($0) }
     }
 
     /// Returns whether both have the same user id and the same data about the user.
@@ -72,8 +73,9 @@ extension Data {
     init?(json value: Any) {
         guard JSONSerialization.isValidJSONObject([value]) else { return nil }
         do {
-            let options: JSONSerialization.WritingOptions = [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes]
-            self = try JSONSerialization.data(withJSONObject: value, options: options)
+            // In an array, as it refuses an optional that is nil anywhere else.
+            let array = try JSONSerialization.data(withJSONObject: [value], options: [.sortedKeys, .withoutEscapingSlashes])
+            self = array.dropFirst().dropLast()
         } catch {
             return nil
         }
