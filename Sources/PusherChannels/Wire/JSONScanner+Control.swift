@@ -50,7 +50,7 @@ extension JSONScanner {
         return nil
     }
 
-    /// Reads an identifier: a string, or an integer as a string.
+    /// Reads an identifier: a string, or the text of a number, with every digit as it was written.
     mutating func scanIdentifier(depth: Int) throws(JSONError) -> Name? {
         try scanIdentifierToken(depth: depth).map { name($0) }
     }
@@ -67,19 +67,13 @@ extension JSONScanner {
     private mutating func scanIdentifierToken(depth: Int) throws(JSONError) -> StringToken? {
         switch current {
         case UInt8(ascii: "\""): return try scanString()
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try scanIntegerToken()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            let (range, _) = try scanNumber()
+            return StringToken(start: range.lowerBound, end: range.upperBound, hasEscapes: false)
         default:
             try skipValue(depth: depth)
             return nil
         }
-    }
-
-    /// Reads a number; returns nil if it isn't an `Int`. JSON has only one way to write an `Int`, except for zero.
-    private mutating func scanIntegerToken() throws(JSONError) -> StringToken? {
-        let (range, isInteger) = try scanNumber()
-        guard isInteger, range.count < 19 || Int(text(range)) != nil else { return nil }
-        let isMinusNought = bytes[range.lowerBound] == UInt8(ascii: "-") && bytes[range.lowerBound + 1] == UInt8(ascii: "0")
-        return StringToken(start: range.lowerBound + (isMinusNought ? 1 : 0), end: range.upperBound, hasEscapes: false)
     }
 
     /// Reads an integer, or a string that holds one: not every server distinguishes the two.

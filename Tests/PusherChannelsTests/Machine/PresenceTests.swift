@@ -33,6 +33,34 @@ import Testing
         #"{"event":"pusher_internal:member_removed","channel":"presence-lobby","data":"{\"user_id\":\"\#(userID)\"}"}"#
     }
 
+    // Proves P7.3.
+    @Test(arguments: ["18446744073709551616", "-0", "1.50", "1e2", "123456789012345678901234567890"])
+    func aNumberOfAnySizeIsAnIDByItsOwnText(number: String) {
+        var transcript = subscribed([])
+        #expect(transcript.receive(added(number)).deliveries.count == 2)
+        #expect(members(transcript) == [number])
+        let data = #"{"presence":{"ids":[\#(number),"ann"],"hash":{"\#(number)":{}}}}"#
+        transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"presence-lobby","data":\#(data)}"#)
+        #expect(members(transcript) == [number, "ann"])
+        transcript.receive(
+            #"{"event":"pusher_internal:member_removed","channel":"presence-lobby","data":{"user_id":\#(number)}}"#)
+        #expect(members(transcript) == ["ann"])
+    }
+
+    /// A member without an id of soketi's: null among the ids, a text in their descriptions.
+    // Proves P7.2.
+    @Test func aMemberWithoutAnIDLosesNobodyElse() {
+        var transcript = subscribed([])
+        let data = #"{"presence":{"ids":[null,"bob",7],"hash":{"undefined":{},"bob":{}}}}"#
+        let effects = transcript.receive(
+            #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-lobby","data":\#(data.quotedJSON)}"#)
+        #expect(members(transcript) == ["bob", "7", "undefined"])
+        let joined = effects.deliveries.compactMap {
+            if case .memberAdded(_, let member) = $0 { member.userID.text } else { nil }
+        }
+        #expect(joined == ["bob", "7", "undefined"])
+    }
+
     // Proves P7.1, P7.2.
     @Test func membersAreTheServersList() {
         let transcript = subscribed(["bob", "ann"])
