@@ -57,7 +57,7 @@ extension JSONValue {
                 pair.0.reasonsAgainst(pair.1, at: "\(path)[\(index)]")
             }
         default:
-            guard !isSame(as: actual) else { return [] }
+            guard self != actual else { return [] }
             // Everything inside a secret value is secret.
             let names = path.split { ".[]".contains($0) }.map(String.init)
             let name = names.first(where: Redaction.standard.isSecret) ?? path
@@ -65,14 +65,6 @@ extension JSONValue {
                 Redaction.standard.redact(actual.text, named: name), Redaction.standard.redact(text, named: name)
             )
             return ["\(path) is \(found), not \(wanted)"]
-        }
-    }
-
-    /// Returns whether two values are equal; a number without a fraction equals one with a fraction of zero.
-    private func isSame(as other: JSONValue) -> Bool {
-        switch (self, other) {
-        case (.integer(let integer), .double(let double)), (.double(let double), .integer(let integer)): Double(integer) == double
-        default: self == other
         }
     }
 }

@@ -20,7 +20,7 @@ struct Comparison {
         case (.string(let expected), _):
             return differences(text: expected, got, at: path)
         default:
-            return isEqual(expected, got) ? [] : [field(expected, got, at: path)]
+            return expected == got ? [] : [field(expected, got, at: path)]
         }
     }
 
@@ -114,16 +114,8 @@ struct Comparison {
     private static func text(of value: JSONValue) -> String? {
         switch value {
         case .string(let text): text
-        case .integer, .double: value.text
+        case .number(let number): number.text
         case .null, .bool, .array, .object: nil
-        }
-    }
-
-    private func isEqual(_ expected: JSONValue, _ got: JSONValue) -> Bool {
-        switch (expected, got) {
-        case (.integer(let integer), .double(let double)), (.double(let double), .integer(let integer)):
-            Double(integer) == double
-        default: expected == got
         }
     }
 

@@ -125,7 +125,7 @@ struct Differences {
         switch value {
         case .array(let elements): elements.reduce(0) { $0 + leafCount($1) }
         case .object(let members): members.values.reduce(0) { $0 + leafCount($1) }
-        case .null, .bool, .integer, .double, .string: 1
+        case .null, .bool, .number, .string: 1
         }
     }
 }

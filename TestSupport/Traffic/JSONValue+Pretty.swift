@@ -26,7 +26,7 @@ extension JSONValue {
                 member.value.appendPretty(to: &result, indentation: inner)
             }
             result += "\n\(indentation)}"
-        case .null, .bool, .integer, .double, .string, .array, .object:
+        case .null, .bool, .number, .string, .array, .object:
             result += text
         }
     }

@@ -22,7 +22,7 @@ enum LocalAddress {
     /// Returns a value with all of its texts normalized.
     static func normalize(_ value: JSONValue) -> JSONValue {
         switch value {
-        case .null, .bool, .integer, .double: value
+        case .null, .bool, .number: value
         case .string(let text): .string(normalize(text))
         case .array(let elements): .array(elements.map(normalize))
         case .object(let members): .object(members.mapValues(normalize))

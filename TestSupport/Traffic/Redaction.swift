@@ -88,7 +88,7 @@ public struct Redaction: Sendable {
         }
         switch value {
         case .null, .bool: return value
-        case .integer, .double: return texts.contains(value.text) ? .string(Self.marker) : value
+        case .number: return texts.contains(value.text) ? .string(Self.marker) : value
         case .string(let text): return .string(redact(text))
         case .array(let elements): return .array(elements.map { redact($0, keepsMatchers: keepsMatchers) })
         case .object(let members):
@@ -150,7 +150,7 @@ public struct Redaction: Sendable {
         switch value {
         case .null: .null
         case .string(let text): .string(hide(text, named: name))
-        case .bool, .integer, .double, .array, .object: .string(Self.marker)
+        case .bool, .number, .array, .object: .string(Self.marker)
         }
     }
 

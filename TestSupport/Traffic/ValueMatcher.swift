@@ -54,7 +54,7 @@ enum ValueMatcher {
     /// - Parameter name: The name of the value's member. Some members are read as plain texts, and stay as they are.
     static func escape(_ value: JSONValue, of name: Name? = nil) -> JSONValue {
         switch value {
-        case .null, .bool, .integer, .double:
+        case .null, .bool, .number:
             return value
         case .string(let text):
             let isText = name.map { textNames.contains($0.text) } ?? false
@@ -102,7 +102,7 @@ extension JSONValue {
         switch self {
         case .null: "null"
         case .bool: "bool"
-        case .integer, .double: "number"
+        case .number: "number"
         case .string: "string"
         case .array: "array"
         case .object: "object"

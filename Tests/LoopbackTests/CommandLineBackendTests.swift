@@ -168,6 +168,12 @@ import TestSupport
             #"{"auth":"278d425bdf160c739803:4c6d8fc42a207ba96a0779844171b0bb819d96ffceef9609f5cce596ab17a800","#
                 + #""channel_data":"{\"user_id\":\"10\",\"user_info\":{\"name\":\"Mr. Channels\"}}"}"#
         ),
+        // Numbers keep their digits: `printf '1234.1234::user::{"id":"10","user_info":{"n":[12345678901234567890,1.50]}}' | …`.
+        (
+            ["--user-id", "10", "--user-info", #"{"n": [12345678901234567890, 1.50]}"#],
+            #"{"auth":"278d425bdf160c739803:e3f92b9f2081cb1609bc99b7d26daca0c920da42d59648152c154befba566afd","#
+                + #""user_data":"{\"id\":\"10\",\"user_info\":{\"n\":[12345678901234567890,1.50]}}"}"#
+        ),
     ])
     func authSignsAsTheDocumentationDoes(arguments: [String], reply: String) async throws {
         try await withWatchdog {

@@ -164,6 +164,10 @@ struct ServerHTTPAPITests {
 
     @Test func `A user without a name is named after the socket`() {
         #expect(authorize("socket_id=1.2&channel_name=presence-a").text.contains(#"{\"user_id\":\"1.2\",\"user_info\":{}}"#))
+        let numbers = "[12345678901234567890,1.50]"
+        #expect(
+            authorize("socket_id=1.2&channel_name=presence-a&user_info=\(numbers)").text.contains("\\\"user_info\\\":\(numbers)}")
+        )
     }
 
     @Test func `What the app denies is forbidden`() {

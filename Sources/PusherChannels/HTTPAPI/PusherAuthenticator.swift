@@ -62,13 +62,21 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     public func authorizePresenceChannel(
         _ request: PusherAuthRequest, userID: String, userInfo: (any Encodable)? = nil
     ) throws(PusherError) -> PusherAuth {
+        try authorizePresenceChannel(request, userID: userID, userInfoJSON: try encoded(userInfo))
+    }
+
+    /// Does the same with a description that is JSON already.
+    package func authorizePresenceChannel(
+        _ request: PusherAuthRequest, userID: String, userInfoJSON: String?
+    ) throws(PusherError) -> PusherAuth {
         let channel = try channelName(of: request)
         guard ChannelName(channel).kind == .presence else {
             throw PusherError(.invalidRequest, message: "\(channel) is no presence channel")
         }
         try limits.checkUserID(userID)
         // Reverb fails a whole channel for want of a user_info.
-        let info = try userInfo.map { info throws(PusherError) in try text(of: info) } ?? "{}"
+        let info = userInfoJSON ?? "{}"
+        try check(info)
         let channelData = #"{"user_id":\#(JSONValue.string(userID).text),"user_info":\#(info)}"#
         let auth = try Signature.channel(
             channel, channelData: channelData, socketID: request.socketID, key: key, secret: secret.value)
@@ -86,6 +94,13 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     public func authenticateUser(
         _ request: PusherAuthRequest, userID: String, userInfo: (any Encodable)? = nil, watchlist: [String] = []
     ) throws(PusherError) -> PusherUserAuth {
+        try authenticateUser(request, userID: userID, userInfoJSON: try encoded(userInfo), watchlist: watchlist)
+    }
+
+    /// Does the same with a description that is JSON already.
+    package func authenticateUser(
+        _ request: PusherAuthRequest, userID: String, userInfoJSON: String?, watchlist: [String] = []
+    ) throws(PusherError) -> PusherUserAuth {
         try checkCredentials(key: key, secret: secret)
         guard request.channelName == nil else {
             throw PusherError(.invalidRequest, message: "the request is for a channel, not for a user's authentication")
@@ -96,7 +111,10 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
                 .invalidRequest, message: "a watchlist can name \(limit) users, this one has \(watchlist.count)")
         }
         var userData = #"{"id":\#(JSONValue.string(userID).text)"#
-        if let userInfo { userData += #","user_info":\#(try text(of: userInfo))"# }
+        if let userInfoJSON {
+            try check(userInfoJSON)
+            userData += #","user_info":\#(userInfoJSON)"#
+        }
         if !watchlist.isEmpty { userData += #","watchlist":\#(JSONValue.array(watchlist.map { .string($0) }).text)"# }
         userData += "}"
         let auth = try Signature.user(userData, socketID: request.socketID, key: key, secret: secret.value)
@@ -123,16 +141,18 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
         return Data(key.sharedSecret(of: channel)).base64EncodedString()
     }
 
-    /// Returns a user's description as JSON. It must be one object: then the names in it can't be confused with the fields that
-    /// are signed next to it.
-    private func text(of info: any Encodable) throws(PusherError) -> String {
-        let text: String
+    private func encoded(_ info: (any Encodable)?) throws(PusherError) -> String? {
         do {
-            text = String(decoding: try environment.jsonEncoder().encode(info), as: UTF8.self)
+            return try info.map { String(decoding: try environment.jsonEncoder().encode($0), as: UTF8.self) }
         } catch {
             throw PusherError(
                 .invalidRequest, message: "what is told of the user can't be encoded: \(PusherChannels.text(of: error))")
         }
+    }
+
+    /// Checks a user's description. It must be one object: then the names in it can't be confused with the fields that are signed
+    /// next to it.
+    private func check(_ text: String) throws(PusherError) {
         guard text.begins(with: "{") else {
             throw PusherError(.invalidRequest, message: "what is told of a user must be a JSON object")
         }
@@ -141,7 +161,6 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
                 .invalidRequest,
                 message: "what is told of a user can't have more than \(limit) bytes, this has \(text.utf8.count)")
         }
-        return text
     }
 
     /// The app's key, not its secret.

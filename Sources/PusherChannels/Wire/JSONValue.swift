@@ -2,14 +2,17 @@
 package enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
-    case integer(Int)
-    /// Any number with a fraction or an exponent, or too large for `Int`.
-    case double(Double)
+    case number(JSONNumber)
     case string(String)
     case array([JSONValue])
     /// Names that differ in their bytes are two members, even if Unicode considers them equivalent. If several members have the
     /// same name, the last one counts.
     case object([Name: JSONValue])
+
+    package static func integer(_ integer: Int) -> JSONValue { .number(JSONNumber(integer)) }
+
+    /// Returns the number; null for one that JSON can't write.
+    package static func double(_ double: Double) -> JSONValue { JSONNumber(double).map { .number($0) } ?? .null }
 
     /// Creates an object from members with their names; if several have the same name, the last one counts.
     package init(members: some Sequence<(String, JSONValue)>) {
@@ -50,8 +53,7 @@ package enum JSONValue: Equatable, Sendable {
     package var integerValue: Int? {
         switch self {
         case .string(let string): Int(string)
-        case .integer(let integer): integer
-        case .double(let double): Int(exactly: double)
+        case .number(let number): number.integer
         default: nil
         }
     }
@@ -71,11 +73,11 @@ package enum JSONValue: Equatable, Sendable {
         return members
     }
 
-    /// A string, or an integer as a string: servers send identifiers as either.
+    /// A string, or a number's text: servers send identifiers as either.
     package var identifier: String? {
         switch self {
         case .string(let string): string
-        case .integer(let integer): String(integer)
+        case .number(let number): number.text
         default: nil
         }
     }
@@ -91,8 +93,7 @@ package enum JSONValue: Equatable, Sendable {
         switch self {
         case .null: result += "null".utf8
         case .bool(let bool): result += (bool ? "true" : "false").utf8
-        case .integer(let integer): result += String(integer).utf8
-        case .double(let double): result += (double.isFinite ? "\(double)" : "null").utf8
+        case .number(let number): result += number.text.utf8
         case .string(let string): result.appendQuotedJSON(string)
         case .array(let elements):
             result.append(UInt8(ascii: "["))
@@ -148,11 +149,7 @@ extension JSONScanner {
     }
 
     private mutating func parseNumber() throws(JSONError) -> JSONValue {
-        let (range, isInteger) = try scanNumber()
-        let digits = text(range)
-        if isInteger, let integer = Int(digits) { return .integer(integer) }
-        guard let double = Double(digits) else { throw fail("unreadable number") }
-        return .double(double)
+        .number(JSONNumber(wellFormed: text(try scanNumber().range)))
     }
 
     private mutating func parseObject(depth: Int) throws(JSONError) -> [Name: JSONValue] {

@@ -56,12 +56,12 @@ struct Auth: ParsableCommand {
                 key: configuration.key, secret: try app.secret(configuration),
                 encryptionMasterKeys: try app.masterKeys(configuration))
             let request = PusherAuthRequest(socketID: socketID, channelName: channel)
-            let info = try userInfo.map { EncodableJSON(value: try JSONValue(parsing: $0)) }
+            let info = try userInfo.map { try JSONValue(parsing: $0).text }
             guard let userID else { return try authenticator.authorizeChannel(request).json }
             guard channel != nil else {
-                return try authenticator.authenticateUser(request, userID: userID, userInfo: info, watchlist: watch).json
+                return try authenticator.authenticateUser(request, userID: userID, userInfoJSON: info, watchlist: watch).json
             }
-            return try authenticator.authorizePresenceChannel(request, userID: userID, userInfo: info).json
+            return try authenticator.authorizePresenceChannel(request, userID: userID, userInfoJSON: info).json
         }
     }
 }

@@ -122,7 +122,7 @@ extension JSONValue {
         case .string(let text): .string(change(text))
         case .array(let elements): .array(elements.map { $0.mapTexts(change) })
         case .object(let members): .object(members.mapValues { $0.mapTexts(change) })
-        case .null, .bool, .integer, .double: self
+        case .null, .bool, .number: self
         }
     }
 }

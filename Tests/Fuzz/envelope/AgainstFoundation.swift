@@ -73,7 +73,7 @@ private func isPayload(_ text: String?, _ value: JSONValue) -> Bool {
     switch value {
     case .null: text == nil
     case .string(let string): isSame(text, string)
-    case .bool, .integer, .double, .array, .object:
+    case .bool, .number, .array, .object:
         text.flatMap(JSONValue.init(ifJSON:)).map { FoundationJSON.isSame($0, value) } ?? false
     }
 }

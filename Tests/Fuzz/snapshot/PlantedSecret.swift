@@ -74,7 +74,7 @@ struct PlantedSecret {
 
     private func plant(_ secret: String, in value: JSONValue) -> JSONValue {
         switch value {
-        case .null, .bool, .integer, .double, .string: value
+        case .null, .bool, .number, .string: value
         case .array(let elements): .array(elements.map { plant(secret, in: $0) } + [.object([name: .string(secret)])])
         case .object(let members): .object(members.mapValues { plant(secret, in: $0) }.merging([name: .string(secret)]) { $1 })
         }

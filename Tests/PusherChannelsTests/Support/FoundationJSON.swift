@@ -28,12 +28,11 @@ enum FoundationJSON {
         }
     }
 
-    /// Indicates whether the values are equal. Texts are compared byte by byte and doubles to twelve digits, because Foundation
+    /// Indicates whether the values are equal. Texts are compared byte by byte and numbers to twelve digits, because Foundation
     /// reads numbers with many digits as decimals and rounds them again.
     static func isSame(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {
-        case (.double(let left), .double(let right)): isClose(left, right)
-        case (.integer(let left), .double(let right)): isClose(Double(left), right)
+        case (.number(let left), .number(let right)): left == right || isClose(left.double, right.double)
         case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
         case (.array(let left), .array(let right)):
             left.count == right.count && zip(left, right).allSatisfy(isSame)

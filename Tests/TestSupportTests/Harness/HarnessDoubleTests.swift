@@ -56,6 +56,9 @@ import Testing
         #expect(differencesInJSON(#"{"id":7,"by":"ann","more":1}"#, from: #"{"by":"ann","id":7}"#) == [])
         #expect(differencesInJSON(#"{"id":8}"#, from: #"{"by":"ann","id":7}"#) == ["data.by is missing", "data.id is 8, not 7"])
         #expect(differencesInJSON(nil, from: "1") == ["data is no JSON"])
+        let (id, other) = ("12345678901234567890", "12345678901234567800")
+        #expect(differencesInJSON(id, from: other) == ["data is \(id), not \(other)"])
+        #expect(differencesInJSON("[1.0, 1e2]", from: "[1, 100]") == [])
         #expect(differencesInJSON("1", from: "{") == ["what is expected can't be read as JSON: {"])
     }
 

@@ -115,6 +115,15 @@ struct TrafficFileTests {
                 == ["frame"])
     }
 
+    @Test func `Numbers are written as they were`() throws {
+        let numbers = "[12345678901234567890, 1234567890123456789012.5, 1.10, 1e2, 1e999999999]"
+        let rig = TrafficRig()
+        rig.post(numbers)
+        try rig.recorder.record(to: "traffic.json")
+        let written = try rig.text().filter { !$0.isWhitespace }
+        #expect(written.contains(numbers.replacing(" ", with: "")))
+    }
+
     /// Traffic passes even if it looks like patterns and matchers.
     @Test func `Whatever is recorded passes against its own file`() throws {
         let bodies = [

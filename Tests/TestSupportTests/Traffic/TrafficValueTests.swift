@@ -18,6 +18,11 @@ struct TrafficValueTests {
         Rule(expected: #""a|ab""#, passing: [#""a""#, #""ab""#], failing: [#""abc""#, #""b""#]),
         Rule(expected: #""1.5""#, passing: ["1.5", #""1.5""#], failing: ["15", "2"]),
         Rule(expected: "1", passing: ["1", "1.0"], failing: ["2", #""1""#, "true", "null"]),
+        Rule(expected: "100", passing: ["1e2", "100.00", "1.0E+02"], failing: ["1e3", "100.00000000000000000001"]),
+        Rule(
+            expected: "12345678901234567890", passing: ["12345678901234567890", "1234567890123456789e1"],
+            failing: ["12345678901234567891", "12345678901234568000", "1.2345678901234567e+19"]),
+        Rule(expected: "1e999999999", passing: ["10e999999998"], failing: ["1e999999998", "1e-999999999", "1"]),
         Rule(expected: "true", passing: ["true"], failing: ["false", "1", #""true""#]),
         Rule(expected: "null", passing: ["null"], failing: ["0", #""""#, "{}"]),
         Rule(expected: #"{"$regex": "b+"}"#, passing: [#""bb""#], failing: [#""abb""#, #""bbc""#, "{}", "null"]),

@@ -49,8 +49,7 @@ extension JSONValue {
         switch self {
         case .null: NSNull()
         case .bool(let bool): bool
-        case .integer(let integer): integer
-        case .double(let double): double
+        case .number(let number): Int(number.text) ?? number.double
         case .string(let string): string
         case .array(let elements): elements.map(\.foundationValue)
         case .object(let members): Dictionary(members.map { ($0.key.text, $0.value.foundationValue) }, uniquingKeysWith: { $1 })
