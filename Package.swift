@@ -31,7 +31,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [
@@ -73,8 +72,6 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"])),
-                .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["LocalServer"])),
-                .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["LocalServer"])),
                 .target(name: "COpenSSL", condition: .when(platforms: linux)),
             ],
             path: "TestSupport",

@@ -1,6 +1,4 @@
 #if LocalServer
-import FlyingFox
-import FlyingSocks
 import Foundation
 import PusherChannels
 
@@ -47,6 +45,8 @@ public final class LocalServer: RequestStubbing {
         /// Indicates whether the server doesn't record requests, and refuses any that is larger than those of the HTTP API. This
         /// is for a server that runs for a long time and isn't inspected afterwards.
         package var isForgetful = false
+        /// The names under which the server may be asked for; `nil` for any, as in tests.
+        package var allowedHosts: AllowedHosts?
         /// A closure that is called for everything that happens, one event after the other, on any thread.
         public var onEvent: @Sendable (Event) -> Void
 
@@ -97,39 +97,28 @@ public final class LocalServer: RequestStubbing {
     package let unrecordedRouter: Router
 
     let core: LocalServerCore
-    private let http: HTTPServer
-    private let listener: ListenerCopy
-    private let running: Task<(any Error)?, Never>
+    private let thread: ServerThread
     private let stopping = Locked<Task<Void, Never>?>(nil)
 
     /// The proxy that speaks TLS in front of the server.
     private let tlsProxy: NetworkFaultProxy?
 
-    private init?(
-        host listening: String, port: Int, handler: LocalServerHandler, http: HTTPServer, listener: ListenerCopy,
-        running: Task<(any Error)?, Never>, tlsProxy: NetworkFaultProxy?
-    ) {
+    private init?(host listening: String, handler: LocalServerHandler, thread: ServerThread, tlsProxy: NetworkFaultProxy?) {
         let host = SocketAddress.local(for: listening)
+        port = tlsProxy?.port ?? thread.port
         guard let url = tlsProxy?.url ?? URL(string: "http://\(host):\(port)"),
             let webSocketURL = tlsProxy?.webSocketURL ?? URL(string: "ws://\(host):\(port)")
         else { return nil }
         self.host = host
         addresses = SocketAddress.reachable(at: listening)
-        self.port = tlsProxy?.port ?? port
         self.url = url
         self.webSocketURL = webSocketURL
         certificateAuthority = tlsProxy?.certificateAuthority
         router = handler.router
         unrecordedRouter = handler.unrecordedRouter
         core = handler.core
-        self.http = http
-        self.listener = listener
-        self.running = running
+        self.thread = thread
         self.tlsProxy = tlsProxy
-    }
-
-    deinit {
-        running.cancel()
     }
 
     /// Starts a server, which listens when this returns.
@@ -150,79 +139,19 @@ public final class LocalServer: RequestStubbing {
         seed: UInt64? = nil, settings: Settings = Settings(), tls: ServerTLS? = nil
     ) async throws(CannotListen) -> LocalServer {
         let machine = ServerMachine(apps: apps, profile: profile, seed: seed ?? .random(in: 0 ... .max))
-        let core = LocalServerCore(machine: machine, settings: settings, isSecure: tls != nil)
-        let handler = LocalServerHandler(core: core)
-        let listener = ListenerCopy()
-        let http =
-            try tls == nil
-            ? makeHTTPServer(host: host, port: port, handler: handler, listener)
-            : makeHTTPServer(host: "127.0.0.1", port: 0, handler: handler, listener)
-        let (outcomes, outcome) = AsyncStream<(any Error)?>.makeStream()
-        let running = Task { () -> (any Error)? in
-            defer { listener.free() }
-            do {
-                try await http.run()
-                return nil
-            } catch {
-                outcome.yield(error)
-                return error
+        let handler = LocalServerHandler(core: LocalServerCore(machine: machine, settings: settings, isSecure: tls != nil))
+        let thread = try ServerThread(host: tls == nil ? host : "127.0.0.1", port: tls == nil ? port : 0, handler.terms)
+        var reason = "It has no address"
+        do throws(NetworkFaultProxy.CannotStart) {
+            let proxy = try tls.map { tls throws(NetworkFaultProxy.CannotStart) in
+                try NetworkFaultProxy.start(
+                    to: "127.0.0.1", port: thread.port, listeningHost: host, listeningPort: port, tls: tls)
             }
-        }
-        let listening = Task {
-            do {
-                try await http.waitUntilListening(timeout: 60)
-                #if !canImport(Darwin)
-                await listener.whenKept()
-                #endif
-                outcome.yield(nil)
-            } catch {
-                outcome.yield(error)
-            }
-        }
-        defer { listening.cancel() }
-        let failure = await outcomes.first { _ in true } ?? nil
-        var reason = failure.map(Self.reason) ?? "it stopped at once"
-        if failure == nil, case .ip4(_, let bound)? = await http.listeningAddress {
-            do throws(NetworkFaultProxy.CannotStart) {
-                let proxy = try tls.map { tls throws(NetworkFaultProxy.CannotStart) in
-                    try NetworkFaultProxy.start(
-                        to: "127.0.0.1", port: Int(bound), listeningHost: host, listeningPort: port, tls: tls)
-                }
-                if let server = LocalServer(
-                    host: host, port: Int(bound), handler: handler, http: http, listener: listener, running: running,
-                    tlsProxy: proxy)
-                {
-                    return server
-                }
-            } catch {
-                reason = error.reason
-            }
-        }
-        running.cancel()
-        throw CannotListen(host: host, port: port, reason: reason)
-    }
-
-    private static func makeHTTPServer(
-        host: String, port: Int, handler: LocalServerHandler, _ listener: ListenerCopy
-    ) throws(CannotListen) -> HTTPServer {
-        func refusal(_ reason: String) -> CannotListen { CannotListen(host: host, port: port, reason: reason) }
-        do {
-            guard let number = UInt16(exactly: port) else { throw refusal("There is no such port") }
-            guard SocketAddress(ip4: host, port: number) != nil else { throw refusal("It is no IPv4 address") }
-            let address: sockaddr_in = try .inet(ip4: host, port: number)
-            // The HTTP server's own time-out is practically unlimited, because a test may hold a response for as long as it
-            // likes.
-            let configuration = HTTPServer.Configuration(
-                address: address, timeout: 24 * 60 * 60, pool: .lasting(listener), logger: .disabled)
-            return HTTPServer(config: configuration, handler: handler)
+            if let server = LocalServer(host: host, handler: handler, thread: thread, tlsProxy: proxy) { return server }
         } catch {
-            throw error as? CannotListen ?? refusal(reason(error))
+            reason = error.reason
         }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        if case .failed(_, _, let message)? = error as? SocketError { return message }
-        return "\(error)"
+        throw CannotListen(host: host, port: port, reason: reason)
     }
 
     // MARK: Observations
@@ -329,8 +258,7 @@ public final class LocalServer: RequestStubbing {
 
     /// Waits until the server no longer listens. Returns the reason, such as a lack of descriptors; `nil` if it was stopped.
     package func end() async -> String? {
-        let error = await running.value
-        return stopping.withLock { $0 } == nil ? error.map(Self.reason) : nil
+        await thread.end()
     }
 
     /// Closes all connections and frees the port; further calls wait for the first.
@@ -342,17 +270,15 @@ public final class LocalServer: RequestStubbing {
         let task = stopping.withLock { stopping in
             let task =
                 stopping
-                ?? Task { [core, http, listener, running, router, tlsProxy] in
+                ?? Task { [core, thread, router, tlsProxy] in
                     await core.stop()
+                    // A route that is still running keeps its connection, but not the port.
                     let goingOn = await ServerEnd.wait {
-                        await http.stop()
-                        listener.free()
-                        _ = await running.value
+                        await thread.drain()
                     } unless: {
                         router.goingOn
                     }
-                    // A route that is still running keeps the server, but not its port.
-                    listener.free()
+                    thread.stop()
                     for name in goingOn { core.find(Finding(.leak, "\(name) goes on, though its task is cancelled")) }
                     tlsProxy?.stop()
                 }

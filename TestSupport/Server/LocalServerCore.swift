@@ -1,5 +1,4 @@
 #if LocalServer
-import FlyingFox
 import Foundation
 import PusherChannels
 
@@ -8,16 +7,10 @@ final class LocalServerCore: Sendable {
     typealias ID = ServerMachine.ConnectionID
     typealias Change<Result> = (inout ServerMachine, Instant, inout [ServerMachine.Effect]) -> Result
 
-    private struct Session {
-        let output: AsyncStream<WSFrame>.Continuation
-        let closeTimer: CloseTimer
-        var reader: Task<Void, Never>?
-        var isClosing: Bool { closeTimer.isClosing }
-    }
-
     private struct State {
         var machine: ServerMachine
-        var sessions: [ID: Session] = [:]
+        /// What waits for each client of the machine.
+        var outputs: [ID: FrameQueue] = [:]
         /// The WebSockets of the test's own routes.
         var routed: [ObjectIdentifier: RoutedSocket] = [:]
         var lastNumber = 0
@@ -33,7 +26,7 @@ final class LocalServerCore: Sendable {
 
         /// Takes the tasks that wait for the last connection to end, if it has ended.
         mutating func takeStopWaiters() -> [CheckedContinuation<Void, Never>] {
-            guard sessions.isEmpty, routed.isEmpty else { return [] }
+            guard outputs.isEmpty, routed.isEmpty else { return [] }
             defer { stopWaiters = [] }
             return stopWaiters
         }
@@ -64,8 +57,7 @@ final class LocalServerCore: Sendable {
     }
 
     /// The largest number of bytes of a client's request or message. There is a limit only if the server is forgetful: that of
-    /// the largest batch, in which each byte takes at most six in JSON. FlyingFox reads a single frame, and a line of a request's
-    /// head, whole before anything checks its length.
+    /// the largest batch, in which each byte takes at most six in JSON.
     var largestBody: Int {
         guard isForgetful else { return .max }
         return ask { max(1 << 20, 1 << 16 + 6 * $0.profile.maximumEventDataLength * $0.profile.maximumBatchLength) }
@@ -84,13 +76,16 @@ final class LocalServerCore: Sendable {
         state.withLock { read($0.machine) }
     }
 
+    /// Returns the reason why a request isn't served, whatever it asks for.
+    func refusal(of request: RecordedRequest) -> String? { settings.allowedHosts?.refusal(of: request) }
+
     // MARK: Sessions
 
-    func open(path: String, output: AsyncStream<WSFrame>.Continuation, closeTimer: CloseTimer) -> ID {
+    func open(path: String, output: FrameQueue) -> ID {
         let id = state.withLock { state in
             state.lastNumber += 1
             let id = ID(state.lastNumber)
-            state.sessions[id] = Session(output: output, closeTimer: closeTimer)
+            state.outputs[id] = output
             change(&state) { machine, now, effects in
                 machine.handle(.opened(id, path: path, isSecure: isSecure), at: now, into: &effects)
             }
@@ -103,48 +98,25 @@ final class LocalServerCore: Sendable {
         return id
     }
 
-    func setReader(_ reader: Task<Void, Never>, of id: ID) {
-        state.withLock { $0.sessions[id]?.reader = reader }
-    }
-
     func receive(_ text: String, from id: ID) {
         change { machine, now, effects in machine.handle(.received(text, from: id), at: now, into: &effects) }
     }
 
-    func send(_ frame: WSFrame, to id: ID) {
+    func send(_ frame: OutgoingFrame, to id: ID) {
         state.withLock { enqueue(frame, id, &$0) }
         report()
     }
 
-    /// Ends a connection after its reader has ended. Only now may it be closed, because nothing waits on it anymore.
-    func end(_ id: ID, saying frame: WSFrame?) {
+    /// Ends a connection of which nothing more is read.
+    func end(_ id: ID, saying frame: OutgoingFrame?) {
         if let frame { send(frame, to: id) }
         change { machine, now, effects in machine.handle(.closed(id), at: now, into: &effects) }
-        let (session, waiters) = state.withLock { state in
-            let session = state.sessions.removeValue(forKey: id)
-            return (session, state.takeStopWaiters())
+        let (output, waiters) = state.withLock { state in
+            let output = state.outputs.removeValue(forKey: id)
+            return (output, state.takeStopWaiters())
         }
-        session?.closeTimer.readerEnded()
-        session?.output.finish()
+        output?.finish()
         for waiter in waiters { waiter.resume() }
-    }
-
-    /// Ends this side of the connection, and reads what the client still sends until it ends its side, too. Closing a connection
-    /// with unread bytes would reset it, and the client might lose the close frame.
-    func awaitEnd(of client: AsyncThrowingStream<WSFrame, any Error>) async {
-        let reading = SocketPoolSettings.$endsWriting.withValue(true) {
-            Task { for try await _ in client {} }
-        }
-        let scheduler = LiveScheduler()
-        let timer = scheduler.schedule(at: scheduler.now + settings.closeTimeout, label: "end of a connection") {
-            reading.cancel()
-        }
-        await withTaskCancellationHandler {
-            _ = await reading.result
-        } onCancel: {
-            reading.cancel()
-        }
-        timer.cancel()
     }
 
     // MARK: The test's own WebSockets
@@ -179,7 +151,7 @@ final class LocalServerCore: Sendable {
     func inject(_ fault: Fault) {
         state.withLock { state in
             state.faults.add(fault)
-            for id in state.sessions.keys {
+            for id in state.outputs.keys {
                 for frame in LocalServerFaults.frames(of: fault) { enqueue(frame, id, &state) }
             }
         }
@@ -234,11 +206,9 @@ final class LocalServerCore: Sendable {
     private func run(_ effect: ServerMachine.Effect, _ state: inout State) {
         switch effect {
         case .send(let text, let id):
-            enqueue(WSFrame(fin: true, opcode: .text, mask: nil, payload: Data(text.utf8)), id, &state)
+            enqueue(.text(text), id, &state)
         case .close(let id, let code, let reason):
-            guard let session = state.sessions[id], !session.isClosing else { return }
-            session.output.yield(.close(code: WSCloseCode(code, reason: reason.prefix(utf8Length: 123))))
-            session.closeTimer.start { [weak self] in self?.state.withLock { $0.sessions[id]?.reader }?.cancel() }
+            state.outputs[id]?.append(.close(code, reason: reason))
         case .sendWebhook(let webhook):
             state.webhooks.append((webhook, state.machine.secret(ofAppWithKey: webhook.appKey) ?? ""))
         case .notice(let notice):
@@ -247,21 +217,11 @@ final class LocalServerCore: Sendable {
         }
     }
 
-    /// The reserved places at the end of a session's queue: one for the frame that exceeds the limit, one for the close frame.
-    private static let reserve = 2
-
-    /// The policy for messages that wait for a client that doesn't read.
-    var bufferingPolicy: AsyncStream<WSFrame>.Continuation.BufferingPolicy {
-        let limit = ask { $0.profile.maximumWaitingMessages }
-        return limit.map { .bufferingOldest($0 + Self.reserve) } ?? .unbounded
-    }
-
     /// Queues a frame for the client to read. If too many frames wait, the client's connection is closed.
-    private func enqueue(_ frame: WSFrame, _ id: ID, _ state: inout State) {
-        guard let session = state.sessions[id], !session.isClosing else { return }
-        let result = session.output.yield(frame)
-        // Nothing follows a close frame.
-        guard frame.opcode != .close, case .enqueued(let remaining) = result, remaining < Self.reserve else { return }
+    private func enqueue(_ frame: OutgoingFrame, _ id: ID, _ state: inout State) {
+        guard let waiting = state.outputs[id]?.append(frame), !frame.isClose,
+            let limit = state.machine.profile.maximumWaitingMessages, waiting > limit
+        else { return }
         change(&state) { machine, _, effects in
             machine.close(id, code: 4100, reason: "Too many messages wait for this client", into: &effects)
         }
@@ -297,8 +257,7 @@ final class LocalServerCore: Sendable {
             state.isReporting = event != nil
             return event
         }) {
-            // Tasks that are created there wait for other connections, and must not inherit this one's timer.
-            SocketPoolSettings.$closeTimer.withValue(nil) { settings.onEvent(event) }
+            settings.onEvent(event)
         }
     }
 
@@ -338,18 +297,6 @@ final class LocalServerCore: Sendable {
             }
             for waiter in waiters { waiter.resume() }
         }
-    }
-}
-
-extension String {
-    /// Returns the longest prefix of whole characters that has at most `limit` bytes of UTF-8.
-    func prefix(utf8Length limit: Int) -> String {
-        var result = ""
-        for character in self {
-            guard result.utf8.count + character.utf8.count <= limit else { break }
-            result.append(character)
-        }
-        return result
     }
 }
 #endif

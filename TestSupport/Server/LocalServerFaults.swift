@@ -1,14 +1,11 @@
 #if LocalServer
-import FlyingFox
-import Foundation
-
 /// The faults that are injected into a ``LocalServer``.
 struct LocalServerFaults {
     /// The status with which upgrades are refused, instead of 101.
     private(set) var upgradeStatus: Int?
     private(set) var spoilsAcceptKey = false
     /// The frames that are sent to every connection as soon as it is open, after the server's greeting.
-    private(set) var frames: [WSFrame] = []
+    private(set) var frames: [OutgoingFrame] = []
 
     mutating func add(_ fault: Fault) {
         switch fault {
@@ -19,30 +16,18 @@ struct LocalServerFaults {
         }
     }
 
-    /// Returns the response to an upgrade as it leaves the server.
-    func spoil(_ response: HTTPResponse) -> HTTPResponse {
-        var response = response
-        if spoilsAcceptKey { response.headers[HTTPHeader("Sec-WebSocket-Accept")] = "bm90IHRoZSByaWdodCBrZXkhISE=" }
-        return response
-    }
-
     /// Returns the frames that a fault sends.
-    static func frames(of fault: Fault) -> [WSFrame] {
-        let text = Data(#"{"event":"test:malformed","data":{}}"#.utf8)
-        func frame(_ opcode: WSFrame.Opcode, fin: Bool = true, rsv1: Bool = false, _ payload: Data) -> WSFrame {
-            WSFrame(fin: fin, rsv1: rsv1, opcode: opcode, mask: nil, payload: payload)
-        }
-        switch fault {
-        case .badUTF8: return [frame(.text, Data([0x22, 0xC3, 0x28, 0x22]))]
-        case .malformedFrame(.unknownOpcode): return [frame(WSFrame.Opcode(0x3), text)]
-        case .malformedFrame(.reservedBit): return [frame(.text, rsv1: true, text)]
-        case .malformedFrame(.masked):
-            let mask = WSFrame.Mask(m1: 1, m2: 2, m3: 3, m4: 4)
-            return [WSFrame(fin: true, opcode: .text, mask: mask, payload: text)]
-        case .malformedFrame(.fragmentedControl): return [frame(.ping, fin: false, Data("x".utf8))]
-        case .malformedFrame(.oversizedControl): return [frame(.ping, Data(repeating: 0x78, count: 126))]
-        case .malformedFrame(.orphanContinuation): return [frame(.continuation, text)]
-        default: return []
+    static func frames(of fault: Fault) -> [OutgoingFrame] {
+        let text = Array(#"{"event":"test:malformed","data":{}}"#.utf8)
+        return switch fault {
+        case .badUTF8: [OutgoingFrame(first: 0x81, [0x22, 0xC3, 0x28, 0x22])]
+        case .malformedFrame(.unknownOpcode): [OutgoingFrame(first: 0x83, text)]
+        case .malformedFrame(.reservedBit): [OutgoingFrame(first: 0xC1, text)]
+        case .malformedFrame(.masked): [OutgoingFrame(first: 0x81, text, mask: [1, 2, 3, 4])]
+        case .malformedFrame(.fragmentedControl): [OutgoingFrame(first: 0x09, [0x78])]
+        case .malformedFrame(.oversizedControl): [OutgoingFrame(first: 0x89, [UInt8](repeating: 0x78, count: 126))]
+        case .malformedFrame(.orphanContinuation): [OutgoingFrame(first: 0x80, text)]
+        default: []
         }
     }
 }

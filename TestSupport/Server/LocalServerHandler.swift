@@ -1,56 +1,47 @@
 #if LocalServer
-import FlyingFox
 import Foundation
 import PusherChannels
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Decides which part responds to a request: the test's router, the machine, or a WebSocket session.
-struct LocalServerHandler: HTTPHandler {
+struct LocalServerHandler: Sendable {
     let core: LocalServerCore
     let router = Router()
     let unrecordedRouter = Router()
 
-    func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
-        if request.headers[.upgrade]?.lowercased() == "websocket" {
-            guard !core.isStopping else { return HTTPResponse(statusCode: .serviceUnavailable) }
-            let faults = core.faults
-            if let status = faults.upgradeStatus { return HTTPResponse(StubResponse(status: status)) }
-            return faults.spoil(try await socketHandler(of: request).handleRequest(request))
-        }
-        guard let body = try await body(of: request) else {
-            // FlyingFox skips the rest of the body, and keeps nothing of it.
-            core.report(.request(RecordedRequest(request, isSecure: core.isSecure, body: Data()), status: 413))
-            return HTTPResponse(StubResponse(status: 413, text: "a request has \(core.largestBody) bytes at most\n"))
-        }
-        let received = RecordedRequest(request, isSecure: core.isSecure, body: body)
+    /// What the server's connections need.
+    var terms: ServerTerms {
+        ServerTerms(
+            limit: core.largestBody, closeTimeout: core.closeTimeout, reply: { await reply(to: $0) },
+            refuse: { head, refusal in
+                let request = head.map { RecordedRequest($0, isSecure: core.isSecure) } ?? RecordedRequest(method: "?", url: "")
+                core.report(.request(request, status: refusal.status, reason: refusal.reason))
+            })
+    }
+
+    private func reply(to request: ServerRequest) async -> ServerReply {
+        let received = RecordedRequest(request.head, isSecure: core.isSecure, body: Data(request.body))
+        if let refusal = core.refusal(of: received) { return .response(refused(received, status: 403, refusal)) }
+        if request.head.asksForWebSocket { return upgrade(received, request.head) }
         if let (route, request) = unrecordedRouter.route(of: received) {
-            return HTTPResponse(await reply { try await route.respond(to: request) })
+            return .response(await settled { try await route.respond(to: request) })
         }
         let noted = core.isForgetful ? nil : core.recorder.note(received)
         let response = await FirstStep.run(then: { noted?.tell() }) {
-            await reply { try await self.response(to: received, noted).conditional(on: received) }
+            await settled { try await self.response(to: received, noted).conditional(on: received) }
         }
         core.report(.request(received, status: response.status, reason: response.reason))
-        return HTTPResponse(response)
+        return .response(response)
     }
 
-    /// Reads a request's body; `nil` if it is too large.
-    private func body(of request: HTTPRequest) async throws -> Data? {
-        guard core.isForgetful else { return try await request.bodyData }
-        let limit = core.largestBody
-        if let count = request.bodySequence.count, count > limit { return nil }
-        var body = Data()
-        for try await piece in request.bodySequence {
-            body += piece
-            if body.count > limit { return nil }
-        }
-        return body
+    private func refused(_ request: RecordedRequest, status: Int, _ reason: String) -> StubResponse {
+        core.report(.request(request, status: status, reason: reason))
+        return StubResponse(status: status, text: reason + "\n")
     }
 
-    private func reply(_ response: () async throws -> StubResponse) async -> StubResponse {
+    // MARK: Requests
+
+    /// Returns a response once it is due, or the one that says why there is none.
+    private func settled(_ response: () async throws -> StubResponse) async -> StubResponse {
         do {
             return try await core.wait(for: try await response())
         } catch is CancellationError where Task.isCancelled {
@@ -58,15 +49,6 @@ struct LocalServerHandler: HTTPHandler {
         } catch {
             return StubResponse(status: 500, text: "\(error)\n")
         }
-    }
-
-    private func socketHandler(of request: HTTPRequest) -> WebSocketHTTPHandler {
-        let received = RecordedRequest(request, isSecure: core.isSecure, body: Data())
-        guard let (converse, routed) = router.conversation(for: received) else {
-            return WebSocketHTTPHandler(handler: LocalServerSession(core: core, path: request.target.rawValue))
-        }
-        core.report(.request(routed, status: 101))
-        return WebSocketHTTPHandler(handler: RoutedSocketSession(core: core, request: routed, converse: converse))
     }
 
     private func response(to request: RecordedRequest, _ noted: RequestRecorder.Noted?) async throws -> StubResponse {
@@ -79,24 +61,46 @@ struct LocalServerHandler: HTTPHandler {
         if core.isForgetful { return StubResponse(status: 404, text: "there is nothing here\n") }
         return StubResponse(status: 404, text: "\(core.stubs.recordUnmatched(request, nor: router.nearMisses(request)))\n")
     }
-}
 
-extension RecordedRequest {
-    init(_ request: HTTPRequest, isSecure: Bool, body: Data) {
-        let headers = request.headers.map { ($0.key.rawValue, $0.value) }
-        self.init(
-            method: request.method.rawValue,
-            url: (request.headers[.host].map { "\(isSecure ? "https" : "http")://\($0)" } ?? "") + request.target.rawValue,
-            headers: Dictionary(headers, uniquingKeysWith: { "\($0), \($1)" }), body: body)
+    // MARK: WebSockets
+
+    private func upgrade(_ request: RecordedRequest, _ head: RequestHead) -> ServerReply {
+        guard !core.isStopping else { return .response(StubResponse(status: 503)) }
+        let faults = core.faults
+        if let status = faults.upgradeStatus { return .response(StubResponse(status: status)) }
+        guard let key = head.webSocketKey else {
+            return .response(refused(request, status: 400, "An upgrade to WebSocket names version 13 and has a key of 16 bytes"))
+        }
+        let accept = faults.spoilsAcceptKey ? "bm90IHRoZSByaWdodCBrZXkhISE=" : UpgradeHandshake.accept(for: key)
+        guard let (converse, routed) = router.conversation(for: request) else {
+            return .upgrade(accept: accept) { LocalServerSession(core: core, path: head.target, output: $0) }
+        }
+        core.report(.request(routed, status: 101))
+        return .upgrade(accept: accept) { RoutedSocket(core: core, request: routed, output: $0, converse: converse) }
     }
 }
 
-extension HTTPResponse {
-    init(_ response: StubResponse) {
-        var headers = HTTPHeaders()
-        for (name, value) in response.headers { headers[HTTPHeader(name)] = value }
-        let phrase = response.status == 200 ? "OK" : HTTPURLResponse.localizedString(forStatusCode: response.status)
-        self.init(statusCode: HTTPStatusCode(response.status, phrase: phrase), headers: headers, body: response.body)
+extension RequestHead {
+    fileprivate var asksForWebSocket: Bool { fields.values("Upgrade").contains { $0.isSameWord(as: "websocket") } }
+
+    /// The key of a client's upgrade to WebSocket; `nil` if the request isn't one as it should be (RFC 6455, 4.2.1).
+    fileprivate var webSocketKey: String? {
+        let keys = fields.contents("Sec-WebSocket-Key")
+        guard method == "GET", minorVersion > 0, !fields.contents("Host").isEmpty,
+            fields.values("Connection").contains(where: { $0.isSameWord(as: "upgrade") }),
+            fields.contents("Sec-WebSocket-Version") == ["13"], keys.count == 1, Data(base64Encoded: keys[0])?.count == 16
+        else { return nil }
+        return keys[0]
+    }
+}
+
+extension RecordedRequest {
+    /// Creates a record of a request that came to a server. Fields with the same name are one, as they mean the same (RFC 9110, 5.3).
+    fileprivate init(_ head: RequestHead, isSecure: Bool, body: Data = Data()) {
+        let fields = Dictionary(grouping: head.fields) { $0.name.lowercased() }.values
+        let headers = fields.map { ($0[0].name, $0.map(\.value).joined(separator: ", ")) }
+        let host = head.fields.contents("Host").first.map { "\(isSecure ? "https" : "http")://\($0)" } ?? ""
+        self.init(method: head.method, url: host + head.target, headers: Dictionary(uniqueKeysWithValues: headers), body: body)
     }
 }
 #endif

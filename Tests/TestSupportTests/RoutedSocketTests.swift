@@ -64,17 +64,6 @@ struct RoutedSocketTests {
         }
     }
 
-    @Test func `A drop ends the reader that comes after it, too`() async throws {
-        try await withServer { _, server in
-            let socket = RoutedSocket(
-                core: server.core, output: AsyncStream.makeStream().continuation, closeTimer: CloseTimer(.seconds(1)))
-            socket.play(.drop)
-            let reader = Task {}
-            socket.setReader(reader)
-            #expect(reader.isCancelled)
-        }
-    }
-
     @Test func `A route closes with a code of its own, or 1011 for an error`() async throws {
         try await withServer(allowing: [.error]) { _, server in
             server.router.onWebSocket("/own") { _, _, play in

@@ -16,6 +16,10 @@ package struct ByteQueue {
         bytes.append(contentsOf: more)
     }
 
+    package mutating func append(_ more: [UInt8]) {
+        bytes += more
+    }
+
     /// Calls `body` with the first `limit` bytes that wait, or with all if there are fewer.
     package func withPrefix<Result>(_ limit: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[head..<head + min(limit, count)])) }

@@ -57,7 +57,7 @@ extension UnsafeRawBufferPointer {
 /// Comparisons as protocols define them. Swift's `==` and `lowercased()` follow Unicode: to them, the Kelvin sign is a K.
 extension String {
     /// Returns whether both are the same, ignoring the case of ASCII letters.
-    func isSameWord(as other: String) -> Bool {
+    package func isSameWord(as other: String) -> Bool {
         utf8.elementsEqual(other.utf8) { inLowerCase($0) == inLowerCase($1) }
     }
 }

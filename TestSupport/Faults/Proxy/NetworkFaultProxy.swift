@@ -38,9 +38,9 @@ public final class NetworkFaultProxy: Sendable {
     /// The root authority of the proxy's certificate; `nil` without TLS.
     public let certificateAuthority: CertificateAuthority?
 
-    private let thread: ProxyThread
+    private let thread: SocketThread<ProxyCore>
 
-    private init?(host listening: String, port: Int, certificate: IssuedCertificate?, thread: ProxyThread) {
+    private init?(host listening: String, port: Int, certificate: IssuedCertificate?, thread: SocketThread<ProxyCore>) {
         let host = SocketAddress.local(for: listening)
         let secure = certificate == nil ? "" : "s"
         guard let url = URL(string: "http\(secure)://\(host):\(port)"),
@@ -99,10 +99,11 @@ public final class NetworkFaultProxy: Sendable {
             throw refusal("\(error)")
         }
         do throws(Sockets.Failure) {
-            let listener = try ProxyListener(listeningAddress)
+            let inbox = try SocketInbox<ProxyCore>()
+            let listener = try Listener(listeningAddress)
             let core = ProxyCore(listener: listener, addresses: addresses, faults: faults, wrap: wrap)
             // From here on the thread closes the listener, if need be when the proxy is deallocated.
-            let thread = try ProxyThread(core)
+            let thread = SocketThread("fault-proxy", core, inbox: inbox)
             guard
                 let proxy = NetworkFaultProxy(
                     host: listeningHost, port: Int(listener.port), certificate: certificate, thread: thread)
@@ -138,7 +139,7 @@ public final class NetworkFaultProxy: Sendable {
     /// - Throws: ``UnsupportedFault`` for a fault that ``Fault/Seam/networkFaultProxy`` doesn't support.
     public func inject(_ fault: Fault) throws(UnsupportedFault) {
         try fault.check(at: .networkFaultProxy)
-        thread.perform { $0.inject(fault) }
+        thread.inbox.perform { $0.inject(fault) }
     }
 
     /// Injects a fault into one connection, open or future. The first connection that is accepted is number 1.
@@ -148,17 +149,17 @@ public final class NetworkFaultProxy: Sendable {
     public func inject(_ fault: Fault, onConnection number: Int) throws(UnsupportedFault) {
         try fault.check(at: .networkFaultProxy)
         guard fault != .refused else { throw UnsupportedFault(fault: fault, seam: .networkFaultProxy) }
-        thread.perform { $0.inject(fault, onConnection: number) }
+        thread.inbox.perform { $0.inject(fault, onConnection: number) }
     }
 
     /// Removes all faults. Stalled connections continue; ended ones stay ended.
     public func heal() {
-        thread.perform { $0.heal() }
+        thread.inbox.perform { $0.heal() }
     }
 
     /// Resets all open connections at once, even with bytes on their way. New connections are still accepted.
     public func cutAll() {
-        thread.perform { $0.cutAll() }
+        thread.inbox.perform { $0.cutAll() }
     }
 
     // MARK: Observations

@@ -16,10 +16,10 @@ struct ProxyCounts {
 }
 
 /// A proxy's connections and faults. Used on the proxy's thread only.
-struct ProxyCore {
+struct ProxyCore: SocketCore {
     typealias Wrap = (Int32) -> any ProxyStream
 
-    private var listener: ProxyListener
+    private var listener: Listener
     private let addresses: [SocketAddress]
     private let wrap: Wrap
     private var connections: [(number: Int, connection: ProxyConnection, wake: Instant?)] = []
@@ -31,7 +31,7 @@ struct ProxyCore {
     /// The time at which accepting is retried after it failed, most likely for lack of descriptors.
     private var acceptsAgain: Instant?
 
-    init(listener: ProxyListener, addresses: [SocketAddress], faults: [Fault], wrap: @escaping Wrap) {
+    init(listener: Listener, addresses: [SocketAddress], faults: [Fault], wrap: @escaping Wrap) {
         self.listener = listener
         self.addresses = addresses
         self.wrap = wrap
@@ -39,7 +39,7 @@ struct ProxyCore {
     }
 
     var counts: ProxyCounts {
-        var counts = ProxyCounts(accepted: accepted, open: connections.count, moved: movedBefore)
+        var counts = ProxyCounts(accepted: accepted, open: connections.count { !$0.connection.isOver }, moved: movedBefore)
         for (_, connection, _) in connections {
             counts.moved.toClient += connection.moved.toClient
             counts.moved.toServer += connection.moved.toServer
@@ -76,11 +76,6 @@ struct ProxyCore {
 
     mutating func close() {
         for index in connections.indices { connections[index].connection.close() }
-        listener.close()
-    }
-
-    /// Closes the port of a proxy that was never started.
-    func discard() {
         listener.close()
     }
 

@@ -42,7 +42,7 @@ struct JSONNumberTests {
             ("3", 3), ("3.0", 3), ("3e2", 300), ("-12.50e1", -125), ("0.0e77", 0), ("9223372036854775807", .max),
             ("9007199254740993.0", 9_007_199_254_740_993), ("-9223372036854775.808e3", .min), ("9223372036854775808", nil),
             ("3.5", nil), ("1e-1", nil), ("1e19", nil), ("1e400", nil), ("1e99999999999999999999", nil),
-            ("1.000000000000000000001", nil), ("\"3\"", nil), ("true", nil), ("null", nil),
+            ("1.000000000000000000001", nil), ("\"3\"", 3), ("\"x\"", nil), ("true", nil), ("null", nil),
         ] as [(String, Int?)])
     func wholeNumberIsAnIntegerHoweverWritten(text: String, integer: Int?) throws {
         #expect(try JSONValue(parsing: text).integerValue == integer)

@@ -53,7 +53,7 @@ import Testing
         let (proxys, clients) = try connection()
         defer { close(clients) }
         let loopback = try #require(SocketAddress(ip4: "127.0.0.1", port: 0))
-        let listener = try ProxyListener(loopback)
+        let listener = try Listener(loopback)
         defer { listener.close() }
         let stream = SecureStream(descriptor: proxys)
         var connection = ProxyConnection(

@@ -240,7 +240,7 @@ class ProjectsCellsCase(ProjectCase):
         from matrixlib.shell import Places, own
         found = {(name, value) for cell in load(ROOT).cells for step in cell.steps
                  for name, value in own(Places("/made up:it is, here"), cell.env | step.env).items() if name.endswith("SAN_OPTIONS")}
-        self.assertEqual({name for name, _ in found}, {"ASAN_OPTIONS", "TSAN_OPTIONS"})
+        self.assertEqual({name for name, _ in found}, {"ASAN_OPTIONS"})
         for name, value in found:
             self.assertRegex(value, r"""^(\w+=('[^']*'|[^\s,:'"]*)($|[\s,:]))+$""", name)
 

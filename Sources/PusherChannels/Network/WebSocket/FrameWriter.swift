@@ -51,7 +51,7 @@ struct FrameWriter {
 }
 
 /// Masks bytes in place, or unmasks them, which is the same operation (RFC 6455, 5.3): eight at a time.
-func mask(_ bytes: UnsafeMutableRawBufferPointer, with key: UInt32) {
+package func mask(_ bytes: UnsafeMutableRawBufferPointer, with key: UInt32) {
     let wide = (UInt64(key) << 32 | UInt64(key)).bigEndian
     var position = 0
     while position + 8 <= bytes.count {

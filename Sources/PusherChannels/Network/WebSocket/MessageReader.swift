@@ -2,9 +2,9 @@
 ///
 /// The input is whatever a read brought: frames, messages and their headers may be split anywhere. A message that lies in one
 /// frame and one piece isn't copied: its bytes are those of the input. Nothing is read after a close frame or a violation.
-struct MessageReader: ~Copyable {
+package struct MessageReader: ~Copyable {
     /// A message or a control frame. Messages are valid until ``release()``, a control frame's payload until the next call.
-    enum Event {
+    package enum Event {
         /// A whole message; text is UTF-8.
         case message(MessageBatch.Kind, UnsafeRawBufferPointer)
         /// A ping, to be answered with its payload (5.5.2).
@@ -30,13 +30,13 @@ struct MessageReader: ~Copyable {
     private var isOver = false
 
     /// Creates a reader that refuses messages of more than `maximumSize` bytes.
-    init(maximumSize: Int) {
+    package init(maximumSize: Int) {
         self.maximumSize = maximumSize
         message = ByteAssembly(maximumSize: maximumSize)
     }
 
     /// Reads up to the next event; returns `nil` if the bytes end before it, or if no more events follow.
-    mutating func next(in cursor: inout ByteCursor) throws(ProtocolViolation) -> Event? {
+    package mutating func next(in cursor: inout ByteCursor) throws(ProtocolViolation) -> Event? {
         guard !isOver else { return nil }
         do throws(ProtocolViolation) {
             return try read(&cursor)
@@ -50,7 +50,7 @@ struct MessageReader: ~Copyable {
     var capacity: Int { message.capacity + control.capacity }
 
     /// Frees the memory of the messages read so far.
-    mutating func release() {
+    package mutating func release() {
         message.release()
     }
 

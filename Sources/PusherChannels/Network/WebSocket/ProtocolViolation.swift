@@ -30,7 +30,7 @@ package enum ProtocolViolation: Error, Equatable, Sendable {
     case messageTooLarge(limit: Int)
 
     /// The close code for the peer (7.4.1).
-    var code: UInt16 {
+    package var code: UInt16 {
         switch self {
         case .invalidText, .invalidCloseReason: 1007
         case .messageTooLarge: 1009
@@ -39,7 +39,7 @@ package enum ProtocolViolation: Error, Equatable, Sendable {
     }
 
     /// The description for the peer's log and ours; fits into a close frame.
-    var reason: String {
+    package var reason: String {
         switch self {
         case .maskedFrame: "masked frame from a server"
         case .reservedBits: "reserved bits set without an extension"

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A client's upgrade from HTTP to WebSocket (RFC 6455, 4.1): the fields that it sends, and the responses that it accepts.
-struct UpgradeHandshake: Equatable, Sendable {
+package struct UpgradeHandshake: Equatable, Sendable {
     /// The value of `Sec-WebSocket-Key`.
     let key: String
     /// The subprotocols to choose from, each once.
@@ -27,7 +27,10 @@ struct UpgradeHandshake: Equatable, Sendable {
     }
 
     /// The `Sec-WebSocket-Accept` of a server that read the key (4.2.2).
-    var accept: String {
+    var accept: String { Self.accept(for: key) }
+
+    /// Returns the `Sec-WebSocket-Accept` for a key.
+    package static func accept(for key: String) -> String {
         Data(sha1("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)).base64EncodedString()
     }
 

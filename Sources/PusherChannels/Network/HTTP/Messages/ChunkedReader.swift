@@ -1,12 +1,12 @@
 /// Reads a body that comes in chunks (RFC 9112, 7.1): their sizes and their bytes. Extensions and trailers are skipped.
-struct ChunkedReader {
+package struct ChunkedReader {
     /// The number of bytes of extensions and trailers that are skipped in total, because a server could send them without end.
     static let overheadLimit = 16_384
     /// The maximum number of digits of a size, even if most are zeros.
     static let digitLimit = 15
 
     /// The reason why the chunks can't be read.
-    enum Problem: Error, Equatable, Sendable {
+    package enum Problem: Error, Equatable, Sendable {
         /// A byte other than the digit, the text or the line end that must come here.
         case malformed
         /// Extensions and trailers beyond the limit.
@@ -32,8 +32,10 @@ struct ChunkedReader {
     private var chunk = 0
     private var overhead = 0
 
+    package init() {}
+
     /// Continues to read, and adds the chunks' bytes to `body`, which gets no longer than `limit`; returns whether that was all.
-    mutating func read(_ cursor: inout ByteCursor, into body: inout [UInt8], limit: Int) throws(Problem) -> Bool {
+    package mutating func read(_ cursor: inout ByteCursor, into body: inout [UInt8], limit: Int) throws(Problem) -> Bool {
         while true {
             switch phase {
             case .end: return true

@@ -1,9 +1,9 @@
 /// The characters that are allowed in the parts of an HTTP request (RFC 9110, 5).
 ///
 /// They are checked because a line break in a path or a header would let somebody else add a header.
-enum HTTPSyntax {
+package enum HTTPSyntax {
     /// Returns whether a text can be a header's name or a method.
-    static func isToken(_ name: String) -> Bool {
+    package static func isToken(_ name: String) -> Bool {
         let separators = "()<>@,;:\\\"/[]?={}".utf8
         return !name.isEmpty && name.utf8.allSatisfy { isVisible($0) && !separators.contains($0) }
     }

@@ -7,7 +7,7 @@ import Musl
 #endif
 
 /// A port that is either listened on, or held without listening so that connections are refused and no other process can take it.
-struct ProxyListener {
+struct Listener {
     private(set) var descriptor: Int32
     private(set) var isListening = true
     let port: UInt16
@@ -81,5 +81,5 @@ struct ProxyListener {
     }
 }
 
-// Inside `ProxyListener`, `listen` is another function.
+// Inside `Listener`, `listen` is another function.
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }

@@ -8,7 +8,7 @@ import Glibc
 import Musl
 #endif
 
-/// The system calls on TCP sockets that the proxy needs. None of them blocks or returns early because of a signal. Child
+/// The system calls on TCP sockets that the proxy and the server need. None of them blocks or returns early because of a signal. Child
 /// processes don't inherit the sockets, except for one that is started between accepting a connection and marking it as
 /// close-on-exec.
 enum Sockets {
@@ -22,7 +22,10 @@ enum Sockets {
             code = errno
         }
 
-        var description: String { "\(call): \(String(cString: strerror(code)))" }
+        var description: String { "\(call): \(reason)" }
+
+        /// The system's reason.
+        var reason: String { String(cString: strerror(code)) }
     }
 
     /// The outcome of a read.

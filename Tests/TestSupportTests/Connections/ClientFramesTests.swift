@@ -1,0 +1,61 @@
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+/// Clients' frames, from their bytes.
+struct ClientFramesTests {
+    /// Returns a client's frame. Its announced length may be another one than that of its payload.
+    private func frame(_ first: UInt8, _ payload: String, length: UInt64? = nil, isMasked: Bool = true) -> [UInt8] {
+        let mask: [UInt8] = [0x12, 0x34, 0x56, 0x78]
+        let masked = OutgoingFrame(first: first, payload.utf8, mask: isMasked ? mask : nil).bytes
+        guard let length else { return masked }
+        return [first, 0xFF] + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * UInt64($0))) } + mask
+    }
+
+    /// The messages in some bytes that come in pieces of a size, each as a text.
+    private func read(_ bytes: [UInt8], in size: Int = .max, limit: Int = 1000) -> [String] {
+        var frames = ClientFrames(limit: limit)
+        var found: [String] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            var piece = Array(rest.prefix(size))
+            rest = rest.dropFirst(size)
+            piece.withUnsafeMutableBytes { piece in
+                frames.read(piece) { message in
+                    switch message {
+                    case .text(let text): found.append(text)
+                    case .ping(let payload): found.append("ping \(String(decoding: payload, as: UTF8.self))")
+                    case .end(let reply): found.append("end \(UInt16(reply.bytes[2]) << 8 | UInt16(reply.bytes[3]))")
+                    }
+                }
+            }
+        }
+        return found
+    }
+
+    @Test(arguments: [1, 2, 3, 5, 11, 64, .max]) func `They are the same however they are split`(size: Int) {
+        let long = String(repeating: "0123456789", count: 50)
+        let bytes =
+            frame(0x81, "one") + frame(0x81, "") + frame(0x01, "t") + frame(0x89, "you there") + frame(0x8A, "") + frame(0x00, "")
+            + frame(0x80, "wo") + frame(0x81, long) + frame(0x88, "\u{0F}\u{21}")
+        #expect(read(bytes, in: size) == ["one", "", "ping you there", "two", long, "end \(0x0F21)"])
+    }
+
+    @Test func `A frame without a mask is the end`() {
+        #expect(
+            read(frame(0x81, "one") + frame(0x81, "two", isMasked: false) + frame(0x81, "three"), in: 4).prefix(2) == [
+                "one", "end 1002",
+            ])
+    }
+
+    /// The length is announced, and nothing of it was sent.
+    @Test(arguments: [70_000, 1 << 20, 1 << 62]) func `A frame that is too long is refused before it is read`(length: UInt64) {
+        #expect(read(frame(0x81, "", length: length)).contains("end 1009"))
+        #expect(read(frame(0x01, String(repeating: "x", count: 999)) + frame(0x80, "", length: length)).contains("end 1009"))
+    }
+
+    @Test func `A length of more than 63 bits is refused`() {
+        #expect(read(frame(0x81, "", length: 1 << 63)) == ["end 1002"])
+    }
+}

@@ -1,0 +1,62 @@
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+/// The frames that wait for a client.
+struct FrameQueueTests {
+    private let wakes = Locked(0)
+    private var queue: FrameQueue { FrameQueue { [wakes] in wakes.withLock { $0 += 1 } } }
+
+    /// Waking it for each frame would cost more than sending does.
+    @Test func `The thread is woken for the first of several frames, and for a close frame`() {
+        let queue = queue
+        #expect((1...3).map { _ in queue.append(.ping) } == [1, 2, 3])
+        #expect(wakes.withLock { $0 } == 1)
+        _ = queue.next()
+        queue.append(.ping)
+        #expect(wakes.withLock { $0 } == 1)
+        queue.append(.close(1000))
+        #expect(wakes.withLock { $0 } == 2)
+        while queue.next() != nil {}
+        #expect(queue.append(.ping) == 0, "nothing follows a close frame")
+    }
+
+    @Test func `It is woken again once it has taken everything`() {
+        let queue = queue
+        for expected in 1...3 {
+            queue.append(.ping)
+            #expect(wakes.withLock { $0 } == expected)
+            while queue.next() != nil {}
+        }
+    }
+
+    @Test func `What waits at the end is still sent`() {
+        let queue = queue
+        queue.append(.text("a"))
+        queue.finish()
+        #expect(queue.append(.ping) == 0)
+        #expect(queue.next()?.bytes == [0x81, 1, 0x61])
+        #expect(queue.next() == nil)
+    }
+
+    @Test(arguments: [("a", 1), (String(repeating: "é", count: 100), 122), (String(repeating: "x", count: 124), 123)])
+    func `A long reason is cut between characters`(reason: String, length: Int) {
+        let frame = OutgoingFrame.close(4001, reason: reason)
+        #expect(frame.isClose)
+        #expect(frame.bytes.prefix(4) == [0x88, UInt8(length + 2), 0x0F, 0xA1])
+        #expect(reason.hasPrefix(String(decoding: frame.bytes.dropFirst(4), as: UTF8.self)))
+    }
+
+    @Test(arguments: [125, 126, 65_535, 65_536]) func `Lengths have the shortest form`(count: Int) {
+        let bytes = OutgoingFrame(first: 0x82, [UInt8](repeating: 7, count: count)).bytes
+        let length: [UInt8] =
+            switch count {
+            case 125: [125]
+            case ..<65_536: [126, UInt8(count >> 8), UInt8(count & 0xFF)]
+            default: [127, 0, 0, 0, 0, 0, 1, 0, 0]
+            }
+        #expect(Array(bytes.prefix(length.count + 1)) == [0x82] + length)
+        #expect(bytes.count == count + length.count + 1)
+    }
+}
