@@ -24,8 +24,7 @@ struct PusherChannelsCommand: AsyncParsableCommand {
         version: libraryVersion,
         subcommands: [
             Serve.self, Listen.self, Doctor.self, Trigger.self, Channels.self, Users.self, Terminate.self, Auth.self,
-            Webhook.self, Bench.self,
-            Demo.self, Sockets.self,
+            Webhook.self, Bench.self, Demo.self,
         ])
 
     static func main() async {

@@ -67,7 +67,7 @@ def built():
     """Builds the programs, and makes a certificate for as long as they are used."""
     client = build_client("benchmarks")
     bare = compile_c("bare-libwebsockets", ["bare-libwebsockets/client.c"], ["libwebsockets"])
-    feed = compile_c("channels-feed", ["channels/feed.c", "channels/events.c", "sockets/peer.c"], ["openssl", "libsodium"])
+    feed = compile_c("channels-feed", ["channels/feed.c", "channels/events.c", "channels/peer.c"], ["openssl", "libsodium"])
     floor = compile_c("floor", ["channels/floor.c"], ["openssl"])
     with tempfile.TemporaryDirectory() as folder:
         certificate, key = make_certificate(pathlib.Path(folder))

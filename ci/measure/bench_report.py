@@ -3,11 +3,11 @@
 import platform
 import statistics
 
-from bench_rows import LIMITS, PARTS
+from bench_rows import IDLE_KIB, LIMITS, PARTS
 from benchmarking import stop
 from metrics import metric
 
-PERCENTILES = {"p50_us": "p50 µs", "p99_us": "p99 µs", "p999_us": "p99.9 µs"}
+FIGURES = {"p50_us": "p50 µs", "p99_us": "p99 µs", "p999_us": "p99.9 µs", "kib_each": "KiB each"}
 
 
 def summary(part, results):
@@ -26,7 +26,7 @@ def summary(part, results):
             entry["subscribing_ms"] = round(subscribing * 1e3, 2)
         if "peak_rss_kib" in found[0]:
             entry["peak_rss_kib"] = max(result["peak_rss_kib"] for result in found)
-        for name in PERCENTILES.keys() & found[0].keys():
+        for name in FIGURES.keys() & found[0].keys():
             entry[name] = round(statistics.median(result[name] for result in found), 1)
         entries.append({**entry, "rounds": [round(cost, 4) for cost in costs]})
     return {"what": part.what, "unit": part.unit, "rows": entries}
@@ -44,7 +44,7 @@ def show(part):
         print("\n".join([f"\n{part['what']}", *part["table"]]), flush=True)
         return
     columns = {"cpu_us": "CPU µs", "times": "times first", "per_second": "a second", "subscribing_ms": "subscribing ms",
-               "peak_rss_kib": "peak RSS KiB", **PERCENTILES}
+               "peak_rss_kib": "peak RSS KiB", **FIGURES}
     columns = {name: title for name, title in columns.items() if any(name in row for row in rows)}
     print(f"\n{part['what']}: for each {part['unit']}")
     print(f"{'':34}" + "".join(f"{title:>16}" for title in columns.values()))
@@ -87,6 +87,10 @@ def limits(parts):
         what = f"{title(row)}: times {title(mark)}"
         metric(what, f"{ratio:.1f}")
         yield {"what": what, "times": ratio, "at_most": limit, "kept": ratio <= limit}
+    for row in parts.get("idle", {}).get("rows", []):
+        if limit := IDLE_KIB.get(row["name"]):
+            metric(f"KiB each of {row['name']}", f"{row['kib_each']:.0f}")
+            yield {"what": f"KiB each of {row['name']}", "times": row["kib_each"], "at_most": limit, "kept": row["kib_each"] <= limit}
     if cost := parts.get("cost"):
         metric("dearest byte, ns", f"{cost['worst_ns']:.1f}")
         yield {"what": "the dearest byte: times JSONDecoder's", "times": cost["times"], "at_most": cost["limit"], "kept": not cost["missed"]}

@@ -93,13 +93,14 @@ def pool(connections):
         share=0.5 / connections, step=share, feed=("--events", "{events}", "--channels", str(share), "--spread", str(share)))
 
 
-def idle(name, activity):
-    return Row(name, ("idle", "--events", "{events}"), always=1_000, feed=("--activity", str(activity)))
+def idle(name, activity, **options):
+    return Row(name, ("idle", "--events", "{events}"), always=1_000, feed=("--activity", str(activity)), **options)
 
 
 CLOSURE, STREAM, DECODED = "closure, .immediate", "for await", "for await + decode"
 QUEUE, CLOSURE_DECODED = "closure, default queue", "closure + decode"
 ALONE = "nothing beside it"
+SILENT, SILENT_TLS = "1,000 clients, silent", "1,000 clients, silent, TLS"
 SENDING, BALL = ("--count", "{events}"), {"feed": (), "always": 10_000}
 
 PARTS = {
@@ -136,7 +137,7 @@ PARTS = {
         Row("10,000 channels", ("again", "--events", "{events}"), always=10_000, feed=("--drop", "--channels", "{events}"))], "channel"),
     "pool": Part("a pool's stream, subscribing included", [pool(1), pool(20)], each=lambda result: result["on_all"]),
     "idle": Part("clients on which nothing happens, for ten seconds", [
-        idle("1,000 clients, silent", 120), idle("1,000 clients, a ping each 2 s", 2)], "client and second", 1,
+        idle(SILENT, 120), idle("1,000 clients, a ping each 2 s", 2), idle(SILENT_TLS, 120, tls=True)], "client and second", 1,
         lambda result: result["events"] * result["seconds"]),
     # Has no feed: the messages are in memory.
     "cost": Part("the dearest bytes that a server can send: nanoseconds in messages of 64 KB and 1 MB", [], "byte"),
@@ -153,6 +154,9 @@ LIMITS = [
     ("beside", ("", beside(10_000).name), ("", ALONE), 1.3),
     ("payloads", ("1 KB", CLOSURE), ("1 KB", BARE), 1),
 ]
+
+# Limits for the memory that a client takes on which nothing happens.
+IDLE_KIB = {SILENT: 16, SILENT_TLS: 45}
 
 
 def with_script(path):

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sockets/peer.h"
+#include "peer.h"
 
 enum { FRAME_HEAD = 10, RING_SIZE = 1 << 20 };
 

@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../sockets/peer.h"
+#include "peer.h"
 #include "events.h"
 
 enum { SESSIONS = 4096, PIECE = 65536, EXIT_USAGE = 2, QUIET_MICROSECONDS = 100000 };

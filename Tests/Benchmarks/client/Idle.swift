@@ -3,7 +3,8 @@ import Dispatch
 import Foundation
 import PusherChannels
 
-/// Holds many clients with a channel each, on which nothing happens except the pings of silent connections.
+/// Holds many clients with a channel each, on which nothing happens except the pings of silent connections. Prints what that
+/// cost, and the memory that each client takes beside the first.
 struct Idle: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Hold clients for a while, and print what that cost.")
 
@@ -18,19 +19,27 @@ struct Idle: ParsableCommand {
     func run() throws {
         let course = Course()
         let referee = Referee(course)
-        let clients = (0..<events).map { _ in
-            // As in a program with this many clients: a queue for each client, but not a thread.
-            let pusher = feed.client(delivery: .queue(DispatchQueue(label: "client", target: .global())))
-            pusher.delegate = referee
-            pusher.subscribe("bench").bind(eventName: "pusher:subscription_succeeded") { _ in course.getReady() }
-            pusher.connect()
-            return pusher
+        var clients: [Pusher] = []
+        func connect(_ count: Int) throws {
+            for _ in 0..<count {
+                // As in a program with this many clients: a queue for each client, but not a thread.
+                let pusher = feed.client(delivery: .queue(DispatchQueue(label: "client", target: .global())))
+                pusher.delegate = referee
+                pusher.subscribe("bench").bind(eventName: "pusher:subscription_succeeded") { _ in course.getReady() }
+                pusher.connect()
+                clients.append(pusher)
+            }
+            try course.waitUntilReady(count)
         }
-        try course.waitUntilReady(clients.count)
+        try connect(1)
+        let before = Usage.kiB("VmRSS")
+        try connect(events - 1)
+        let each = Double(Usage.kiB("VmRSS") - before) / Double(events - 1)
         course.begin()
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { course.arrive() }
         let (_, running) = try course.end()
-        report(events, running)
+        let format = #"{"events":%d,"seconds":%.6f,"cpu_seconds":%.6f,"kib_each":%.2f}"#
+        output(String(format: format, events, running.seconds, running.cpuSeconds, each))
         withExtendedLifetime((referee, clients)) {}
     }
 }

@@ -45,7 +45,7 @@ struct Pool: ParsableCommand {
         let (_, running) = try course.end()
         withExtendedLifetime(referee) {}
         let format = #"{"events":%d,"on_all":%d,"seconds":%.6f,"cpu_seconds":%.6f,"peak_rss_kib":%d}"#
-        output(String(format: format, events, wanted, running.seconds, running.cpuSeconds, Usage.peakResidentKiB))
+        output(String(format: format, events, wanted, running.seconds, running.cpuSeconds, Usage.kiB("VmHWM")))
         pool.disconnect()
     }
 }

@@ -66,7 +66,7 @@ struct Receive: ParsableCommand {
         let (preparing, running) = try course.end()
         withExtendedLifetime(referee) {}
         let format = #"{"events":%d,"seconds":%.6f,"cpu_seconds":%.6f,"subscribing_cpu_seconds":%.6f,"peak_rss_kib":%d}"#
-        output(String(format: format, events, running.seconds, running.cpuSeconds, preparing.cpuSeconds, Usage.peakResidentKiB))
+        output(String(format: format, events, running.seconds, running.cpuSeconds, preparing.cpuSeconds, Usage.kiB("VmHWM")))
         pusher.disconnect()
     }
 

@@ -39,5 +39,5 @@ struct Trigger: ParsableCommand {
 /// Prints the cost of the events.
 func report(_ events: Int, _ usage: Usage) {
     let format = #"{"events":%d,"seconds":%.6f,"cpu_seconds":%.6f,"peak_rss_kib":%d}"#
-    output(String(format: format, events, usage.seconds, usage.cpuSeconds, Usage.peakResidentKiB))
+    output(String(format: format, events, usage.seconds, usage.cpuSeconds, Usage.kiB("VmHWM")))
 }

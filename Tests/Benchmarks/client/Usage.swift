@@ -33,11 +33,11 @@ struct Usage: Sendable {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// The most memory that the process has held, as Linux reports it. (`ru_maxrss` starts with the value of the process that
-    /// started this one.)
-    static var peakResidentKiB: Int {
+    /// The memory that the process holds (`VmRSS`), or the most that it has held (`VmHWM`), as Linux reports it. (`ru_maxrss`
+    /// starts with the value of the process that started this one.)
+    static func kiB(_ field: String) -> Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-        return peak.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+        let line = status.split(separator: "\n").first { $0.hasPrefix(field + ":") }
+        return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
     }
 }
