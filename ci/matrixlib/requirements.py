@@ -1,17 +1,15 @@
 """The requirements that a cell has for the machine: each probe returns None, or why the requirement isn't met here."""
 
 import functools
+import json
 import os
 import pathlib
 import platform
 import shutil
-import subprocess
-import sys
 
-from . import packages
+from . import packages, simulators
 from .processes import said
 
-SIMULATOR = pathlib.Path(__file__).parents[1] / "tools/simulator"
 APT_LISTS = pathlib.Path("/var/lib/apt/lists")
 
 
@@ -49,17 +47,15 @@ def debian_mirror(_, __):
 
 
 @functools.cache
-def simulators():
+def simctl():
     """Returns what simctl lists, or None if it can't be asked."""
     return said("xcrun", "simctl", "list", "-j", "devices", "available")
 
 
 def simulator(name, _):
-    """Checks for a simulator as ci/tools/simulator chooses one."""
-    if simulators() is None:
+    if simctl() is None:
         return "needs Xcode's simulators (xcrun simctl)"
-    chosen = subprocess.run([sys.executable, SIMULATOR, "choose", name], input=simulators(), capture_output=True, text=True)
-    return chosen.stderr.partition("\n")[0].removeprefix("ci/tools/simulator: ") or None
+    return None if simulators.choose(json.loads(simctl()), name) else f"no {name} simulator is available"
 
 
 def swift_sdk(name, _):
@@ -88,6 +84,7 @@ KINDS = {
     "machine": lambda name, _: None if platform.machine() == name else f"needs a machine of {name}, this is one of {platform.machine()}",
     "command": lambda name, _: None if shutil.which(name) else f"needs the command {name}",
     "apt": apt,
+    "docker": lambda *_: "needs a Docker that runs (docker info)" if said("docker", "info") is None else None,
     "setup": of_setup,
     "debian-mirror": debian_mirror,
     "simulator": simulator,
@@ -113,7 +110,7 @@ def missing_of(cell, project):
 
 def forget():
     """Forgets what is cached, so that the next call looks again."""
-    for known in (missing, simulators, packages.installed):
+    for known in (missing, simctl, packages.installed):
         known.cache_clear()
 
 

@@ -54,7 +54,7 @@ class CellsCase(ProjectCase):
         self.refused(cell + 'run = "true"\n' + cell + 'run = "true"', "cell 'a': stands there twice")
         self.refused(cell + 'steps = [{ run = "true", name = "../x" }]', "cell 'a': '../x' is no name of a step: it is one of a file, too")
         self.refused(cell + 'run = "true"\nrequires = ["rot"]',
-                     "cell 'a': there is no requirement 'rot': did you mean root?; known: apt, command, debian-mirror, git-tag, linux, machine, macos, namespaces, root, "
+                     "cell 'a': there is no requirement 'rot': did you mean root?; known: apt, command, debian-mirror, docker, git-tag, linux, machine, macos, namespaces, root, "
                      "setup, simulator, swift-apart, swift-sdk")
 
     def test_what_is_required_has_no_line_break(self):
