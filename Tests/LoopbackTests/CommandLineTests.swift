@@ -120,26 +120,6 @@ import TestSupport
         }
     }
 
-    /// The page is built without warnings from the programs that display manual pages, if one is installed.
-    @Test func aManualPageNamesAllCommandsAndNoSecret() async throws {
-        try await withWatchdog {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("manual-\(UUID().uuidString)")
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent()
-            let manual = try Command(
-                program: root.appendingPathComponent("ci/tools/manual").path, [folder.path, "--program", try Command.program()],
-                environment: ["PUSHER_SECRET": "s3cret"])
-            #expect(await manual.end() == .exit(0), "\(manual.errors.all)")
-            let page = try String(contentsOf: folder.appendingPathComponent("pusher-channels.1"), encoding: .utf8)
-            for command in ["serve", "listen", "doctor", "trigger", "auth sign", "webhook verify", "bench", "demo"] {
-                #expect(page.contains("\n.SS \(command)\n"), "\(command)")
-            }
-            #expect(page.contains("\n\\fB\\-\\-config\\fR \\fIfile\\fR\n"))
-            #expect(!page.contains("s3cret"))
-        }
-    }
-
     @Test(arguments: [
         ["--profile", "nobody"], ["--encryption-master-key", "short"], ["--page-host", "http://dev.example"],
         ["--page-host", "dev.example:6001"],
