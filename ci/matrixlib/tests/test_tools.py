@@ -98,17 +98,3 @@ class ToolsCase(ProjectCase):
                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT)
                 self.assertEqual(done.returncode, code, done.stdout)
                 self.assertEqual(done.stdout.splitlines()[-1:], [shown] if shown else [], done.stdout)
-
-    def test_steady_shows_why_what_it_repeats_ended(self):
-        self.copied("ci/tools/steady")
-        (self.project / "ci/tools/width").write_text("#!/bin/sh\n")
-        (self.project / "ci/tools/width").chmod(0o755)
-        self.program("swift", f"#!/bin/sh\necho {self.programs}\n")
-        for swift_testing, xctest, shown in (
-                ("echo Fatal error: made up; exit 1", "", "Fatal error: made up"), ("echo other; echo ✘ red; exit 1", "", "✘ red"),
-                ("", "echo Segmentation fault; exit 1", "Segmentation fault"), ("", "echo other; echo x: error: red; exit 1", "x: error: red")):
-            program = f'#!/bin/sh\n[ "$1" = --testing-library ] && {{ {swift_testing or "exit 0"}; }}\n{xctest}\n'
-            self.program("swift-pusher-channelsPackageTests.xctest", program)
-            code, said = self.said("ci/tools/steady", "1", "0")
-            self.assertEqual((code, said.splitlines()[-1]), (1, shown), said)
-            self.assertNotIn("other", said)
