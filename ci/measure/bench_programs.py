@@ -7,8 +7,8 @@ import pathlib
 import subprocess
 import tempfile
 
-from bench_rows import BARE, DEAREST, FLOOR, SCRIPT
-from benchmarking import BENCHMARKS, LIMIT, build_client, compile_c, next_line, port_of, running, stop
+from bench_rows import BARE, DEAREST, FLOOR
+from benchmarking import LIMIT, build_client, compile_c, next_line, port_of, running, stop
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,8 +31,6 @@ class Programs:
             return [self.floor, port, trusted, *arguments]
         if row.who == BARE:
             return [self.bare, port, trusted, *arguments]
-        if row.who == SCRIPT:
-            return ["node", BENCHMARKS / "pusher-js.cjs", port, *arguments]
         return [self.client, *arguments, "--port", port, *(("--certificate", self.certificate) if row.tls else ())]
 
     def measure(self, row, asked):

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-FLOOR, BARE, OURS, SCRIPT = "bare recv", "bare libwebsockets", "pusher-channels", "pusher-js in Node"
+FLOOR, BARE, OURS = "bare recv", "bare libwebsockets", "pusher-channels"
 # The sizes of payloads, in the order in which they are measured.
 SIZES = {"95 B": 95, "1 KB": 1_000, "10 KB": 10_000, "100 KB": 100_000}
 
@@ -157,9 +157,3 @@ LIMITS = [
 
 # Limits for the memory that a client takes on which nothing happens.
 IDLE_KIB = {SILENT: 16, SILENT_TLS: 45}
-
-
-def with_script(path):
-    """Returns the table with a row for the installed pusher-js."""
-    table = PARTS["table"]
-    return dataclasses.replace(table, rows=[*table.rows, Row(SCRIPT, (path, "{events}"), SCRIPT, share=0.25)])
