@@ -274,14 +274,6 @@ class ProjectsCellsCase(ProjectCase):
             if cell.axes["platform"] == "linux":
                 self.assertEqual(reason, expected, cell.id)
 
-    def test_what_scripts_install_by_themselves_is_required(self):
-        for name, script, pattern in (("intermediaries", "intermediaries", r'": "([\w-]+)"'),
-                                      ("libwebsockets-4.3", "with-libwebsockets", r"(?<=[ :])([\w-]+)(?=[ ;])")):
-            listed = re.search(r"PACKAGES = (.*)|for tool in( .*;) do", (ROOT / "ci/tools" / script).read_text())
-            packages = re.findall(pattern, listed[1] or listed[2])
-            required = [requirement for requirement in own_cell(name).requires if requirement.startswith("apt:")]
-            self.assertEqual(required, [f"apt:{package}" for package in packages])
-
     def test_the_three_lines_of_contributing_are_a_cell(self):
         example = (ROOT / "CONTRIBUTING.md").read_text().partition("```toml\n")[2].partition("```")[0]
         self.assertEqual(example.count("\n"), 4)
