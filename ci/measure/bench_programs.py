@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 
 from bench_rows import BARE, DEAREST, FLOOR
-from benchmarking import LIMIT, build_client, compile_c, next_line, port_of, running, stop
+from benchmarking import LIMIT, build, compile_c, next_line, port_of, running, stop
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +63,7 @@ def filled(arguments, events):
 @contextlib.contextmanager
 def built():
     """Builds the programs, and makes a certificate for as long as they are used."""
-    client = build_client("benchmarks")
+    client = build("benchmarks") / "benchmarks"
     bare = compile_c("bare-libwebsockets", ["bare-libwebsockets/client.c"], ["libwebsockets"])
     feed = compile_c("channels-feed", ["channels/feed.c", "channels/events.c", "channels/peer.c"], ["openssl", "libsodium"])
     floor = compile_c("floor", ["channels/floor.c"], ["openssl"])

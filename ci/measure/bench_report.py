@@ -1,11 +1,9 @@
-"""Turns the results of ci/measure/bench into medians, tables, JSON and limits."""
+"""Turns the results of ci/measure/bench into medians, tables and limits."""
 
-import platform
 import statistics
 
 from bench_rows import IDLE_KIB, LIMITS, PARTS
-from benchmarking import stop
-from metrics import metric
+from benchmarking import metric, stop
 
 FIGURES = {"p50_us": "p50 µs", "p99_us": "p99 µs", "p999_us": "p99.9 µs", "kib_each": "KiB each"}
 
@@ -58,21 +56,6 @@ def shown(value):
     if value is None:
         return ""
     return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}" if value < 100 else f"{value:,.0f}"
-
-
-def report(options, parts):
-    """Returns everything as one object."""
-    return {
-        "machine": {"system": platform.system(), "architecture": platform.machine(), "processor": processor()},
-        "events": options.events, "rounds": options.rounds, "parts": parts, "limits": list(limits(parts))}
-
-
-def processor():
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    except OSError:
-        return ""
 
 
 def limits(parts):

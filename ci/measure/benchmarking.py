@@ -17,31 +17,45 @@ def stop(message):
     raise SystemExit(f"{pathlib.Path(sys.argv[0]).name}: {message}")
 
 
+def metric(name, value):
+    """Writes a figure that ci/matrix keeps with a cell's result; `ci/matrix compare` shows each that differs, so give it few digits."""
+    if file := os.environ.get("CI_METRICS"):
+        with open(file, "a", encoding="utf-8") as metrics:
+            metrics.write(f"{name}={value}\n")
+
+
 def end_with_children():
     """Makes SIGTERM end this process like any error, so that everything it started is ended, too."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
-def build_client(product="pusher-channels"):
-    """Builds `pusher-channels`, or another program of the package, for release; returns its path."""
-    # The build's output isn't a result, so it goes to standard error.
-    subprocess.run(["swift", "build", "-c", "release", "--product", product], cwd=ROOT, check=True, stdout=sys.stderr)
-    binaries = subprocess.run(
-        ["swift", "build", "-c", "release", "--show-bin-path"], cwd=ROOT, check=True, capture_output=True, text=True)
-    return pathlib.Path(binaries.stdout.strip()) / product
+def build(*products, options=("-c", "release")):
+    """Builds programs of the package; returns their folder."""
+    for product in products:
+        # The build's output isn't a result, so it goes to standard error.
+        subprocess.run(["swift", "build", *options, "--product", product], cwd=ROOT, check=True, stdout=sys.stderr)
+    binaries = subprocess.run(["swift", "build", *options, "--show-bin-path"], cwd=ROOT, check=True, capture_output=True, text=True)
+    return pathlib.Path(binaries.stdout.strip())
 
 
-def compile_c(name, sources, libraries):
+def build_chaos(*options):
+    """Builds the program about real faults; returns it, and the library that replaces a process's name server and clock."""
+    subprocess.run(["ci/setup"], cwd=ROOT, check=True)
+    # As ci/test does, because other flags would cause a full rebuild.
+    folder = build("chaos", "pusher-channels", options=("-Xswiftc", "-warnings-as-errors", *options))
+    world = compile_c("chaos-world.so", ["../Chaos/World/world.c"], [], "-shared", "-fPIC", "-ldl")
+    return folder / "chaos", world
+
+
+def compile_c(name, sources, libraries, *options):
     """Compiles a C program with libraries that pkg-config knows; returns its path."""
     program = ROOT / ".build/benchmarks" / name
     program.parent.mkdir(parents=True, exist_ok=True)
-    flags = subprocess.run(
-        ["pkg-config", "--cflags", "--libs", *libraries], check=True, capture_output=True, text=True)
-    compiler = os.environ.get("CC", "clang")
+    flags = libraries and subprocess.run(
+        ["pkg-config", "--cflags", "--libs", *libraries], check=True, capture_output=True, text=True).stdout.split()
     paths = [BENCHMARKS / source for source in sources]
-    subprocess.run(
-        [compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program, *paths, *flags.stdout.split()],
-        check=True)
+    compiler = [os.environ.get("CC", "clang"), "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread"]
+    subprocess.run([*compiler, "-o", program, *paths, *options, *flags], check=True)
     return program
 
 

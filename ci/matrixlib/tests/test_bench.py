@@ -24,7 +24,7 @@ else:
 class Bench(ProjectCase):
     def setUp(self):
         super().setUp()
-        for file in ("bench", "bench_programs.py", "bench_report.py", "bench_rows.py", "benchmarking.py", "metrics.py"):
+        for file in ("bench", "bench_programs.py", "bench_report.py", "bench_rows.py", "benchmarking.py"):
             self.copied(f"ci/measure/{file}")
         self.program("pkg-config", "#!/bin/sh\n")
         self.program("openssl", "#!/bin/sh\n")

@@ -61,7 +61,7 @@ class ToolsCase(ProjectCase):
         self.copied("ci/tools/together")
         code, said = self.said("ci/tools/together", "echo one", "sh -c 'echo two; exit 3'", "no-such-command")
         self.assertEqual(code, 1)
-        for words in (r"== echo one: \d+ s\none\n", r"\d+ s\ntwo\n", "No such file or directory: 'no-such-command'"):
+        for words in (r"== echo one: \d+ s\none\n", r"\d+ s\ntwo\n", "no-such-command: command not found"):
             self.assertRegex(said, words)
         self.assertEqual({line for line in said.splitlines() if "failed" in line}, {
             "== failed with status 3: sh -c 'echo two; exit 3'", "== failed with status 127: no-such-command"})
