@@ -3,15 +3,21 @@
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
+from . import supervise
+
 SUPERVISOR = pathlib.Path(__file__).with_name("supervise.py")
+# The seconds after its time, or after it was told to end, in which a supervisor has to have ended everything.
+PATIENCE = 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,18 +33,55 @@ class Ended:
     starved: int = 0  # the number of processes that the kernel ended meanwhile because memory was short
 
 
-def end_orphans(temporary):
-    """Ends what a supervisor left when it was ended itself, found by the TMPDIR in its environment; returns the names (Linux)."""
-    names, mark = set(), f"TMPDIR={temporary}".encode()
-    for _ in range(100 if temporary and sys.platform == "linux" else 0):  # They may be starting others.
-        found = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if mark in environment_of(pid)]
+@contextlib.contextmanager
+def cgroup():
+    """Makes a cgroup for a command, of which nothing is left in the end, whatever it did to get away; yields "" where that isn't allowed."""
+    try:
+        folder = tempfile.mkdtemp(prefix="ci-matrix.", dir=own_cgroup())
+    except (OSError, StopIteration):
+        folder = ""
+    try:
+        yield folder
+    finally:
+        supervise.write(folder, "cgroup.kill", "1")
+        for _ in range(50 if folder else 0):
+            with contextlib.suppress(OSError):  # It is busy until the last process has ended.
+                os.rmdir(folder)
+                break
+            time.sleep(0.02)
+
+
+def own_cgroup(groups=pathlib.Path("/sys/fs/cgroup"), own=pathlib.Path("/proc/self/cgroup")):
+    """Returns the folder of this process's cgroup of version 2, which may stand beside those of version 1."""
+    path = next(line[3:].strip("/") for line in own.read_text().splitlines() if line.startswith("0::"))
+    return (groups / "unified" if (groups / "unified").is_dir() else groups) / path
+
+
+def ended_for_memory(*places):
+    """Returns how many processes of this one's cgroup the kernel has ended because memory was short; 0 if that can't be read."""
+    try:
+        events = (own_cgroup(*places) / "memory.events").read_text()
+        return next(int(line.split()[1]) for line in events.splitlines() if line.startswith("oom_kill "))
+    except (OSError, ValueError, StopIteration):
+        return 0
+
+
+def end_rest(supervisor, temporary):
+    """Ends a supervisor that doesn't answer, what is below it, and on Linux what has its command's TMPDIR; returns the names."""
+    names, mark = set(), f"TMPDIR={temporary}".encode() if temporary else None
+    for _ in range(100):  # They may be starting others.
+        found = supervise.below(supervisor.pid) if supervisor.poll() is None else {}
+        found |= {one.pid: one for one in supervise.table() if one.pid != supervisor.pid and mark in environment_of(one.pid)}
         if not found:
             break
+        names.update(process.name for process in found.values())
         for pid in found:
             with contextlib.suppress(OSError):
-                names.add(pathlib.Path(f"/proc/{pid}/comm").read_text().strip())
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.02)
+    supervisor.kill()
+    supervisor.wait()
+    supervisor.stdout.close()
     return tuple(sorted(names))
 
 
@@ -47,16 +90,6 @@ def environment_of(pid):
         return pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
         return ()
-
-
-def ended_for_memory(groups=pathlib.Path("/sys/fs/cgroup"), own=pathlib.Path("/proc/self/cgroup")):
-    """Returns how many processes of this one's cgroup the kernel has ended because memory was short; 0 if that can't be read."""
-    try:
-        path = next(line[3:] for line in own.read_text().splitlines() if line.startswith("0::"))
-        events = (groups / path.strip("/") / "memory.events").read_text()
-        return next(int(line.split()[1]) for line in events.splitlines() if line.startswith("oom_kill "))
-    except (OSError, ValueError, StopIteration):
-        return 0
 
 
 def said(*command, cwd=None):
@@ -92,35 +125,47 @@ def on_interrupt(handler):
 class Processes:
     def __init__(self):
         self.stopped = threading.Event()
+        self.until = math.inf  # when the last supervisor has to have answered, because they were told to end
         self._lock = threading.Lock()
         self._running = set()
 
     def run(self, command, environment, folder, seconds, output):
         """Runs a command, and appends its output to a file; returns when nothing that it started is left."""
-        starved = ended_for_memory()
-        supervised = [sys.executable, "-I", "-S", "-B", str(SUPERVISOR), str(seconds), str(output), *command]
-        with self._lock:
-            if self.stopped.is_set():
-                return Ended(None, 0, "interrupted")
-            process = subprocess.Popen(
-                supervised, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True)
-            self._running.add(process)
-        if self.stopped.is_set():  # which may have happened in between
-            process.terminate()
-        try:
-            said, _ = process.communicate()
-        finally:
+        starved, began = ended_for_memory(), time.monotonic()
+        with cgroup() as group:
+            supervised = [sys.executable, "-I", "-S", "-B", str(SUPERVISOR), str(seconds), str(output), group, *command]
             with self._lock:
-                self._running.discard(process)
-        try:
-            told = json.loads(said)
-        except ValueError:  # Something ended the supervisor: this process, or the command itself.
-            left = end_orphans(environment.get("TMPDIR", ""))
-            told = {"code": process.returncode, "seconds": 0, "reason": "interrupted" if self.stopped.is_set() else None, "left": left}
+                if self.stopped.is_set():
+                    return Ended(None, 0, "interrupted")
+                process = subprocess.Popen(
+                    supervised, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True)
+                self._running.add(process)
+            if self.stopped.is_set():  # which may have happened in between
+                process.terminate()
+            try:
+                told = json.loads(self.answer(process, began + seconds + PATIENCE))
+            except ValueError:  # It doesn't answer, or something ended it: this process, or the command itself.
+                reason = "interrupted" if self.stopped.is_set() else "timeout" if process.poll() is None else None
+                left = end_rest(process, environment.get("TMPDIR"))
+                told = {"code": None if reason else process.returncode, "seconds": time.monotonic() - began, "reason": reason, "left": left}
+            finally:
+                with self._lock:
+                    self._running.discard(process)
         return Ended(**told, starved=ended_for_memory() - starved)
+
+    def answer(self, process, deadline):
+        """Returns what a supervisor says; nothing if it says nothing until the deadline."""
+        late = False
+        while not late:
+            late = time.monotonic() >= min(deadline, self.until)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return process.communicate(timeout=0.5)[0]
+            process.send_signal(signal.SIGCONT)  # The command may have stopped it.
+        return ""
 
     def stop(self):
         """Ends what runs, and lets nothing more start. Takes no lock, because a signal handler may call it while another thread has it."""
+        self.until = min(self.until, time.monotonic() + PATIENCE)
         self.stopped.set()
         for process in list(self._running):
             process.terminate()

@@ -1,10 +1,12 @@
-"""Runs a command and leaves none of its processes behind: supervise.py SECONDS OUTPUT COMMAND…
+"""Runs a command and leaves none of its processes behind: supervise.py SECONDS OUTPUT CGROUP COMMAND…
 
 This is a process of its own, so that everything that the command starts stays below it, in any session or group: on Linux, orphans become
 its children; elsewhere, it ends what is left of the command's group, and everything below it. It ends everything when the time is up, when
-it is told to, and when its parent is gone. Prints what happened as JSON: if the time was up, also which processes were running.
+it is told to, and when its parent is gone. CGROUP is one for the command, or empty. Prints what happened as JSON: if the time was up, also
+which processes were running.
 """
 
+import collections
 import contextlib
 import ctypes
 import json
@@ -14,10 +16,14 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # Python leaves this out in isolated mode.
-from output import Output  # noqa: E402
+if not __package__:  # As a program, and Python leaves its folder out in isolated mode.
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    from output import Output
+else:
+    from .output import Output
 
 SET_CHILD_SUBREAPER = 36
+Process = collections.namedtuple("Process", "pid parent group state name")
 # The seconds in which leftover processes may end: by themselves, after SIGTERM, after SIGKILL.
 BY_ITSELF, POLITELY, KILLED = 0.5, 1, 10
 
@@ -38,7 +44,7 @@ def from_proc():
             except OSError:
                 continue
             state, parent, group = tail.split()[:3]
-            yield int(entry), int(parent), int(group), state, head.partition("(")[2]
+            yield Process(int(entry), int(parent), int(group), state, head.partition("(")[2])
 
 
 def from_ps():
@@ -46,42 +52,51 @@ def from_ps():
         lines = [line.split(None, 4) for line in ps.stdout]
     for pid, parent, group, state, *name in lines:
         if int(pid) != ps.pid:
-            yield int(pid), int(parent), int(group), state, os.path.basename("".join(name).rstrip("\n"))
+            yield Process(int(pid), int(parent), int(group), state, os.path.basename("".join(name).rstrip("\n")))
+
+
+table = from_proc if sys.platform == "linux" else from_ps
+
+
+def below(root, ours=lambda process: False):
+    """Returns the living processes below one, and those that are `ours` wherever they are, by their ids."""
+    children, found, waiting = {}, {}, [root]
+    for process in table():
+        children.setdefault(root if ours(process) else process.parent, []).append(process)
+    while waiting:
+        more = children.get(waiting.pop(), [])
+        waiting += [process.pid for process in more]
+        found |= {process.pid: process for process in more if process.state[0] not in "ZX"}
+    return found
+
+
+def write(cgroup, name, word):
+    """Writes a word into one of the files of a cgroup, if that is possible; an empty path is that of none."""
+    with contextlib.suppress(OSError), open(os.path.join(cgroup, name) if cgroup else os.devnull, "w") as file:
+        file.write(word)
 
 
 def remaining(command, known):
-    """Returns the living processes below this one, with their names. On systems where it doesn't adopt orphans, also those of the
+    """Returns the living processes below this one, by their ids. On systems where it doesn't adopt orphans, also those of the
     command's group, and those that it found before: `known`, their groups by their ids.
     """
-    linux = sys.platform == "linux"
-    below, rows = {}, {}
-    for pid, parent, group, state, name in from_proc() if linux else from_ps():
-        rows[pid] = (group, state, name)
-        ours = not linux and (group == command or known.get(pid) == group)
-        below.setdefault(os.getpid() if ours else parent, []).append(pid)
-    found, waiting = {}, [os.getpid()]
-    while waiting:
-        for child in below.get(waiting.pop(), []):
-            found[child] = rows[child]
-            waiting.append(child)
-    known.update((pid, group) for pid, (group, _, _) in found.items())
-    return {pid: name for pid, (_, state, name) in found.items() if state[0] not in "ZX"}
+    found = below(os.getpid(), lambda one: sys.platform != "linux" and one.group in (command, known.get(one.pid)))
+    known.update((pid, process.group) for pid, process in found.items())
+    return found
 
 
-def still_running(command, known):
-    """Describes the living processes below this one that have no children there: one of them is the one that doesn't end."""
-    left = remaining(command, known)
-    rows = sorted(row for row in (from_proc() if sys.platform == "linux" else from_ps()) if row[0] in left)
-    parents = {parent for _, parent, *_ in rows}
-    return [in_words(pid, state, name) for pid, _, _, state, name in rows if pid not in parents]
+def childless(found):
+    """Describes those of the processes that have no children among them: one of these is the one that doesn't end."""
+    parents = {process.parent for process in found.values()}
+    return [in_words(process) for pid, process in sorted(found.items()) if pid not in parents]
 
 
-def in_words(pid, state, name):
-    words, stopped = "", ", stopped (state T)" if state[0] in "Tt" else ""
+def in_words(process):
+    words, stopped = "", ", stopped (state T)" if process.state[0] in "Tt" else ""
     with contextlib.suppress(OSError):  # It has just ended, or the system has no such files.
-        with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
+        with open(f"/proc/{process.pid}/cmdline", encoding="utf-8", errors="replace") as file:
             words = " ".join(file.read().replace("\0", " ").split())
-    return f"{name} (pid {pid}{stopped}{': ' + words[:120] if words else ''})"
+    return f"{process.name} (pid {process.pid}{stopped}{': ' + words[:120] if words else ''})"
 
 
 def reap(command, status):
@@ -97,7 +112,7 @@ def reap(command, status):
             status = ended
 
 
-def end_everything(command, status, known, output):
+def end_everything(command, status, known, output, cgroup):
     """Ends everything below this process, politely first; returns the command's status and what couldn't be ended."""
     for number, seconds in ((signal.SIGTERM, POLITELY), (signal.SIGKILL, KILLED)):
         deadline, told = time.monotonic() + seconds, set()
@@ -106,6 +121,8 @@ def end_everything(command, status, known, output):
             left = remaining(command, known)
             if not left and status is not None:
                 return status, {}
+            if number == signal.SIGKILL:
+                write(cgroup, "cgroup.kill", "1")
             for pid in left:
                 if pid not in told or number == signal.SIGKILL:
                     told.add(pid)
@@ -115,12 +132,13 @@ def end_everything(command, status, known, output):
     return status, remaining(command, known)
 
 
-def start(output, command):
+def start(output, cgroup, command):
     pid = os.fork()
     if pid:
         os.close(output.writing)
         return pid
     os.setsid()
+    write(cgroup, "cgroup.procs", "0")
     os.dup2(output.writing, 1)
     os.dup2(output.writing, 2)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these, and children would inherit that.
@@ -146,29 +164,31 @@ def wait(command, parent, deadline, told, output):
 
 
 def main():
-    seconds, output, command = float(sys.argv[1]), Output(sys.argv[2]), sys.argv[3:]
+    seconds, output, cgroup, command = float(sys.argv[1]), Output(sys.argv[2]), sys.argv[3], sys.argv[4:]
     told = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, _: told.append(number))
     parent = os.getppid()
     adopt_orphans()
     began = time.monotonic()
-    child = start(output, command)
+    child = start(output, cgroup, command)
     status, reason = wait(child, parent, began + seconds, told, output)
     took = time.monotonic() - began
     behind, known = {}, {}
-    running = still_running(child, known) if reason == "timeout" else []
+    running = childless(remaining(child, known)) if reason == "timeout" else []
     if reason is None:
         deadline = time.monotonic() + BY_ITSELF
         while (behind := remaining(child, known)) and time.monotonic() < deadline:
             reap(child, status)
             output.wait(0.02)
-    status, unkillable = end_everything(child, status, known, output)
+    status, unkillable = end_everything(child, status, known, output, cgroup)
     output.close()
+    with contextlib.suppress(OSError):  # Its parent removes it, too, with what the command made in it.
+        os.rmdir(cgroup)
     code = os.waitstatus_to_exitcode(status) if status is not None else None
     result = {
-        "code": code, "seconds": took, "reason": reason, "left": sorted(set(behind.values())), "unkillable": sorted(unkillable.values()),
-        "running": running, "problem": output.problem}
+        "code": code, "seconds": took, "reason": reason, "left": sorted({process.name for process in behind.values()}),
+        "unkillable": sorted(process.name for process in unkillable.values()), "running": running, "problem": output.problem}
     with contextlib.suppress(BrokenPipeError):
         os.write(1, json.dumps(result).encode())
 

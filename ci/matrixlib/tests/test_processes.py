@@ -9,7 +9,7 @@ import sys
 import threading
 import unittest.mock
 
-from support import ROOT, SpawningCase, last_line, spawning
+from support import LIMIT, ROOT, SpawningCase, last_line, spawning
 
 # As on a system where nobody adopts orphans and there is no /proc: a process in the command's group whose parent is gone, and one in a
 # group of its own below a process that ignores SIGTERM.
@@ -29,6 +29,17 @@ sleep 1000
 """
 
 
+# Its child has nothing by which it could be found.
+NEVER_ANSWERS = """
+import os, signal, subprocess, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen(["sleep", "1000"], env={}, start_new_session=True)
+print(os.getpid(), child.pid, file=open("pids", "w"), flush=True)
+while True:
+    time.sleep(1)
+"""
+
+
 class ProcessesCase(SpawningCase):
     def test_after_a_hang(self):
         self.cells(spawning("sleep 1000", timeout=3))
@@ -39,7 +50,7 @@ class ProcessesCase(SpawningCase):
         self.assert_the_next_run_works()
 
     def elsewhere(self, seconds, command):
-        supervisor = [sys.executable, "-c", ELSEWHERE, str(seconds), "log", "bash", "-c", command]
+        supervisor = [sys.executable, "-c", ELSEWHERE, str(seconds), "log", "", "bash", "-c", command]
         environment = os.environ | {"PYTHONPATH": str(ROOT / "ci")}
         said = subprocess.run(supervisor, cwd=self.project, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=30).stdout
         return json.loads(said)
@@ -107,6 +118,53 @@ class ProcessesCase(SpawningCase):
         self.assertEqual(code, 1, said)
         self.assertRegex(said, "left processes behind, which were ended: .*sleep")
         self.assert_ended(*self.pids(), within=1)
+
+    def test_a_command_that_stops_what_watches_it_is_watched_on(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\ntimeout = 600\nrun = 'kill -STOP $PPID'\n")
+        process = self.start("run", "a")
+        said, _ = process.communicate(timeout=LIMIT)
+        self.assertEqual((process.returncode, last_line(said)), (0, "1 passed, 0 failed, 0 skipped"))
+
+    def test_an_interrupt_ends_a_command_that_has_stopped_what_watches_it(self):
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\ntimeout = 600\nrun = 'kill -STOP $PPID; echo $$ > pids; sleep 1000'\n")
+        process = self.start("run", "a")
+        pids = self.pids()
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=LIMIT)
+        self.assertEqual((process.returncode, last_line(said)), (130, "0 passed, 0 failed, 0 skipped, 1 interrupted"))
+        self.assert_ended(*pids)
+
+    def late(self, run):
+        """Runs a cell whose supervisor doesn't end it in time: everything in the file `pids` is ended all the same."""
+        from matrixlib import processes
+        self.cells(f"[[cell]]\nid = 'a'\nwhat = 'b'\ntimeout = 5\nrun = '''{run}'''\n")
+        with unittest.mock.patch.object(processes, "PATIENCE", 1):
+            code, said = self.matrix("run", "a")
+        self.assertEqual((code, last_line(said)), (124, "0 passed, 1 failed, 0 skipped"), said)
+        self.assertIn("not finished within 5 s", said)
+        self.assert_ended(*self.pids())
+
+    def test_the_time_is_up_for_a_command_that_stops_what_watches_it_again_and_again(self):
+        self.late("echo $$ $PPID > pids; while kill -STOP $PPID; do :; done")
+
+    def test_a_supervisor_that_never_answers_is_ended_with_what_is_below_it(self):
+        from matrixlib import processes
+        (self.project / "supervisor").write_text(NEVER_ANSWERS)
+        with unittest.mock.patch.object(processes, "SUPERVISOR", self.project / "supervisor"):
+            self.late("true")
+
+    def test_what_hides_from_everything_but_its_cgroup_is_ended(self):
+        """Without what watches it, and without the environment by which it would be found."""
+        from matrixlib import processes
+        with processes.cgroup() as group:
+            if not group:
+                self.skipTest("can't make a cgroup here")
+        begun = "until grep -q sleep /proc/$!/comm; do sleep 0.01; done"
+        self.cells(f"[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'env -i setsid sleep 1000 & {begun}; echo $! > pids; kill -KILL $PPID'\n")
+        code, said = self.matrix("run", "a")
+        self.assertEqual(code, 1, said)
+        self.assert_ended(*self.pids())
+        self.assertFalse(os.path.exists(group))
 
     def test_the_kernels_word_on_memory_is_read(self):
         from matrixlib.processes import ended_for_memory
