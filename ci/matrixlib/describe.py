@@ -50,7 +50,7 @@ def explanation(cell, places, history):
     yield f"  hosted job  {cell.job}, on {cell.runner}"
     seconds, status = history.last(cell, "seconds"), history.last(cell, "status")
     yield f"  last time   {status or 'has not run here'}" + (f", {clock(seconds)} when it passed" if seconds is not None else "")
-    yield f"  retries     {cell.retries} of failing tests, which are flaky then, not passed"
+    yield f"  retries     {cell.retries} of failing tests, which are flaky, not passed, if all pass then"
     for test, count in history.flakes(cell).items():
         yield f"  flaky       {count} times: {test}"
     yield "  steps"

@@ -35,7 +35,7 @@ def again(places, options, result, step=None):
     words += [] if options.timeout_factor == 1 else ["--timeout-factor", f"{options.timeout_factor:g}"]
     for name in steps if step and step.kind != "build" else options.step:
         words += ["--step", name]
-    failed = [test for test in step.tests if test.status in ("failed", "running")] if step and step.kind == "test" else []
+    failed = [test for test in step.tests if test.status in ("failed", "running")] if step and step.kind == "test" and not step.finding else []
     # Arguments after -- were for the tests, and no other step of the cell knows them.
     for_tests = any(other.kind == "test" for other in result.steps) and step and step.kind not in ("test", "build")
     if rest := not for_tests and options.rest or (testlog.only(failed) if 0 < len(failed) <= 20 else []):

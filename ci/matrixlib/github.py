@@ -14,11 +14,11 @@ def jobs(matrix, cells):
 
 
 def minutes(cells):
-    """Returns the longest time that the cells may take, with every retry; cells that share a build folder build once."""
+    """Returns the longest time that the cells may take, with every retry, and all tests once more; cells that share a build folder build once."""
     seconds = {}
     for cell in cells:
         for step in cell.steps:
             what = (cell.build, step.run, str(cell.env | step.env)) if step.kind == "build" else (cell.id, step.name)
-            seconds[what] = step.timeout * (1 + cell.retries if step.reports_tests else 1)
+            seconds[what] = step.timeout * (2 + cell.retries if step.reports_tests and cell.retries else 1)
     # Room for what the steps' time-outs don't cover: the runner's own steps.
     return sum(seconds.values()) // 60 + 10

@@ -13,8 +13,8 @@ import select
 # The most bytes of the beginning, of the lines that matter after it, and of the end.
 HEAD, MATTERS, TAIL = 24 << 20, 4 << 20, 4 << 20
 PIECE = 1 << 18
-# The lines that matter: XCTest's results and failures, messages of compilers and sanitizers, how a process ended.
-MATTER = re.compile(rb"Test Case '|: error: |Sanitizer: |^\*\*\* |Fatal error: |unexpected signal")
+# The lines that matter: XCTest's results, failures and runs, messages of compilers and sanitizers, how a process ended.
+MATTER = re.compile(rb"Test (Case|Suite) '|: error: |Sanitizer: |^\*\*\* |Fatal error: |unexpected signal")
 F_SETPIPE_SZ = 1031  # Linux
 
 

@@ -7,6 +7,7 @@ import os
 import pathlib
 import shlex
 import shutil
+import stat
 
 
 @contextlib.contextmanager
@@ -17,6 +18,15 @@ def naming(file):
     except OSError as error:
         error.filename = error.filename or str(file)
         raise
+
+
+def regular(file, mode="r"):
+    """Opens a file that a command may have replaced: a pipe in its place, or a device without an end, is an error."""
+    opened = open(file, mode, errors="replace", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK, 0o666))
+    if stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+        return opened
+    opened.close()
+    raise OSError(errno.EINVAL, "is no regular file", str(file))
 
 
 def in_words(error):

@@ -6,21 +6,24 @@ import json
 import pathlib
 import re
 
+from .problems import regular
 from .results import Test
 
 XCTEST = re.compile(r"Test Case '(?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]?' (started|passed|failed|skipped)(?: at .*|\.| \((\d+\.\d+) seconds\)\.?)$")
+# The suite of all that a process runs.
+XCTEST_RUN = re.compile(r"Test Suite '(?:All|Selected) tests' (started|passed|failed) at [\d :.-]+$")
 # The number of messages that are kept of a test, and of characters in each.
 MOST, WIDTH = 20, 20_000
 # The number of lines that are kept of an XCTest message, which has no marked end: they may include what the test prints next.
 LINES = 20
 # The text of an error, or why a test was skipped.
 XCTEST_SAID = re.compile(r"^(.*?):(\d+): (error: )?(?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]? : (?(3)|Test skipped[ :-]*)(.*)$")
-SKIPPED = re.compile(r'skipped: "(.*)"$', re.DOTALL)
+SKIPPED = re.compile(r'(?:skipped|cancelled after \S+ seconds): "(.*)"$', re.DOTALL)
 
 
 def swift_testing(stream):
-    """Returns the tests of an event stream, and issues outside of tests. A test that didn't end was running when its process ended."""
-    functions, tests, began, outside = set(), {}, {}, []
+    """Returns the tests of an event stream, and what is wrong beside them. A test that didn't end was running when its process ended."""
+    functions, tests, began, outside, over = set(), {}, {}, [], False
     for line in stream:
         try:
             record = json.loads(line)
@@ -32,9 +35,10 @@ def swift_testing(stream):
         name = payload.get("testID")
         if kind == "event" and name in functions:
             apply(payload, tests.setdefault(name, Test(short(name), "running")), began, name)
-        elif kind == "event" and failure(payload):
-            outside.append(text(payload))
-    return under_way(tests, began), outside
+        elif kind == "event" and failure(payload) and not outside:
+            outside.append(f"an issue outside of any test: {' '.join(text(payload).split())[:200]}")
+        over = over or kind == "event" and payload["kind"] == "runEnded"
+    return under_way(tests, began), outside + cut("Swift Testing", tests.values(), over)
 
 
 def under_way(tests, began):
@@ -47,9 +51,10 @@ def under_way(tests, began):
 def apply(event, test, began, name):
     now = event.get("instant", {}).get("absolute", 0)
     what = event["kind"]
+    ended_early = any(message.get("symbol") == "skip" for message in event.get("messages", []))
     if what == "testCaseStarted":
         began.setdefault(name, now)
-    elif what == "testSkipped":
+    elif what == "testSkipped" or what == "testEnded" and ended_early:
         test.status = "skipped"
         test.messages = SKIPPED.findall(text(event))
     elif failure(event):
@@ -111,15 +116,25 @@ def xctest(log):
     return tests
 
 
-def read(stream, log):
-    """Returns a step's tests, and issues outside of them, from its event stream and its log, line by line because both may be long."""
-    with lines(stream) as events, lines(log) as printed:
-        tests, outside = swift_testing(events)
-        return xctest(printed) + tests, outside
+def read(stream, log, due):
+    """Returns a step's tests, and what is wrong beside them, from its event stream and its log, line by line because both may be long."""
+    with lines(stream) as events, lines(log) as printed, lines(log) as again:
+        tests, wrong = swift_testing(events)
+        if not stream.exists():
+            wrong = ["Swift Testing reported nothing: --disable-swift-testing leaves it out"] if due else []
+        runs = [run[1] for run in map(XCTEST_RUN.search, again) if run]
+        others = xctest(printed)
+        return others + tests, wrong + cut("XCTest", others, 2 * runs.count("started") <= len(runs))
+
+
+def cut(library, tests, over):
+    """Returns what to say of a run that ended early, unless a test that was running says it."""
+    said = over or any(test.status == "running" for test in tests)
+    return [] if said else [f"{library} did not run to its end, so tests may be missing"]
 
 
 def lines(file):
-    return open(file, errors="replace") if pathlib.Path(file).exists() else contextlib.nullcontext(())
+    return regular(file) if pathlib.Path(file).exists() else contextlib.nullcontext(())
 
 
 def only(tests):

@@ -44,6 +44,8 @@ def run(stream, name, behavior, file="Up"):
     if behavior == "skip":
         stream.event("testSkipped", test, messages=[{"symbol": "skip", "text": f'Test {name}() skipped: "made up"'}])
         return True
+    if behavior == "leave":
+        sys.exit(0)
     stream.event("testStarted", test)
     if behavior == "waiting":
         return True
@@ -66,11 +68,11 @@ def run(stream, name, behavior, file="Up"):
         sys.exit(3)
     if behavior == "exit":
         sys.exit(0)
-    failed = behavior == "fail" or (behavior == "flaky" and attempts(name) == 1)
+    failed = behavior == "fail" or behavior == "flaky" and attempts(name) == 1 or behavior == "not-alone" and len(chosen) > 1
     if failed:
         place = {"_filePath": "/made/Up.swift", "line": 7}
         stream.event("issueRecorded", test, issue={"isKnown": False, "sourceLocation": place}, messages=[{"symbol": "fail", "text": "1 is not 2"}])
-    stream.event("testEnded", test)
+    stream.event("testEnded", test, messages=[{"symbol": "skip", "text": f'Test {name}() was cancelled after 0.1 seconds: "made up"'}] if behavior == "cancel" else [])
     return not failed
 
 
@@ -78,9 +80,16 @@ if arguments[0] == "build":
     print("/made/Up.swift:3:1: error: made up" if behaviors.get("build") == "fail" else "Build complete!")
     sys.exit(1 if behaviors.get("build") == "fail" else 0)
 
+if what := behaviors.get("xctest"):
+    print("Test Suite 'Selected tests' started at 2026-01-01 10:00:00.000\nTest Case 'Up.testA' started at 2026-01-01\nTest Case 'Up.testA' passed (0.1 seconds)")
+    if what != "cut":
+        print("50 %Test Suite 'Selected tests' passed at 2026-01-01 10:00:00.000\n\t Executed 1 test, with 0 failures (0 unexpected) in 0.1 (0.1) seconds")
+if "early" in behaviors.values() or "--disable-swift-testing" in arguments:
+    sys.exit(0)
 stream = Stream(option("--experimental-event-stream-output"))
+stream.event("runStarted", None)
 chosen = {name: what for name, what in behaviors.items() if re.search(option("--filter") or "", f"Made.Up/{name}()/Up.swift:1:2")}
-results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "skip", "fail", "flaky", "namesakes", "crash", "hang", "exit", "waiting", "stop", "open", "killed", "record-and-exit")]
+results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "skip", "fail", "flaky", "namesakes", "crash", "hang", "exit", "waiting", "stop", "open", "killed", "record-and-exit", "leave", "late", "hidden", "not-alone", "cancel")]
 for what in behaviors.values():
     if what == "linger":
         os.system("sleep 1000 & wait")
@@ -95,4 +104,5 @@ for what in behaviors.values():
     if what == "leak":
         print("==1==ERROR: LeakSanitizer: detected memory leaks\nDirect leak of 16 bytes")
         sys.exit(23)
-sys.exit(0 if all(results) else 1)
+stream.event("runEnded", None)
+sys.exit(3 if "late" in chosen.values() else 0 if all(results) and "hidden" not in chosen.values() else 1)

@@ -95,21 +95,51 @@ class RealFaults(FaultCase):
         self.assertRegex(self.said, r"build: does not compile: .*Made\.swift:3: cannot convert value")
 
     def test_flaky(self):
-        """The test fails every other time, depending on whether a file is there."""
-        marker = self.project / "marker"
-        test = f"""
-@Test func everyOtherTime() throws {{
-    let marker = "{marker}"
-    let second = FileManager.default.fileExists(atPath: marker)
-    if second {{ try FileManager.default.removeItem(atPath: marker) }} else {{ try Data().write(to: URL(fileURLWithPath: marker)) }}
-    #expect(second)
+        self.assertEqual(self.ran_with(self.fails_once("failsOnce")), (0, "0 passed, 0 failed, 0 skipped, 1 flaky"), self.said)
+        self.assertIn("1 flaky: plain", self.said)
+        self.assertIn("Expectation failed: there", self.said)
+        (line,) = (self.project / ".ci/flakes.jsonl").read_text().splitlines()
+        self.assertEqual(json.loads(line)["test"], "MadeTests.failsOnce()")
+
+    def fails_once(self, name):
+        marker = self.project / name
+        return f"""
+@Test func {name}() throws {{
+    let there = FileManager.default.fileExists(atPath: "{marker}")
+    try Data().write(to: URL(fileURLWithPath: "{marker}"))
+    #expect(there)
 }}
 """
-        self.assertEqual(self.ran_with(test), (0, "0 passed, 0 failed, 0 skipped, 1 flaky"), self.said)
-        self.assertIn("1 flaky: plain", self.said)
-        self.assertIn("Expectation failed: second", self.said)
-        (line,) = (self.project / ".ci/flakes.jsonl").read_text().splitlines()
-        self.assertEqual(json.loads(line)["test"], "MadeTests.everyOtherTime()")
+
+    def test_a_failure_that_lasts_beside_a_test_that_passes_alone(self):
+        ends_with_3 = self.fails_once("one") + "@Test func endsWith3() { atexit { _exit(3) } }\n"
+        self.assertEqual(self.ran_with(ends_with_3), (1, "0 passed, 1 failed, 0 skipped"), self.said)
+        self.assertIn("test: failed: MadeTests.one(), which passed alone; all tests again: exit 1\n", self.said)
+        in_order = """
+nonisolated(unsafe) private var ran = false
+@Suite(.serialized) struct Ordered {
+    @Test func a() { ran = true }
+    @Test func b() { #expect(!ran) }
+}
+"""
+        self.assertEqual(self.ran_with(in_order), (1, "0 passed, 1 failed, 0 skipped"), self.said)
+        self.assertIn("which passed alone; all tests again: failed: MadeTests.Ordered/b()\n", self.said)
+
+    def test_tests_that_never_run(self):
+        self.write("Tests/MadeTests/Old.swift", """import XCTest
+final class First: XCTestCase {
+    override class func tearDown() { exit(0) }
+    func testA() {}
+}
+final class Second: XCTestCase { func testB() {} }
+""")
+        self.assertEqual(self.ran_with(""), (1, "0 passed, 1 failed, 0 skipped"), self.said)
+        self.assertIn("test: XCTest did not run to its end, so tests may be missing; exit 0\n", self.said)
+        self.write("Tests/MadeTests/Old.swift", "import XCTest\nfinal class First: XCTestCase { func testA() {} }\n")
+        early = "struct Early: TestTrait { init() { exit(0) } }\n@Test(Early()) func early() {}\n"
+        self.assertEqual(self.ran_with(early), (1, "0 passed, 1 failed, 0 skipped"), self.said)
+        self.assertRegex(self.said, "test: Swift Testing (reported nothing|did not run to its end).*; exit 0\n")  # It may have begun a report.
+        self.assertEqual(self.ran_with(""), (0, "1 passed, 0 failed, 0 skipped"), self.said)
 
     def test_crash_and_hang(self):
         crash = "@Suite struct Group { @Test func traps() { let none: [Int] = []; print(none[next(0)]) } }\n"

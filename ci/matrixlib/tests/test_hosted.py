@@ -39,7 +39,7 @@ class HostedCase(ProjectCase):
         self.cells(f'[[cell]]\nid = "a"\nwhat = "b"\nsteps = [{build}, {{ run = "test {{report}}", timeout = 60 }}]\nretries = 3\n'
                    f'[[cell]]\nid = "c"\nwhat = "d"\nbuild = "a"\nsteps = [{build}, {{ run = "true", timeout = 120 }}]\n')
         _, said = self.matrix("github")
-        self.assertEqual(json.loads(said.partition("=")[2])["include"][0]["minutes"], 10 + 10 + 4 + 2)
+        self.assertEqual(json.loads(said.partition("=")[2])["include"][0]["minutes"], 10 + 10 + 5 + 2)
 
     def test_every_job_has_the_time_that_it_needs(self):
         """Hosted runners end a job after six hours; cells that need more together name jobs of their own."""

@@ -91,7 +91,8 @@ class ToolsCase(ProjectCase):
         for behaviors, code, shown in (
                 ("one=pass two=pass", 0, None), ("one=pass two=fail", 1, "1 is not 2"), ("one=pass two=exit", 1, "== had not ended: Made.Up/two()"),
                 ("one=absent", 1, "== no test was run"), ("one=pass two=record-and-exit", 3, "== had not ended: Made.Up/two()"),
-                ("", 1, "== no test was run")):
+                ("", 1, "== no test was run"), ("xctest=cut one=pass", 1, "== XCTest did not run to its end, so tests may be missing"),
+                ("xctest=pass x=early", 1, "== Swift Testing reported nothing: --disable-swift-testing leaves it out")):
             with self.subTest(behaviors):
                 done = subprocess.run(
                     ["ci/tools/tests"], cwd=self.project, env=self.environment(FAKE_TESTS=behaviors), stdin=subprocess.DEVNULL,
