@@ -4,7 +4,6 @@ import concurrent.futures
 import contextlib
 import fcntl
 import math
-import shutil
 import threading
 import time
 
@@ -80,8 +79,9 @@ class Runner:
         result.status = "passed"
         began = time.monotonic()
         logs = self.places.logs(cell)
-        with temporary.folder(self.places.folder(cell)) as scratch:
-            shutil.rmtree(logs, ignore_errors=True)
+        say = lambda line: self.screen.say(f"{cell.id}: {line}")
+        with temporary.folder(self.places.folder(cell), say) as scratch:
+            temporary.removed(logs, say)
             logs.mkdir(parents=True, exist_ok=True)
             runner = StepRunner(self.places, self.processes, scratch, self.shown)
             for step in cell.steps:

@@ -77,7 +77,7 @@ def script(places, cell):
         f"cd {shlex.quote(str(places.project))}",
         *exports(environment(places, cell)),
         "export TMPDIR=$(mktemp -d /tmp/ci-matrix.XXXXXX)",
-        "trap 'rm -rf \"$TMPDIR\"' EXIT",
+        "trap 'mount | grep -F \"$TMPDIR/\" || rm -rf \"$TMPDIR\"' EXIT  # What is mounted there isn't ours.",
         f"mkdir -p {shlex.quote(str(places.folder(cell)))} {shlex.quote(str(places.logs(cell)))}",
     ]
     for step in cell.steps:

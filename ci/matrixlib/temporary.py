@@ -1,28 +1,54 @@
 """A cell's folder for temporary files, TMPDIR in its commands."""
 
 import contextlib
+import os
 import pathlib
+import re
 import shutil
 import tempfile
 
+from .problems import regular
+from .processes import fault, said
+
 PREFIX = "ci-matrix."
+# Not Python's own function, which can't remove a thousand folders in each other. Found whatever PATH is.
+RM = [shutil.which("rm", path=os.defpath) or "rm", "-rf"]
 
 
 @contextlib.contextmanager
-def folder(home):
-    """Makes a folder, and removes it afterward, as well as one that a killed run left: a file in `home`, the cell's folder, names it."""
-    note = pathlib.Path(home) / "temporary"
-    if note.exists():
-        remove(note.read_text())
+def folder(home, say):
+    """Makes a folder, and removes it afterward, as well as those that earlier runs left: a file in `home`, the cell's folder, names them."""
+    note, left = pathlib.Path(home) / "temporary", []
+    with contextlib.suppress(FileNotFoundError), regular(note) as file:
+        left = [path for path in file.read().splitlines() if pathlib.Path(path).name.startswith(PREFIX) and not removed(path, say)]
     path = tempfile.mkdtemp(prefix=PREFIX)  # Not in `home`: it may contain sockets, whose paths have a hundred characters at most.
     try:
-        note.write_text(path)
+        with regular(note, "w") as file:
+            file.write("\n".join([*left, path]))
         yield path
     finally:
-        remove(path)
-        note.unlink(missing_ok=True)
+        if removed(path, say) and not left:
+            note.unlink(missing_ok=True)
 
 
-def remove(path):
-    if pathlib.Path(path).name.startswith(PREFIX):
-        shutil.rmtree(path, ignore_errors=True)
+def removed(path, say):
+    """Removes a folder, and returns whether it is gone; says why if it stays. What is mounted in it is somebody else's: then all stays."""
+    if places := mounted(path):
+        why = f"mounted there: {', '.join(places)}"
+    elif why := fault(*RM, path):
+        fault("find", path, "-type", "d", "!", "-perm", "-u+rwx", "-exec", "chmod", "u+rwx", "{}", ";")  # What is read-only is removed, too.
+        why = fault(*RM, path)
+    if why:
+        say(f"{path} stays: {why[:500]}")
+    return not why
+
+
+def mounted(path):
+    """Returns where something is mounted in a folder, even a part of the same file system, which no number of a device tells."""
+    try:
+        with open("/proc/self/mountinfo", errors="replace") as file:
+            places = [re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), line.split()[4]) for line in file]
+    except FileNotFoundError:  # This isn't Linux.
+        places = re.findall(r" on (/.*) \(", said("mount") or "")
+    path = os.path.realpath(path)
+    return [place for place in places if place == path or place.startswith(f"{path}/")]
