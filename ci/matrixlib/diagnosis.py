@@ -3,6 +3,8 @@
 import os
 import re
 
+from .problems import in_words, regular
+
 SANITIZERS = {
     "a data race": re.compile(r"^WARNING: ThreadSanitizer: .*\brace\b"),
     "a fault that the thread sanitizer found": re.compile(r"^(WARNING|ERROR|FATAL): ThreadSanitizer"),
@@ -33,9 +35,10 @@ WIDTH = 500
 
 
 def read(file):
-    """Returns a log's text, without the middle of a long one; an empty text if there is no log."""
+    """Returns a log's text, without the middle of a long one, or why it can't be read."""
     try:
-        with open(file, "rb") as log:
+        with regular(file) as text:
+            log = text.buffer
             found = log.read(READ)
             left = os.fstat(log.fileno()).st_size - 2 * READ
             if left > 0:
@@ -44,8 +47,8 @@ def read(file):
                 left += sum(int(number) for number in DROPPED.findall(end))
                 found += f"\n… {left} bytes are left out here …\n".encode() + end[-READ:]
             found += log.read()
-    except FileNotFoundError:
-        return ""
+    except OSError as error:
+        return in_words(error)
     return found.decode(errors="replace")
 
 

@@ -6,8 +6,8 @@ import fcntl
 import json
 import time
 
-from .problems import naming
-from .results import append, write
+from .problems import naming, regular
+from .results import write
 
 
 def known(entry):
@@ -24,7 +24,8 @@ class History:
 
     def read(self):
         try:
-            return {name: known(entry) for name, entry in json.loads(self.file.read_text()).items()}
+            with regular(self.file) as file:
+                return {name: known(entry) for name, entry in json.load(file).items()}
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return {}  # The file was never written, or isn't ours.
 
@@ -42,7 +43,7 @@ class History:
 
     def add(self, results):
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        with naming(self.file), self.file.with_suffix(".lock").open("w") as lock:
+        with naming(self.file), regular(self.file.with_suffix(".lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # Another ci/matrix may add to the file, and may have done so since it was read.
             self.cells = self.read()
             for result in results:
@@ -61,14 +62,15 @@ class History:
             for test in result.tests:
                 if test.status == "flaky":
                     entry = {"time": int(time.time()), "cell": result.id, "test": test.name, "messages": test.messages}
-                    append(self.flaky, json.dumps(entry) + "\n")
+                    with naming(self.flaky), regular(self.flaky, "a") as file:
+                        file.write(json.dumps(entry) + "\n")
 
     def flakes(self, cell):
         """Returns how often each test of the cell was flaky."""
         counts = collections.Counter()
-        lines = self.flaky.read_text(errors="replace").splitlines() if self.flaky.exists() else []
-        for line in lines:
-            with contextlib.suppress(ValueError, TypeError, KeyError):
-                entry = json.loads(line)
-                counts[entry["test"]] += entry["cell"] == cell.id
+        with contextlib.suppress(OSError), regular(self.flaky) as lines:
+            for line in lines:
+                with contextlib.suppress(ValueError, TypeError, KeyError):
+                    entry = json.loads(line)
+                    counts[entry["test"]] += entry["cell"] == cell.id
         return +counts

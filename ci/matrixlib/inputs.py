@@ -5,10 +5,10 @@ import fnmatch
 import functools
 import hashlib
 import os
-import pathlib
 import platform
 import re
 
+from .problems import regular
 from .processes import said
 
 BY_PATH = re.compile(r'\.package\([^)]*?\bpath:\s*"([^"]+)"')
@@ -35,8 +35,8 @@ def listed(project):
             path = os.path.normpath(os.path.join(folder, name))  # The name of a repository in this one ends with a slash.
             found[path] = found.get(path, False) or name in tracked
         with contextlib.suppress(OSError):
-            manifest = pathlib.Path(folder, "Package.swift").read_text(errors="replace")
-            beside = {os.path.realpath(os.path.join(folder, path)) for path in BY_PATH.findall(manifest)}
+            with regular(os.path.join(folder, "Package.swift")) as manifest:
+                beside = {os.path.realpath(os.path.join(folder, path)) for path in BY_PATH.findall(manifest.read())}
             folders += sorted(path for path in beside if path not in folders and os.path.isdir(path))
     # Checked for all folders, because one of them may contain another.
     ours = tuple(os.path.join(folder, ".ci", "") for folder in folders)

@@ -134,7 +134,7 @@ def read(file):
 def kept(file, name, inputs):
     """Returns the result of a cell's last run, if that had the same inputs, or else a passed result without details."""
     with contextlib.suppress(Problem, ValueError):
-        (found,) = read(file)
+        (found,) = read(file) if os.path.isfile(file) else ()
         if found.inputs == inputs:
             return found
     return CellResult(name, "passed")

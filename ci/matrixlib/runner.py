@@ -10,7 +10,7 @@ import time
 from . import temporary
 from .cells import STEP_KINDS
 from .diagnosis import plain, shown
-from .problems import in_words, naming
+from .problems import in_words, naming, regular
 from .requirements import missing_of, on_ci
 from .results import CellResult, StepResult
 from .shell import command
@@ -118,7 +118,7 @@ class Runner:
         """
         folder = self.places.folder(cell)
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "lock").open("w") as file:
+        with regular(folder / "lock", "w") as file:
             its_own = locked(file)
             if not its_own:
                 self.screen.say(f"{cell.id}: waits for another ci/matrix that uses {folder}")
@@ -127,14 +127,15 @@ class Runner:
             yield its_own
 
     def metrics(self, cell):
-        file, found, other = self.places.metrics(cell), {}, []
-        for line in file.read_text(errors="replace").splitlines() if file.exists() else ():
-            name, _, value = line.partition("=")
-            number = number_in(value)
-            if name and number is not None:
-                found[name] = number
-            elif line.strip():
-                other.append(line)
+        found, other = {}, []
+        with contextlib.suppress(FileNotFoundError), regular(self.places.metrics(cell)) as file:
+            for line in file.read(1 << 20).splitlines():  # Nobody compares more numbers than that has.
+                name, _, value = line.partition("=")
+                number = number_in(value)
+                if name and number is not None:
+                    found[name] = number
+                elif line.strip():
+                    other.append(line)
         if other:
             self.screen.say(f"{cell.id}: left out of its metrics, for not being NAME=NUMBER: {shown(', '.join(other[:5]))}"
                             + (f" and {len(other) - 5} more" if other[5:] else ""))
@@ -157,11 +158,10 @@ def following(log, name, screen):
         waits, place, rest = True, 0, ""
         while waits:
             waits = not over.wait(0.2)
-            if log.exists():
-                with log.open(errors="replace") as file:
-                    file.seek(place)
-                    *lines, rest = (rest + file.read()).split("\n")
-                    place = file.tell()
+            with contextlib.suppress(OSError), regular(log) as file:
+                file.seek(place)
+                *lines, rest = (rest + file.read()).split("\n")
+                place = file.tell()
                 for line in lines if waits or not rest else [*lines, rest]:  # The last line may not be complete.
                     screen.say(f"{name} | {shown(plain(line))}")
 

@@ -275,7 +275,7 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
         self.assertLessEqual(len(read), 2 * diagnosis.READ + 100)
         self.assertTrue(read.startswith("first\nxx") and read.endswith("\nlast \u2718\n"))
         self.assertIn("bytes are left out here", read)
-        self.assertEqual(diagnosis.read(self.project / "none"), "")
+        self.assertEqual(diagnosis.read(self.project / "none"), f"{self.project}/none: No such file or directory")
 
     def test_long_lines_are_cut_and_what_would_steer_a_terminal_is_not_shown(self):
         self.cells(cell("a", "printf '\\033]0;title\\007\\033[2Jone\\b\\ttwo\\n'; head -c 5000 /dev/zero | tr '\\0' x; false"))
