@@ -38,57 +38,59 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
 
     /// The path as sent, percent-encoded, without the query; `/` if there is none.
     public var path: String {
-        let path = target.prefix { $0 != "?" && $0 != "#" }
-        return path.isEmpty ? "/" : String(path)
+        let path = target.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        return path.isEmpty ? "/" : String(Substring(path))
     }
 
     /// The query as sent, percent-encoded, without the question mark; empty if there was none.
     public var query: String {
-        let parts = target.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        return parts.count > 1 ? String(parts[1]) : ""
+        String(Substring(target.prefix { $0 != UInt8(ascii: "#") }.drop { $0 != UInt8(ascii: "?") }.dropFirst()))
     }
 
     /// The decoded query parameters; if a name occurs more than once, the last value counts.
-    public var parameters: [String: String] { Self.decodeForm(query) }
+    public var parameters: [String: String] { Self.texts(queryFields) }
+
+    /// The ``parameters`` by names that a client may choose.
+    var queryFields: [Name: String] { Self.decodeForm(query) }
 
     /// The host as sent; empty if the URL has none.
     public var host: String { URLComponents(string: url)?.host ?? "" }
 
     /// The URL from its path onward.
-    private var target: Substring {
+    private var target: Substring.UTF8View {
         // The `://` may also be that of a URL in the query.
-        guard let authority = url.range(of: "://")?.upperBound,
-            !url[..<authority].dropLast(2).contains(where: { "/?#".contains($0) })
-        else { return url[...] }
-        return url[authority...].drop { $0 != "/" && $0 != "?" && $0 != "#" }
+        let rest = url.utf8.drop { !":/?#".utf8.contains($0) }
+        guard rest.starts(with: "://".utf8) else { return url.utf8[...] }
+        return rest.dropFirst(3).drop { !"/?#".utf8.contains($0) }
     }
 
     // MARK: Contents
 
     /// Returns a header field's value, ignoring the case of its name.
     public func header(_ name: String) -> String? {
-        headers.first { $0.key.lowercased() == name.lowercased() }?.value
+        headers.first { $0.key.isSameWord(as: name) }?.value
     }
 
     /// The body as text; bytes that aren't UTF-8 are replaced.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
     /// The body's fields, decoded as an HTML form; if a name occurs more than once, the last value counts.
-    public var form: [String: String] { Self.decodeForm(text) }
+    public var form: [String: String] { Self.texts(formFields) }
+
+    /// The ``form`` by names that a client may choose.
+    var formFields: [Name: String] { Self.decodeForm(text) }
 
     /// The body's fields as clients send them to authorize a channel or a user: those of a form, or the strings in a JSON object.
-    var authorizationFields: [String: String] {
-        guard case .object(let members)? = json else { return form }
-        // Names that differ in JSON may be equal as strings.
-        return Dictionary(
-            members.compactMap { name, value in value.stringValue.map { (name.text, $0) } }, uniquingKeysWith: { $1 })
+    var authorizationFields: [Name: String] {
+        guard case .object(let members)? = json else { return formFields }
+        return members.compactMapValues(\.stringValue)
     }
 
     /// Indicates whether an application may have posted this request to authorize a channel or a user. Its other requests may
     /// also name a connection, such as one to exclude from an event.
     var isForAuthorization: Bool {
         if let channel = authorizationFields["channel_name"] { return ChannelName(channel).needsAuthorization }
-        let names = json?.objectValue.map { $0.keys.map(\.text) } ?? Array(form.keys)
+        let names = json?.objectValue.map { Array($0.keys) } ?? Array(formFields.keys)
         return names.contains("socket_id") && Set(names).isSubset(of: ["socket_id", "user_id", "user_info", "watchlist"])
     }
 
@@ -107,21 +109,26 @@ public struct RecordedRequest: Equatable, Sendable, CustomStringConvertible {
 
     // MARK: Reading
 
-    private static func decodeForm(_ text: String) -> [String: String] {
-        Dictionary(fields(of: text).map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+    private static func decodeForm(_ text: String) -> [Name: String] {
+        Dictionary(fields(of: text).map { (Name($0.name), $0.value) }, uniquingKeysWith: { $1 })
+    }
+
+    /// Returns fields for a test, by names that it knows.
+    private static func texts(_ fields: [Name: String]) -> [String: String] {
+        Dictionary(fields.map { ($0.key.text, $0.value) }, uniquingKeysWith: { $1 })
     }
 
     /// Returns the decoded fields of a query or a form, in order.
     static func fields(of text: String) -> [(name: String, value: String)] {
-        text.split(separator: "&").map { field in
-            let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (decode(parts[0]), parts.count > 1 ? decode(parts[1]) : "")
+        text.utf8.split(separator: UInt8(ascii: "&")).map { field in
+            let name = field.prefix { $0 != UInt8(ascii: "=") }
+            return (decode(name), decode(field[name.endIndex...].dropFirst()))
         }
     }
 
-    private static func decode(_ text: Substring) -> String {
-        let text = text.replacing("+", with: " ")
-        return text.removingPercentEncoding ?? String(text)
+    /// Returns a name or a value, as it is if it can't be decoded.
+    private static func decode(_ text: Substring.UTF8View) -> String {
+        formDecoded(text) ?? String(decoding: text.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
     }
 
     private static func readAll(_ stream: InputStream) -> Data {

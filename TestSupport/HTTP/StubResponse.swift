@@ -43,8 +43,9 @@ public struct StubResponse: Sendable {
 
     /// The first line of an error's text, without secrets; `nil` for a response that is no error.
     var reason: String? {
-        guard status >= 400, let line = text.split(whereSeparator: \.isNewline).first else { return nil }
-        return Redaction.standard.redact(String(line)).inLogLine()
+        guard status >= 400, let line = body.split(separator: UInt8(ascii: "\n"), maxSplits: 1).first else { return nil }
+        // Only its beginning is shown, so only there are secrets looked for.
+        return Redaction.standard.redact(String(decoding: line.prefix(1000), as: UTF8.self)).inLogLine()
     }
 
     // MARK: Common responses

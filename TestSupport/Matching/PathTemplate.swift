@@ -1,4 +1,5 @@
 import Foundation
+import PusherChannels
 
 /// A path with named parts, `/users/{id}`, which matches whole paths only; `/files/{path...}` names everything that follows.
 struct PathTemplate: Sendable {
@@ -13,7 +14,7 @@ struct PathTemplate: Sendable {
 
     init(_ text: String) {
         segments = text.split(separator: "/", omittingEmptySubsequences: false).map { part in
-            guard part.count > 2, part.hasPrefix("{"), part.hasSuffix("}") else { return .literal(Self.decode(part)) }
+            guard part.count > 2, part.hasPrefix("{"), part.hasSuffix("}") else { return .literal(Self.decode(part.utf8)) }
             let name = part.dropFirst().dropLast()
             return name.hasSuffix("...") ? .rest(String(name.dropLast(3))) : .parameter(String(name))
         }
@@ -21,19 +22,19 @@ struct PathTemplate: Sendable {
 
     /// Returns the decoded texts of the named parts; `nil` if the path doesn't match.
     func parameters(of path: String) -> [String: String]? {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count == segments.count || parts.count > segments.count && endsInRest else { return nil }
         var parameters: [String: String] = [:]
-        for (index, (segment, part)) in zip(segments, parts).enumerated() {
+        for (segment, part) in zip(segments, parts) {
             switch segment {
-            case .literal(let text): guard text == Self.decode(part) else { return nil }
+            case .literal(let text): guard text.hasBytes(of: Self.decode(part)) else { return nil }
             case .parameter(let name):
                 guard !part.isEmpty else { return nil }
                 parameters[name] = Self.decode(part)
             case .rest(let name):
-                let rest = parts[index...].joined(separator: "/")
+                let rest = path.utf8[part.startIndex...]
                 guard !rest.isEmpty else { return nil }
-                parameters[name] = Self.decode(rest[...])
+                parameters[name] = Self.decode(rest)
             }
         }
         return parameters
@@ -43,7 +44,7 @@ struct PathTemplate: Sendable {
         if case .rest? = segments.last { true } else { false }
     }
 
-    private static func decode(_ part: Substring) -> String {
-        part.removingPercentEncoding ?? String(part)
+    private static func decode(_ part: Substring.UTF8View) -> String {
+        Substring(part).removingPercentEncoding ?? String(Substring(part))
     }
 }

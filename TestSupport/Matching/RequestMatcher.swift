@@ -26,7 +26,7 @@ extension Matcher where Subject == RecordedRequest {
     /// Matches requests for a full URL, compared as is.
     public static func url(_ url: String) -> RequestMatcher {
         RequestMatcher("address \(Redaction.standard.redact(url: url))") { request in
-            guard request.url != url else { return nil }
+            guard !request.url.hasBytes(of: url) else { return nil }
             let (actual, expected) = (Redaction.standard.redact(url: request.url), Redaction.standard.redact(url: url))
             return "address is \(actual.isEmpty ? "missing" : actual), not \(expected)"
         }
@@ -52,18 +52,18 @@ extension Matcher where Subject == RecordedRequest {
     /// Matches requests whose path begins with a prefix.
     public static func path(startsWith prefix: String) -> RequestMatcher {
         RequestMatcher("path \(prefix)…") { request in
-            request.path.hasPrefix(prefix) ? nil : "path is \(request.path), which doesn't begin with \(prefix)"
+            request.path.utf8.starts(with: prefix.utf8) ? nil : "path is \(request.path), which doesn't begin with \(prefix)"
         }
     }
 
     /// Matches requests whose query has at least these parameters.
     public static func query(_ parameters: [String: String]) -> RequestMatcher {
-        contains("query", parameters) { $0.parameters }
+        contains("query", parameters) { $0.queryFields }
     }
 
     /// Matches requests whose body is an HTML form with at least these fields.
     public static func form(_ fields: [String: String]) -> RequestMatcher {
-        contains("form", fields) { $0.form }
+        contains("form", fields) { $0.formFields }
     }
 
     /// Matches requests with a header field, ignoring the case of its name.
@@ -74,7 +74,7 @@ extension Matcher where Subject == RecordedRequest {
     public static func header(_ name: String, _ value: String? = nil) -> RequestMatcher {
         RequestMatcher("header \(name)\(value.map { ": \(Redaction.standard.redact($0, named: name))" } ?? "")") { request in
             guard let actual = request.header(name) else { return "header \(name) is missing" }
-            guard let value, value != actual else { return nil }
+            guard let value, !value.hasBytes(of: actual) else { return nil }
             return
                 "header \(name) is \(Redaction.standard.redact(actual, named: name)), not \(Redaction.standard.redact(value, named: name))"
         }
@@ -83,7 +83,7 @@ extension Matcher where Subject == RecordedRequest {
     /// Matches requests whose body is this text.
     public static func body(_ text: String) -> RequestMatcher {
         RequestMatcher("body \(Redaction.standard.redact(text))") { request in
-            request.text == text ? nil : "body is of \(request.body.count) bytes and another"
+            request.text.hasBytes(of: text) ? nil : "body is of \(request.body.count) bytes and another"
         }
     }
 
@@ -99,12 +99,12 @@ extension Matcher where Subject == RecordedRequest {
     ) -> RequestMatcher {
         RequestMatcher("\(part) \(expected)") { request in
             let actual = actual(request)
-            return actual == expected ? nil : "\(part) is \(actual.isEmpty ? "missing" : actual), not \(expected)"
+            return actual.hasBytes(of: expected) ? nil : "\(part) is \(actual.isEmpty ? "missing" : actual), not \(expected)"
         }
     }
 
     private static func contains(
-        _ part: String, _ expected: [String: String], _ actual: @escaping @Sendable (RecordedRequest) -> [String: String]
+        _ part: String, _ expected: [String: String], _ actual: @escaping @Sendable (RecordedRequest) -> [Name: String]
     ) -> RequestMatcher {
         let fields = expected.sorted { $0.key < $1.key }
         let shown = fields.map { "\($0.key)=\(Redaction.standard.redact($0.value, named: $0.key))" }
@@ -113,7 +113,7 @@ extension Matcher where Subject == RecordedRequest {
             return Outcome(
                 reasons: fields.compactMap { name, value in
                     guard let found = actual[name] else { return "\(part) has no \(name)" }
-                    return found == value
+                    return found.hasBytes(of: value)
                         ? nil
                         : "\(part)'s \(name) is \(Redaction.standard.redact(found, named: name)), not \(Redaction.standard.redact(value, named: name))"
                 })

@@ -61,7 +61,7 @@ public final class Signer: Authorizer, Sendable {
         let request = PusherAuthRequest(socketID: socketID)
         if let failure = try await take(request) { throw failure }
         let userID = userID ?? socketID
-        if app.deniedUsers.contains(userID) { throw Self.refusal(403, of: "user \(userID)") }
+        if app.denies(user: userID) { throw Self.refusal(403, of: "user \(userID)") }
         return try authenticator().authenticateUser(request, userID: userID)
     }
 
@@ -144,7 +144,7 @@ public final class Signer: Authorizer, Sendable {
     private func sign(_ request: PusherAuthRequest, _ failure: (any Error)?) throws -> PusherAuth {
         if let failure { throw failure }
         let channel = request.channelName ?? ""
-        if app.deniedChannels.contains(channel) || !app.authorizes(request, userID) { throw Self.refusal(403, of: channel) }
+        if app.denies(channel: channel) || !app.authorizes(request, userID) { throw Self.refusal(403, of: channel) }
         let authenticator = try authenticator()
         guard ChannelName(channel).kind == .presence else { return try authenticator.authorizeChannel(request) }
         return try authenticator.authorizePresenceChannel(request, userID: userID ?? request.socketID, userInfo: userInfo)

@@ -7,7 +7,7 @@ struct Authorization {
     var defaultUserID: String?
 
     /// Signs for a channel, as `POST /pusher/auth` does.
-    func channel(_ form: [String: String]) throws(HTTPRefusal) -> JSONValue {
+    func channel(_ form: [Name: String]) throws(HTTPRefusal) -> JSONValue {
         let socketID = form["socket_id"] ?? ""
         guard let name = form["channel_name"], !name.isEmpty else {
             throw HTTPRefusal(status: 400, reason: "Missing: channel_name")
@@ -17,7 +17,7 @@ struct Authorization {
             throw HTTPRefusal(status: 403, reason: "Only private and presence channels are signed, not \(name)")
         }
         let request = PusherAuthRequest(socketID: socketID, channelName: name)
-        guard !app.deniedChannels.contains(name), app.authorizes(request, form["user_id"]) else {
+        guard !app.denies(channel: name), app.authorizes(request, form["user_id"]) else {
             throw HTTPRefusal(status: 403, reason: "Forbidden: \(name)")
         }
         let data = channel.kind == .presence ? try channelData(form, socketID: socketID) : nil
@@ -31,10 +31,10 @@ struct Authorization {
     }
 
     /// Signs for a user, as `POST /pusher/user-auth` does.
-    func user(_ form: [String: String]) throws(HTTPRefusal) -> JSONValue {
+    func user(_ form: [Name: String]) throws(HTTPRefusal) -> JSONValue {
         let socketID = form["socket_id"] ?? ""
         let id = form["user_id"] ?? defaultUserID ?? socketID
-        guard !app.deniedUsers.contains(id) else { throw HTTPRefusal(status: 403, reason: "Forbidden: user \(id)") }
+        guard !app.denies(user: id) else { throw HTTPRefusal(status: 403, reason: "Forbidden: user \(id)") }
         var user: [Name: JSONValue] = ["id": .string(id)]
         user["user_info"] = try value("user_info", of: form)
         user["watchlist"] = try value("watchlist", of: form)
@@ -66,12 +66,12 @@ struct Authorization {
         return secret.base64
     }
 
-    private func channelData(_ form: [String: String], socketID: String) throws(HTTPRefusal) -> String {
+    private func channelData(_ form: [Name: String], socketID: String) throws(HTTPRefusal) -> String {
         let id = form["user_id"] ?? defaultUserID ?? socketID
         return JSONValue.object(["user_id": .string(id), "user_info": try value("user_info", of: form) ?? [:]]).text
     }
 
-    private func value(_ name: String, of form: [String: String]) throws(HTTPRefusal) -> JSONValue? {
+    private func value(_ name: Name, of form: [Name: String]) throws(HTTPRefusal) -> JSONValue? {
         do {
             return try form[name].map(JSONValue.init(parsing:))
         } catch {
@@ -92,17 +92,18 @@ extension ServerMachine {
     /// Responds to `POST /pusher/auth` and `POST /pusher/user-auth`, the endpoints of all apps' backends. Returns `nil` for other
     /// paths.
     func authorize(_ request: RecordedRequest) throws(HTTPRefusal) -> JSONValue? {
-        guard ["/pusher/auth", "/pusher/user-auth"].contains(request.path) else { return nil }
-        guard request.method == "POST" else {
+        let path = Name(request.path)
+        guard path == "/pusher/auth" || path == "/pusher/user-auth" else { return nil }
+        guard Name(request.method) == "POST" else {
             throw HTTPRefusal(status: 405, reason: "The authorization endpoint takes POST")
         }
         let form = request.authorizationFields
         // The socket id tells which app the request is for.
-        let connection = connections.values.first { $0.socketID == form["socket_id"] }
+        let connection = form["socket_id"].flatMap { id in connections.values.first { $0.socketID.hasBytes(of: id) } }
         guard let app = connection?.app ?? apps.first else {
             throw HTTPRefusal(status: 404, reason: "There is no app")
         }
         let authorization = Authorization(app: app)
-        return request.path == "/pusher/auth" ? try authorization.channel(form) : try authorization.user(form)
+        return path == "/pusher/auth" ? try authorization.channel(form) : try authorization.user(form)
     }
 }

@@ -131,9 +131,11 @@ public final class InMemoryServer: Sendable {
     /// apps isn't: such paths are the application's own.
     func serves(_ request: RecordedRequest) -> Bool {
         guard request.isForChannelsServer else { return false }
-        let segments = request.apiPath.split(separator: "/")
-        guard segments.first == "apps", request.parameters["auth_key"] == nil else { return true }
-        return state.withLock { state in state.machine.apps.contains { segments.dropFirst().first.map(String.init) == $0.id } }
+        let segments = request.apiPath.utf8.split(separator: UInt8(ascii: "/"))
+        guard segments.first?.elementsEqual("apps".utf8) == true, request.queryFields["auth_key"] == nil else { return true }
+        return state.withLock { state in
+            state.machine.apps.contains { segments.dropFirst().first?.elementsEqual($0.id.utf8) == true }
+        }
     }
 
     /// Responds to a request to the HTTP API or to an authorization endpoint.
@@ -159,7 +161,7 @@ public final class InMemoryServer: Sendable {
             let socketID = request.authorizationFields["socket_id"]
         else { return nil }
         let app = state.withLock { state -> ServerApp? in
-            let connection = state.machine.connections.values.first { $0.socketID == socketID }
+            let connection = state.machine.connections.values.first { $0.socketID.hasBytes(of: socketID) }
             return connection?.app ?? (isOfClient ? state.machine.apps.first : nil)
         }
         return app.map { Authorization(app: $0).response(to: request) { timeline?.note("server", $0) } }

@@ -9,7 +9,7 @@ final class LocalServerCore: Sendable {
 
     private struct State {
         var machine: ServerMachine
-        /// What waits for each client of the machine.
+        /// The frames that wait for each client of the machine.
         var outputs: [ID: FrameQueue] = [:]
         /// The WebSockets of the test's own routes.
         var routed: [ObjectIdentifier: RoutedSocket] = [:]

@@ -8,7 +8,7 @@ struct LocalServerHandler: Sendable {
     let router = Router()
     let unrecordedRouter = Router()
 
-    /// What the server's connections need.
+    /// The settings and closures for the server's connections.
     var terms: ServerTerms {
         ServerTerms(
             limit: core.largestBody, closeTimeout: core.closeTimeout, reply: { await reply(to: $0) },
@@ -86,9 +86,10 @@ extension RequestHead {
     /// The key of a client's upgrade to WebSocket; `nil` if the request isn't one as it should be (RFC 6455, 4.2.1).
     fileprivate var webSocketKey: String? {
         let keys = fields.contents("Sec-WebSocket-Key")
-        guard method == "GET", minorVersion > 0, !fields.contents("Host").isEmpty,
+        let versions = fields.contents("Sec-WebSocket-Version")
+        guard method.hasBytes(of: "GET"), minorVersion > 0, !fields.contents("Host").isEmpty,
             fields.values("Connection").contains(where: { $0.isSameWord(as: "upgrade") }),
-            fields.contents("Sec-WebSocket-Version") == ["13"], keys.count == 1, Data(base64Encoded: keys[0])?.count == 16
+            versions.count == 1, versions[0].hasBytes(of: "13"), keys.count == 1, Data(base64Encoded: keys[0])?.count == 16
         else { return nil }
         return keys[0]
     }

@@ -66,6 +66,15 @@ public struct ServerApp: Sendable, CustomStringConvertible, CustomDebugStringCon
 }
 
 extension ServerApp {
+    /// Returns whether the authorization endpoint refuses a channel by name.
+    func denies(channel: String) -> Bool { deniedChannels.contains { $0.hasBytes(of: channel) } }
+
+    /// Returns whether the authorization endpoint refuses a user by id.
+    func denies(user: String) -> Bool { deniedUsers.contains { $0.hasBytes(of: user) } }
+
+    /// Returns whether a text that a client may have sent is the app's key.
+    func hasKey(_ key: String) -> Bool { self.key.hasBytes(of: key) }
+
     /// Returns the key of an encrypted channel; `nil` if there is no master key of the right length, or no libsodium.
     func sharedSecret(of channel: ChannelName) -> SharedSecret? {
         guard channel.kind == .encrypted, SecretBox.isSupported else { return nil }

@@ -10,9 +10,9 @@ struct ServerChannel {
 
     /// The subscribers, sorted by their numbers so that an event reaches them in the same order every time.
     private(set) var subscribers: [ServerMachine.ConnectionID] = []
-    private(set) var members: [String: Member] = [:]
+    private(set) var members: [Name: Member] = [:]
     /// The members' ids in the order in which they joined.
-    private(set) var memberIDs: [String] = []
+    private(set) var memberIDs: [Name] = []
 
     mutating func add(_ id: ServerMachine.ConnectionID) {
         subscribers.insert(id, at: position(of: id))
@@ -25,7 +25,7 @@ struct ServerChannel {
     }
 
     /// Counts a user's connection, and returns whether it is the user's first.
-    mutating func join(_ userID: String, info: JSONValue?) -> Bool {
+    mutating func join(_ userID: Name, info: JSONValue?) -> Bool {
         if members[userID] != nil {
             members[userID]?.connections += 1
             return false
@@ -36,7 +36,7 @@ struct ServerChannel {
     }
 
     /// Forgets a user's connection, and returns whether it was the user's last.
-    mutating func leave(_ userID: String) -> Bool {
+    mutating func leave(_ userID: Name) -> Bool {
         guard let count = members[userID]?.connections else { return false }
         guard count == 1 else {
             members[userID]?.connections = count - 1
@@ -53,10 +53,10 @@ struct ServerChannel {
     func presence(_ profile: ServerProfile) -> JSONValue {
         let hash: JSONValue =
             profile.sendsEmptyHashAsArray && members.isEmpty
-            ? [] : JSONValue(members: members.map { ($0.key, $0.value.info ?? .null) })
+            ? [] : .object(members.mapValues { $0.info ?? .null })
         let count = profile.memberChanges == .ofConnections ? members.values.reduce(0) { $0 + $1.connections } : memberIDs.count
         var list: [Name: JSONValue] = ["hash": hash, "count": .integer(count)]
-        if profile.listsMemberIDs { list["ids"] = .array(memberIDs.map { .string($0) }) }
+        if profile.listsMemberIDs { list["ids"] = .array(memberIDs.map { .string($0.text) }) }
         return .object(list)
     }
 

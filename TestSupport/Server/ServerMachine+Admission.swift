@@ -14,18 +14,20 @@ extension ServerMachine {
     mutating func admit(
         _ request: RecordedRequest, isSecure: Bool, into effects: inout [Effect]
     ) throws(ConnectionRefusal) -> ServerApp {
-        let segments = request.path.split(separator: "/")
+        let segments = request.path.utf8.split(separator: UInt8(ascii: "/"))
         // Self-hosted servers may sit behind a prefix, so only the end of the path counts.
-        guard let key = segments.last?.description.removingPercentEncoding, segments.dropLast().last == "app" else {
+        guard let key = segments.last.flatMap({ Substring($0).removingPercentEncoding }),
+            segments.dropLast().last?.elementsEqual("app".utf8) == true
+        else {
             throw ConnectionRefusal(code: 4005, message: "Path not found")
         }
-        try checkVersions(request.parameters)
+        try checkVersions(request.queryFields)
         let app = try app(key: key, into: &effects)
         guard app.isEnabled else { throw ConnectionRefusal(code: 4003, message: "Application disabled") }
         guard isSecure || !app.requiresTLS else {
             throw ConnectionRefusal(code: 4000, message: "Application only accepts SSL connections, reconnect using wss://")
         }
-        if let limit = app.maximumConnections, connections.values.count(where: { $0.app.key == key }) >= limit {
+        if let limit = app.maximumConnections, connections.values.count(where: { $0.app.hasKey(key) }) >= limit {
             throw ConnectionRefusal(code: 4004, message: "Application is over connection quota")
         }
         if let limit = profile.maximumConnections, connections.count >= limit {
@@ -34,7 +36,7 @@ extension ServerMachine {
         return app
     }
 
-    private func checkVersions(_ parameters: [String: String]) throws(ConnectionRefusal) {
+    private func checkVersions(_ parameters: [Name: String]) throws(ConnectionRefusal) {
         guard let version = parameters["protocol"] else {
             throw ConnectionRefusal(code: 4008, message: "No protocol version supplied")
         }
@@ -48,7 +50,7 @@ extension ServerMachine {
 
     /// Returns whether signatures for an app must be made with its secret.
     func checksSignatures(of app: ServerApp) -> Bool {
-        admission != .anyKey(secret: nil) && !newKeys.contains(app.key)
+        admission != .anyKey(secret: nil) && !newKeys.contains(Name(app.key))
     }
 
     /// Makes an app for a key that nobody registered, if the server admits such keys.
@@ -58,13 +60,13 @@ extension ServerMachine {
         var app = ServerApp(id: key, key: key, secret: local.secret, encryptionMasterKey: local.encryptionMasterKey)
         app.webhooks = webhooksOfNewApps
         apps.append(app)
-        newKeys.insert(key)
+        newKeys.insert(Name(key))
         effects.append(.notice(.newApp(key: key)))
         return app
     }
 
     private mutating func app(key: String, into effects: inout [Effect]) throws(ConnectionRefusal) -> ServerApp {
-        if let app = apps.first(where: { $0.key == key }) ?? newApp(key: key, into: &effects) { return app }
+        if let app = apps.first(where: { $0.hasKey(key) }) ?? newApp(key: key, into: &effects) { return app }
         let secret: String?
         switch (admission, profile.unknownKeys) {
         case (.anyKey(let known), _): secret = known

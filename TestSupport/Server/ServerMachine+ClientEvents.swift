@@ -20,19 +20,20 @@ extension ServerMachine {
             try check(frame["data"], size: data?.utf8.count ?? 0)
             try countClientEvent(of: id)
             guard let name else { return }
-            let receivers = channels[key(of: name, connection)]?.subscribers.filter { $0 != id } ?? []
+            let receivers = channels[key(of: Name(name), connection)]?.subscribers.filter { $0 != id } ?? []
             let passed =
                 switch profile.clientEventData {
-                case .text: ServerFrame.event(event, channel: name, data: data, userID: userID)
+                case .text: ServerFrame.event(event, channel: name, data: data, userID: userID?.text)
                 case .value, .valueButNoText:
-                    ServerFrame.event(event, channel: name, json: rawJSONMember("data", of: text), userID: userID)
+                    ServerFrame.event(event, channel: name, json: rawJSONMember("data", of: text), userID: userID?.text)
                 }
             send(passed, to: receivers, into: &effects)
             recentEvents?.record(
                 event, on: name, data: data ?? "", appKey: connection.app.key, from: id, receivers: receivers.count, at: now)
             let sent = WebhookEvent.ClientEvent(name: event, data: data, socketID: connection.socketID)
             tellBackend(
-                WebhookEvent(.clientEvent, channel: name, userID: userID, clientEvent: sent), of: connection.app, into: &effects)
+                WebhookEvent(.clientEvent, channel: Name(name), userID: userID, clientEvent: sent), of: connection.app,
+                into: &effects)
             effects.append(.notice(.clientEvent(id, channel: name, event: event, receivers: receivers.count)))
         } catch {
             reject(error.message, code: error.code, channel: name, from: id, into: &effects)
@@ -42,11 +43,11 @@ extension ServerMachine {
     /// Returns the id of the user who sends, on channels that have users. Throws if the client may not send.
     private func sender(
         of event: String, on channel: String?, by connection: Connection
-    ) throws(ClientEventRefusal) -> String? {
+    ) throws(ClientEventRefusal) -> Name? {
         guard connection.app.acceptsClientEvents else {
             throw ClientEventRefusal(message: "Client event rejected - client events are not enabled for this app")
         }
-        guard event.hasPrefix("client-"), event.count <= profile.maximumEventNameLength else {
+        guard event.begins(with: "client-"), event.unicodeScalars.count <= profile.maximumEventNameLength else {
             throw ClientEventRefusal(message: "Client event rejected - invalid event name: \(event.shortened)")
         }
         guard let channel, ChannelName(channel).allowsClientEvents else {

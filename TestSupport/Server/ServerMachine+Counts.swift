@@ -24,9 +24,9 @@ extension ServerMachine {
         countsDue[key] = nil
         guard let subscribers = channels[key]?.subscribers else { return }
         let data = JSONValue.object(["subscription_count": .integer(subscribers.count)]).text
-        let frame = ServerFrame.event("pusher_internal:subscription_count", channel: key.name, data: data)
+        let frame = ServerFrame.event("pusher_internal:subscription_count", channel: key.name.text, data: data)
         send(frame, to: subscribers, into: &effects)
-        guard let app = apps.first(where: { $0.key == key.appKey }) else { return }
+        guard let app = apps.first(where: { $0.hasKey(key.appKey.text) }) else { return }
         let event = WebhookEvent(.subscriptionCount, channel: key.name, count: subscribers.count)
         tellBackend(event, of: app, into: &effects)
     }

@@ -10,16 +10,18 @@ struct HTTPRefusal: Error {
 extension RecordedRequest {
     /// Indicates whether the request is for one of a Channels server's own paths, wherever that server is.
     var isForChannelsServer: Bool {
-        apiPath.hasPrefix("/apps/") || path == "/pusher/auth" || path == "/pusher/user-auth"
+        apiPath.begins(with: "/apps/") || ["/pusher/auth", "/pusher/user-auth"].contains(Name(path))
     }
 
     /// Indicates whether the request is signed as a call of the HTTP API.
-    var isSigned: Bool { parameters["auth_signature"] != nil }
+    var isSigned: Bool { queryFields["auth_signature"] != nil }
 
     /// The path as publishers sign it: without the prefix before `/apps/` of a server that has its HTTP API below another path.
     var apiPath: String {
         let path = path
-        guard !path.hasPrefix("/apps/"), isSigned, let start = path.range(of: "/apps/")?.lowerBound else { return path }
+        guard !path.begins(with: "/apps/"), isSigned, let start = path.utf8.firstRange(of: "/apps/".utf8)?.lowerBound else {
+            return path
+        }
         return String(path[start...])
     }
 }
@@ -46,30 +48,34 @@ extension ServerMachine {
     private mutating func reply(
         _ request: RecordedRequest, unixTime: Int, into effects: inout [Effect]
     ) throws(HTTPRefusal) -> JSONValue {
-        let segments = request.apiPath.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        let segments = request.apiPath.utf8.split(separator: UInt8(ascii: "/")).map { segment in
+            Name(Substring(segment).removingPercentEncoding ?? String(Substring(segment)))
+        }
         guard segments.count >= 3, segments[0] == "apps" else {
             throw HTTPRefusal(status: 404, reason: "No such path: \(request.path)")
         }
-        guard let app = app(id: segments[1], key: request.parameters["auth_key"] ?? "", into: &effects) else {
+        let parameters = request.queryFields
+        guard let app = app(id: segments[1].text, key: parameters["auth_key"] ?? "", into: &effects) else {
             throw HTTPRefusal(status: 404, reason: "Unknown app id: \(segments[1])")
         }
         if let problem = signatureProblem(of: request, app: app, unixTime: unixTime) {
             throw HTTPRefusal(status: 401, reason: problem)
         }
         guard app.isEnabled else { throw HTTPRefusal(status: 403, reason: "App disabled") }
-        switch (request.method, segments[2...].joined(separator: "/"), segments.count) {
-        case ("POST", "events", 3):
+        let call = segments[2...]
+        switch (Name(request.method), call.first, call.dropFirst(2).first, call.count) {
+        case ("POST", "events", nil, 1):
             return try trigger(try body(of: request), app: app, into: &effects)
-        case ("POST", "batch_events", 3) where profile.servesBatches:
+        case ("POST", "batch_events", nil, 1) where profile.servesBatches:
             return try triggerBatch(try body(of: request), app: app, into: &effects)
-        case ("GET", "channels", 3):
-            return try listChannels(request.parameters, app: app)
-        case ("GET", _, 4) where segments[2] == "channels":
-            return try describe(segments[3], info: request.parameters["info"], app: app)
-        case ("GET", _, 5) where segments[2] == "channels" && segments[4] == "users":
-            return try listUsers(segments[3], app: app)
-        case ("POST", _, 5) where segments[2] == "users" && segments[4] == "terminate_connections":
-            terminateConnections(of: segments[3], app: app, into: &effects)
+        case ("GET", "channels", nil, 1):
+            return try listChannels(parameters, app: app)
+        case ("GET", "channels", nil, 2):
+            return try describe(segments[3].text, info: parameters["info"], app: app)
+        case ("GET", "channels", "users", 3):
+            return try listUsers(segments[3].text, app: app)
+        case ("POST", "users", "terminate_connections", 3):
+            terminateConnections(of: segments[3].text, app: app, into: &effects)
             return [:]
         default:
             throw HTTPRefusal(status: 404, reason: "No such call: \(request.method) \(request.path)")
@@ -78,9 +84,10 @@ extension ServerMachine {
 
     /// Returns the app with an id, or the app of a key that nobody registered, whose id isn't known.
     private mutating func app(id: String, key: String, into effects: inout [Effect]) -> ServerApp? {
-        if newKeys.contains(key) { return apps.first { $0.key == key } }
-        let named = apps.first { $0.id == id }
-        if apps.contains(where: { $0.key == key }) { return named }
+        let known = apps.first { $0.hasKey(key) }
+        if let known, newKeys.contains(Name(known.key)) { return known }
+        let named = apps.first { $0.id.hasBytes(of: id) }
+        if known != nil { return named }
         return newApp(key: key, into: &effects) ?? named
     }
 
@@ -94,12 +101,13 @@ extension ServerMachine {
 
     // MARK: Queries
 
-    private func listChannels(_ parameters: [String: String], app: ServerApp) throws(HTTPRefusal) -> JSONValue {
+    private func listChannels(_ parameters: [Name: String], app: ServerApp) throws(HTTPRefusal) -> JSONValue {
         let prefix = parameters["filter_by_prefix"] ?? ""
-        if Attributes(parameters["info"]).contains(.userCount), !prefix.hasPrefix("presence-") {
+        if Attributes(parameters["info"]).contains(.userCount), !prefix.begins(with: "presence-") {
             throw HTTPRefusal(status: 400, reason: "user_count may only be requested for presence channels")
         }
-        let names = channels.keys.filter { $0.appKey == app.key && $0.name.hasPrefix(prefix) }.map(\.name)
+        let names = channels.keys.filter { app.hasKey($0.appKey.text) && $0.name.text.utf8.starts(with: prefix.utf8) }.map(
+            \.name.text)
         let listed = names.map { ($0, attributes(parameters["info"], of: $0, app: app)) }
         return .object(["channels": JSONValue(members: listed)])
     }
@@ -109,7 +117,7 @@ extension ServerMachine {
             throw HTTPRefusal(status: 400, reason: "user_count may only be requested for presence channels")
         }
         var members = attributes(info, of: name, app: app).objectValue ?? [:]
-        members["occupied"] = .bool(channels[ChannelKey(appKey: app.key, name: name)] != nil)
+        members["occupied"] = .bool(channels[ChannelKey(appKey: app.key, name: Name(name))] != nil)
         return .object(members)
     }
 
@@ -134,8 +142,8 @@ extension ServerMachine {
 
         init(_ info: String?) {
             self = []
-            for name in info?.split(separator: ",") ?? [] {
-                switch name {
+            for name in info?.utf8.split(separator: UInt8(ascii: ",")) ?? [] {
+                switch Name(String(Substring(name))) {
                 case "user_count": insert(.userCount)
                 case "subscription_count": insert(.subscriptionCount)
                 case "cache": insert(.cache)
@@ -147,7 +155,7 @@ extension ServerMachine {
 
     func attributes(_ info: String?, of name: String, app: ServerApp) -> JSONValue {
         let asked = Attributes(info)
-        let key = ChannelKey(appKey: app.key, name: name)
+        let key = ChannelKey(appKey: app.key, name: Name(name))
         let channel = channels[key]
         var members: [Name: JSONValue] = [:]
         if asked.contains(.userCount), ChannelName(name).kind == .presence {

@@ -9,7 +9,7 @@ extension ServerMachine {
         guard let event = frame["event"]?.stringValue else {
             return reject("Message without an event", from: id, into: &effects)
         }
-        switch event {
+        switch Name(event) {
         case "pusher:ping":
             effects.append(.send(profile.pong, to: id))
         case "pusher:pong":
@@ -21,7 +21,7 @@ extension ServerMachine {
             unsubscribe(frame["data"], from: id, into: &effects)
         case "pusher:signin" where profile.supportsSignIn:
             signIn(frame["data"], from: id, into: &effects)
-        case _ where event.hasPrefix("pusher:") || event.hasPrefix("pusher_internal:"):
+        case _ where event.begins(with: "pusher:") || event.begins(with: "pusher_internal:"):
             guard case .refused(let code, let message) = profile.unknownEvents else { return }
             reject(message, code: code, from: id, into: &effects)
         default:

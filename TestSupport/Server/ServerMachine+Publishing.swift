@@ -18,7 +18,7 @@ extension ServerMachine {
         connections.sorted { $0.key < $1.key }.map { id, connection in
             ConnectionInfo(
                 id: id, appKey: connection.app.key, socketID: connection.socketID,
-                channels: connection.subscriptions.keys.sorted())
+                channels: connection.subscriptions.keys.sorted().map(\.text))
         }
     }
 
@@ -29,7 +29,7 @@ extension ServerMachine {
 
     /// Returns the ids of a presence channel's members in the order in which they joined; those of all apps unless one is named.
     public func members(of channel: String, appKey: String? = nil) -> [String] {
-        keys(of: channel, appKey: appKey).flatMap { channels[$0]?.memberIDs ?? [] }
+        keys(of: channel, appKey: appKey).flatMap { channels[$0]?.memberIDs ?? [] }.map(\.text)
     }
 
     /// Publishes an event as an app's backend does. On an encrypted channel, it is encrypted with the key derived from the app's
@@ -85,11 +85,12 @@ extension ServerMachine {
         _ event: String, on channel: ChannelName, data: String, app: ServerApp, excluding socketID: String?,
         into effects: inout [Effect]
     ) -> Int {
-        let key = ChannelKey(appKey: app.key, name: channel.text)
+        let key = ChannelKey(appKey: app.key, name: channel.name)
         let frame = ServerFrame.event(event, channel: channel.text, data: data)
         if caches(channel) { cache.keep(frame, data: data, for: key, until: now + profile.cacheLifetime, at: now) }
         let receivers = (channels[key]?.subscribers ?? []).filter {
-            socketID == nil || connections[$0]?.socketID != socketID
+            guard let socketID, let connection = connections[$0] else { return true }
+            return !connection.socketID.hasBytes(of: socketID)
         }
         send(frame, to: receivers, into: &effects)
         recentEvents?.record(
@@ -100,7 +101,7 @@ extension ServerMachine {
     /// Returns the apps to publish an event in. Those without a master key are left out for an encrypted channel, because nobody
     /// is on it there, unless no app has one.
     private func publishers(on channel: ChannelName, appKey: String?) -> [ServerApp] {
-        let named = apps.filter { appKey == nil || $0.key == appKey }
+        let named = apps.filter { appKey.map($0.hasKey) ?? true }
         guard channel.kind == .encrypted else { return named }
         let able = named.filter { $0.sharedSecret(of: channel) != nil }
         return able.isEmpty ? named : able
@@ -123,7 +124,7 @@ extension ServerMachine {
     }
 
     private func keys(of channel: String, appKey: String?) -> [ChannelKey] {
-        apps.map(\.key).filter { appKey == nil || $0 == appKey }.map { ChannelKey(appKey: $0, name: channel) }
+        apps.filter { appKey.map($0.hasKey) ?? true }.map { ChannelKey(appKey: $0.key, name: Name(channel)) }
     }
 }
 

@@ -2,12 +2,16 @@ import PusherChannels
 
 /// A user that was signed in on a connection.
 struct ServerUser: Equatable {
-    let id: String
-    let watchlist: Set<String>
+    let id: Name
+    let watchlist: Set<Name>
 
     /// The prefix of the channel that carries events for a user, to which only that user may subscribe.
-    static let channelPrefix = "#server-to-user-"
-    var channel: String { Self.channelPrefix + id }
+    private static let channelPrefix: StaticString = "#server-to-user-"
+    var channel: Name { "\(Self.channelPrefix)\(id)" }
+
+    static func isUserChannel(_ channel: String) -> Bool {
+        channel.begins(with: channelPrefix) && channel.utf8.count > channelPrefix.utf8CodeUnitCount
+    }
 }
 
 extension ServerMachine {
@@ -25,7 +29,7 @@ extension ServerMachine {
             connections[id]?.user = user
             effects.append(
                 .send(ServerFrame.event("pusher:signin_success", value: .object(["user_data": .string(userData)])), to: id))
-            effects.append(.notice(.signedIn(id, userID: user.id)))
+            effects.append(.notice(.signedIn(id, userID: user.id.text)))
             if isWatchlistTooLong {
                 let limit = profile.maximumWatchlistLength
                 reject("Watchlist limit exceeded: only the first \(limit) users count", code: 4302, from: id, into: &effects)
@@ -59,19 +63,22 @@ extension ServerMachine {
         }
         let watchlist = (data?["watchlist"]?.arrayValue ?? []).compactMap(\.identifier)
         let limit = profile.watchlist == nil ? 0 : profile.maximumWatchlistLength
-        return (ServerUser(id: id, watchlist: Set(watchlist.prefix(limit))), limit > 0 && watchlist.count > limit)
+        return (
+            ServerUser(id: Name(id), watchlist: Set(watchlist.prefix(limit).map { Name($0) })),
+            limit > 0 && watchlist.count > limit
+        )
     }
 
     // MARK: Watchlists
 
-    private func isOnline(_ userID: String, app: ServerApp) -> Bool {
-        connections.values.contains { $0.user?.id == userID && $0.app.key == app.key }
+    private func isOnline(_ userID: Name, app: ServerApp) -> Bool {
+        connections.values.contains { $0.user?.id == userID && $0.app.hasKey(app.key) }
     }
 
     private mutating func announceArrival(
         of user: ServerUser, at id: ConnectionID, isFirst: Bool, app: ServerApp, into effects: inout [Effect]
     ) {
-        let online = user.watchlist.filter { isOnline($0, app: app) }.sorted()
+        let online = user.watchlist.filter { isOnline($0, app: app) }.sorted().map(\.text)
         if !online.isEmpty, let frame = profile.watchlistEvent("online", userIDs: online) {
             effects.append(.send(frame, to: id))
         }
@@ -84,11 +91,11 @@ extension ServerMachine {
     }
 
     private func tellWatchers(
-        of userID: String, _ event: String, app: ServerApp, except id: ConnectionID?, into effects: inout [Effect]
+        of userID: Name, _ event: String, app: ServerApp, except id: ConnectionID?, into effects: inout [Effect]
     ) {
-        guard let frame = profile.watchlistEvent(event, userIDs: [userID]) else { return }
+        guard let frame = profile.watchlistEvent(event, userIDs: [userID.text]) else { return }
         let watchers = connections.filter { key, connection in
-            key != id && connection.app.key == app.key && connection.user?.watchlist.contains(userID) == true
+            key != id && connection.app.hasKey(app.key) && connection.user?.watchlist.contains(userID) == true
         }
         send(frame, to: watchers.keys.sorted(), into: &effects)
     }
@@ -97,7 +104,7 @@ extension ServerMachine {
 
     /// Closes every connection of a user with 4009, as the HTTP API's `terminate_connections` does.
     mutating func terminateConnections(of userID: String, app: ServerApp, into effects: inout [Effect]) {
-        let ids = connections.filter { $0.value.user?.id == userID && $0.value.app.key == app.key }.keys.sorted()
+        let ids = connections.filter { $0.value.user?.id == Name(userID) && $0.value.app.hasKey(app.key) }.keys.sorted()
         for id in ids { close(id, code: 4009, reason: "Terminated by app", into: &effects) }
     }
 }

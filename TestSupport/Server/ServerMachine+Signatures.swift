@@ -10,25 +10,27 @@ extension ServerMachine {
     ) -> String? {
         guard let auth else { return "Auth info required to subscribe to \(channel)" }
         let app = connection.app
-        guard auth.hasPrefix("\(app.key):") else {
-            return "Invalid key in subscription auth data: '\(String(auth.prefix { $0 != ":" }).shortened)'"
+        let prefix = "\(app.key):"
+        guard auth.utf8.starts(with: prefix.utf8) else {
+            let key = Substring(auth.utf8.prefix { $0 != UInt8(ascii: ":") })
+            return "Invalid key in subscription auth data: '\(String(key).shortened)'"
         }
         let expected = try? Signature.channel(
             channel, channelData: channelData, socketID: connection.socketID, key: app.key, secret: app.secret)
         if let expected, isSameSignature(auth, expected) { return nil }
         let signed = "\(connection.socketID):\(channel)" + (channelData.map { ":\($0.shortened)" } ?? "")
         return "Invalid signature: Expected HMAC SHA256 hex digest of \(signed), but got "
-            + String(auth.dropFirst(app.key.count + 1)).shortened
+            + String(Substring(auth.utf8.dropFirst(prefix.utf8.count))).shortened
     }
 
     /// Returns the problem with an HTTP API request's signature; `nil` if it is correct.
     func signatureProblem(of request: RecordedRequest, app: ServerApp, unixTime: Int) -> String? {
-        if profile.publishers == .all || newKeys.contains(app.key) { return nil }
-        var parameters = request.parameters
+        if profile.publishers == .all || newKeys.contains(Name(app.key)) { return nil }
+        var parameters = request.queryFields
         guard let key = parameters["auth_key"] else { return "Missing parameter: auth_key" }
-        guard key == app.key || profile.publishers != .ofKeyAndSecret else { return "Unknown auth_key: \(key)" }
+        guard app.hasKey(key) || profile.publishers != .ofKeyAndSecret else { return "Unknown auth_key: \(key)" }
         guard let version = parameters["auth_version"] else { return "Missing parameter: auth_version" }
-        guard version == "1.0" else { return "Unsupported auth_version: \(version)" }
+        guard version.hasBytes(of: "1.0") else { return "Unsupported auth_version: \(version)" }
         guard let timestamp = parameters["auth_timestamp"].flatMap({ Int($0) }) else {
             return "Missing or unreadable parameter: auth_timestamp"
         }
@@ -42,7 +44,7 @@ extension ServerMachine {
             return "Missing parameter: auth_signature"
         }
         let expected = Signature.request(
-            method: request.method, path: request.apiPath, query: parameters, secret: app.secret)
+            method: request.method, path: request.apiPath, query: parameters.map { ($0.key.text, $0.value) }, secret: app.secret)
         guard !isSameSignature(signature, expected) else { return nil }
         let query = parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
         return "Invalid signature: you should have sent HmacSHA256Hex(\"\(request.method)\\n\(request.apiPath)\\n\(query)\", "
@@ -54,6 +56,6 @@ extension ServerMachine {
         if request.body.isEmpty, !profile.takesDigestOfNothing { return "body_md5 given for an empty body" }
         guard let given else { return "Missing parameter: body_md5" }
         let expected = md5(request.body)
-        return given == expected ? nil : "Invalid body_md5: the body's is \(expected), but you sent \"\(given)\""
+        return given.hasBytes(of: expected) ? nil : "Invalid body_md5: the body's is \(expected), but you sent \"\(given)\""
     }
 }

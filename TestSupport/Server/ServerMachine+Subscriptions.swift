@@ -15,7 +15,7 @@ extension ServerMachine {
     }
 
     private struct Member {
-        let id: String
+        let id: Name
         let info: JSONValue?
     }
 
@@ -24,10 +24,10 @@ extension ServerMachine {
         guard let name = data?["channel"]?.stringValue else {
             return reject("Subscribe without a channel", from: id, into: &effects)
         }
-        guard connection.subscriptions[name] == nil else {
+        let channel = ChannelName(name)
+        guard connection.subscriptions[channel.name] == nil else {
             return reject("Existing subscription to channel \(name)", channel: name, from: id, into: &effects)
         }
-        let channel = ChannelName(name)
         do throws(SubscriptionRefusal) {
             let member = try admit(data, to: channel, from: connection)
             join(channel, id, as: member, into: &effects)
@@ -44,7 +44,7 @@ extension ServerMachine {
         guard connections[id]?.subscriptions[name] != nil else {
             return reject("No current subscription to channel \(name.shortened)", channel: name, from: id, into: &effects)
         }
-        leave(name, id, into: &effects)
+        leave(Name(name), id, into: &effects)
     }
 
     // MARK: Admission
@@ -52,8 +52,8 @@ extension ServerMachine {
     private func admit(
         _ data: JSONValue?, to channel: ChannelName, from connection: Connection
     ) throws(SubscriptionRefusal) -> Member? {
-        if channel.text.hasPrefix(ServerUser.channelPrefix) {
-            guard connection.user?.channel == channel.text else {
+        if ServerUser.isUserChannel(channel.text) {
+            guard connection.user?.channel == channel.name else {
                 throw SubscriptionRefusal(message: "Only the user signed in may subscribe to \(channel.text.shortened)")
             }
             return nil
@@ -86,7 +86,7 @@ extension ServerMachine {
             throw SubscriptionRefusal(message: "Invalid channel_data: presence channels need a user_id")
         }
         let info = member?["user_info"]
-        guard userID.count <= profile.maximumUserIDLength else {
+        guard userID.unicodeScalars.count <= profile.maximumUserIDLength else {
             throw SubscriptionRefusal(
                 kind: .limitReached, message: "A user_id can't be longer than \(profile.maximumUserIDLength) characters",
                 status: 4301)
@@ -96,12 +96,13 @@ extension ServerMachine {
                 kind: .limitReached, message: "A user_info can't be longer than \(profile.maximumUserInfoLength) bytes",
                 status: 4301)
         }
-        let present = channels[key(of: channel.text, connection)]
-        if let present, present.members[userID] == nil, present.memberIDs.count >= profile.maximumPresenceMembers {
+        let id = Name(userID)
+        let present = channels[key(of: channel.name, connection)]
+        if let present, present.members[id] == nil, present.memberIDs.count >= profile.maximumPresenceMembers {
             throw SubscriptionRefusal(
                 kind: .limitReached, message: "The maximum members per presence channel limit was reached", status: 4100)
         }
-        return Member(id: userID, info: info)
+        return Member(id: id, info: info)
     }
 
     // MARK: Joining and leaving
@@ -110,35 +111,35 @@ extension ServerMachine {
         _ name: ChannelName, _ id: ConnectionID, as member: Member?, into effects: inout [Effect]
     ) {
         guard let connection = connections[id] else { return }
-        let key = key(of: name.text, connection)
+        let key = key(of: name.name, connection)
         var channel = channels[key] ?? ServerChannel()
         let others = channel.subscribers
-        if others.isEmpty { tellBackend(WebhookEvent(.channelOccupied, channel: name.text), of: connection.app, into: &effects) }
+        if others.isEmpty { tellBackend(WebhookEvent(.channelOccupied, channel: name.name), of: connection.app, into: &effects) }
         let isFirst = member.map { channel.join($0.id, info: $0.info) } ?? false
         channel.add(id)
         channels[key] = channel
-        connections[id]?.subscriptions[name.text] = .some(member?.id)
+        connections[id]?.subscriptions[name.name] = .some(member?.id)
 
         if name.kind == .presence, profile.membersWithoutInfo == .breakTheirChannel, channel.hasMemberWithoutInfo {
             return reject("Invalid message format", code: 4200, from: id, into: &effects)
         }
         let members = name.kind == .presence ? channel.presence(profile) : nil
         effects.append(.send(profile.subscriptionSucceeded(name, members: members), to: id))
-        effects.append(.notice(.subscribed(id, channel: name.text, userID: member?.id)))
+        effects.append(.notice(.subscribed(id, channel: name.text, userID: member?.id.text)))
         if isFirst || profile.memberChanges == .ofConnections, let member {
-            var added: [Name: JSONValue] = ["user_id": .string(member.id)]
+            var added: [Name: JSONValue] = ["user_id": .string(member.id.text)]
             added["user_info"] = member.info
             let frame = ServerFrame.event(
                 "pusher_internal:member_added", channel: name.text, data: JSONValue.object(added).text)
             send(frame, to: others, into: &effects)
-            let event = WebhookEvent(.memberAdded, channel: name.text, userID: member.id)
+            let event = WebhookEvent(.memberAdded, channel: name.name, userID: member.id)
             tellBackend(event, of: connection.app, into: &effects)
         }
         if caches(name) { sendCache(of: key, to: id, app: connection.app, into: &effects) }
         announceCount(of: key, app: connection.app, into: &effects)
     }
 
-    mutating func leave(_ name: String, _ id: ConnectionID, into effects: inout [Effect]) {
+    mutating func leave(_ name: Name, _ id: ConnectionID, into effects: inout [Effect]) {
         guard let connection = connections[id], let userID = connection.subscriptions[name] else { return }
         let key = key(of: name, connection)
         connections[id]?.subscriptions[name] = nil
@@ -146,10 +147,10 @@ extension ServerMachine {
         let isLast = userID.map { channels[key]?.leave($0) ?? false } ?? false
         let others = channels[key]?.subscribers ?? []
         if others.isEmpty { channels[key] = nil }
-        effects.append(.notice(.unsubscribed(id, channel: name)))
+        effects.append(.notice(.unsubscribed(id, channel: name.text)))
         if isLast || profile.memberChanges != .ofUsers, let userID {
-            let data = JSONValue.object(["user_id": .string(userID)]).text
-            send(ServerFrame.event("pusher_internal:member_removed", channel: name, data: data), to: others, into: &effects)
+            let data = JSONValue.object(["user_id": .string(userID.text)]).text
+            send(ServerFrame.event("pusher_internal:member_removed", channel: name.text, data: data), to: others, into: &effects)
             let event = WebhookEvent(.memberRemoved, channel: name, userID: userID)
             tellBackend(event, of: connection.app, into: &effects)
         }
@@ -157,7 +158,7 @@ extension ServerMachine {
         announceCount(of: key, app: connection.app, into: &effects)
     }
 
-    func key(of name: String, _ connection: Connection) -> ChannelKey {
+    func key(of name: Name, _ connection: Connection) -> ChannelKey {
         ChannelKey(appKey: connection.app.key, name: name)
     }
 

@@ -66,7 +66,7 @@ extension ServerMachine {
 
     /// Checks the limits that apply to every event.
     func check(_ trigger: Trigger) throws(HTTPRefusal) {
-        guard !trigger.name.isEmpty, trigger.name.count <= profile.maximumEventNameLength else {
+        guard !trigger.name.isEmpty, trigger.name.unicodeScalars.count <= profile.maximumEventNameLength else {
             throw HTTPRefusal(
                 status: 400, reason: "Missing: name, a string of at most \(profile.maximumEventNameLength) characters")
         }
@@ -77,14 +77,10 @@ extension ServerMachine {
         guard trigger.channels.count <= profile.maximumChannelsPerTrigger else {
             throw HTTPRefusal(status: 400, reason: "At most \(profile.maximumChannelsPerTrigger) channels")
         }
-        for channel in trigger.channels where !isUserChannel(channel) {
+        for channel in trigger.channels where !ServerUser.isUserChannel(channel) {
             guard ChannelName(channel).problem(profile.channelLimits) == nil else {
                 throw HTTPRefusal(status: 400, reason: "Invalid channel name: \(channel)")
             }
         }
-    }
-
-    private func isUserChannel(_ channel: String) -> Bool {
-        channel.hasPrefix(ServerUser.channelPrefix) && channel != ServerUser.channelPrefix
     }
 }

@@ -64,7 +64,7 @@ public struct ServerMachine: Sendable {
         let openedAt: Instant
         var user: ServerUser?
         /// The subscribed channels, each with the user's id if the channel has members.
-        var subscriptions: [String: String?] = [:]
+        var subscriptions: [Name: Name?] = [:]
         var lastActivity: Instant
         var pingedAt: Instant?
         /// The arrival times of the client events of the last second.
@@ -79,8 +79,13 @@ public struct ServerMachine: Sendable {
     }
 
     struct ChannelKey: Hashable {
-        let appKey: String
-        let name: String
+        let appKey: Name
+        let name: Name
+
+        init(appKey: String, name: Name) {
+            self.appKey = Name(appKey)
+            self.name = name
+        }
     }
 
     /// The traits that vary between servers.
@@ -88,7 +93,7 @@ public struct ServerMachine: Sendable {
     let admission: Admission
     var apps: [ServerApp]
     /// The keys of the apps that were made for clients' unknown keys, whose secrets aren't known.
-    var newKeys: Set<String> = []
+    var newKeys: Set<Name> = []
     /// The endpoints that receive the webhooks of all apps, for apps that come later.
     var webhooksOfNewApps: [ServerApp.WebhookEndpoint] = []
     var connections: [ConnectionID: Connection] = [:]
@@ -201,7 +206,7 @@ public struct ServerMachine: Sendable {
         connections[id] = connection
         needsTime(by: deadline(of: connection))
         // The activity time-out came with protocol 7; older clients would not expect it.
-        let activityTimeout = request.parameters["protocol"] == "7" ? profile.activityTimeout : nil
+        let activityTimeout = request.queryFields["protocol"].map { Name($0) } == "7" ? profile.activityTimeout : nil
         effects.append(.send(ServerFrame.established(socketID: socketID, activityTimeout: activityTimeout), to: id))
         effects.append(.notice(.connected(id, appKey: app.key, socketID: socketID)))
     }

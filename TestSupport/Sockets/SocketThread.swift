@@ -11,7 +11,7 @@ import Musl
 
 /// Sockets and what is done with them. Used on a ``SocketThread`` only.
 protocol SocketCore: SendableMetatype {
-    /// What is known of it on other threads.
+    /// Numbers that other threads may read.
     associatedtype Counts: Sendable
 
     var counts: Counts { get }
@@ -133,7 +133,7 @@ final class SocketThread<Core: SocketCore>: Sendable {
     }
 }
 
-/// What a thread runs, in the form that the C function takes.
+/// The code that a thread runs, in the form that the C function takes.
 private final class ThreadBody: Sendable {
     let run: @Sendable () -> Void
 

@@ -131,7 +131,10 @@ public struct Redaction: Sendable {
     }
 
     private func replaceTexts(in text: String) -> String {
-        let text = texts.reduce(text) { $0.replacing($1, with: Self.marker) }
+        // By bytes: an accent after a secret makes its last character another one, and not the secret.
+        let text = texts.reduce(text) {
+            String(decoding: Array($0.utf8).replacing($1.utf8, with: Self.marker.utf8), as: UTF8.self)
+        }
         guard let encodedTexts, text.utf8.contains(UInt8(ascii: "%")) else { return text }
         let range = NSRange(location: 0, length: text.utf16.count)
         return encodedTexts.stringByReplacingMatches(in: text, range: range, withTemplate: Self.marker)

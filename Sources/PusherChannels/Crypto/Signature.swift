@@ -19,11 +19,13 @@ package enum Signature {
     }
 
     /// Returns the signature for an HTTP API request; `query` is every parameter but `auth_signature`.
-    package static func request(method: String, path: String, query: [String: String], secret: String) -> String {
+    package static func request(
+        method: String, path: String, query: some Sequence<(key: String, value: String)>, secret: String
+    ) -> String {
         let parameters =
             query
             .map { ($0.key.lowercased(), $0.value) }
-            .sorted { $0.0 < $1.0 }
+            .sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }
             .map { "\($0.0)=\($0.1)" }
             .joined(separator: "&")
         return hmacSHA256("\(method)\n\(path)\n\(parameters)", key: secret)

@@ -18,7 +18,7 @@ extension String {
 }
 
 /// Returns the text of an HTML form field; nil if an escape is broken or the decoded bytes aren't UTF-8.
-func formDecoded(_ bytes: some Sequence<UInt8>) -> String? {
+package func formDecoded(_ bytes: some Sequence<UInt8>) -> String? {
     var result: [UInt8] = []
     var rest = bytes.makeIterator()
     while let byte = rest.next() {

@@ -1,6 +1,6 @@
 import PusherChannels
 
-/// What a client says on its WebSocket.
+/// A message or a control frame of a client.
 enum ClientMessage {
     case text(String)
     case ping([UInt8])

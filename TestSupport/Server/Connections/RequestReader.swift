@@ -31,6 +31,8 @@ struct RequestRefusal: Error, Equatable {
     let status: Int
     let reason: String
 
+    fileprivate static let notHTTP = malformed("A request has no control characters; HTTP without TLS is spoken here")
+
     fileprivate static func malformed(_ reason: String) -> RequestRefusal { RequestRefusal(status: 400, reason: reason) }
 }
 
@@ -94,6 +96,8 @@ struct RequestReader {
             guard bytes.count < Self.headLimit else {
                 throw RequestRefusal(status: 431, reason: "The head of a request has \(Self.headLimit) bytes at most")
             }
+            // Checked at once, because a client that speaks TLS waits for the server as the server waits for it.
+            guard byte >= 0x20 && byte != 0x7F || [0x09, 0x0A, 0x0D].contains(byte) else { throw .notHTTP }
             bytes.append(byte)
             guard byte == UInt8(ascii: "\n"), endsWithEmptyLine else { continue }
             defer { bytes = [] }
@@ -148,7 +152,7 @@ extension RequestHead {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }[...]
         let parts = (lines.popFirst() ?? []).split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard parts.count == 3, Self.isToken(parts[0]), parts[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+        guard parts.count == 3, Self.isToken(parts[0]), parts[1].allSatisfy({ $0 > 0x20 }) else {
             throw .malformed("The first line is none of a request")
         }
         guard parts[2].starts(with: "HTTP/1.".utf8), parts[2].count == 8,
@@ -162,7 +166,7 @@ extension RequestHead {
         for line in lines where !line.isEmpty {
             // A line that begins with white space would continue the one before it, which is obsolete, and a way to smuggle (5.2).
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), Self.isToken(line[..<colon]),
-                line[colon...].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+                !line[colon...].contains(UInt8(ascii: "\r"))
             else { throw .malformed("A line of the head is no field") }
             var value = line[(colon + 1)...].drop(while: Self.isSpace)
             while let last = value.last, Self.isSpace(last) { value.removeLast() }

@@ -23,7 +23,7 @@ protocol WebSocketSession: Sendable {
     func end(saying reply: OutgoingFrame?)
 }
 
-/// What a connection needs of its server.
+/// The settings and closures that a connection has from its server.
 struct ServerTerms: Sendable {
     /// The largest number of bytes of a request's body or a message.
     let limit: Int
@@ -56,7 +56,7 @@ final class ServerConnection {
 
     private let descriptor: Int32
     private let terms: ServerTerms
-    private let answer: @Sendable (ServerReply) -> Void
+    private let handOver: @Sendable (ServerReply) -> Void
     private let wake: @Sendable () -> Void
 
     private var phase = Phase.request
@@ -75,15 +75,15 @@ final class ServerConnection {
     private var patience: ClosePatience?
 
     /// - Parameters:
-    ///   - answer: Gives a reply to ``take(_:at:)``, from any thread.
+    ///   - handOver: Makes the thread call ``take(_:at:)`` with a reply, from any thread.
     ///   - wake: Makes the thread call ``advance(at:with:)``, from any thread.
     init(
-        _ descriptor: Int32, _ terms: ServerTerms, answer: @escaping @Sendable (ServerReply) -> Void,
+        _ descriptor: Int32, _ terms: ServerTerms, handOver: @escaping @Sendable (ServerReply) -> Void,
         wake: @escaping @Sendable () -> Void
     ) {
         self.descriptor = descriptor
         self.terms = terms
-        self.answer = answer
+        self.handOver = handOver
         self.wake = wake
         reader = RequestReader(bodyLimit: terms.limit)
         frames = ClientFrames(limit: terms.limit)
@@ -216,7 +216,7 @@ final class ServerConnection {
             leftover = Array(cursor.take(upTo: cursor.remaining))
             head = request.head
             phase = .reply
-            task = Task { [terms, answer] in answer(await terms.reply(request)) }
+            task = Task { [terms, handOver] in handOver(await terms.reply(request)) }
             reader = RequestReader(bodyLimit: terms.limit)
         } catch {
             terms.refuse(reader.head, error)

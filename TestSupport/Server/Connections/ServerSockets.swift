@@ -59,7 +59,7 @@ struct ServerSockets: SocketCore {
         let number = accepted
         connections[number] = ServerConnection(
             descriptor, terms,
-            answer: { [weak inbox] reply in inbox?.post { $0.take(reply, for: number) } },
+            handOver: { [weak inbox] reply in inbox?.post { $0.take(reply, for: number) } },
             wake: { [weak inbox] in inbox?.post { $0.connections[number]?.isTouched = true } })
     }
 

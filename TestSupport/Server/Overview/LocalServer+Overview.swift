@@ -22,7 +22,7 @@ extension LocalServer {
     /// Publishes an event in one app, as its backend does, and returns the outcome.
     package func tryToPublish(channel: String, event: String, data: String, appKey: String) -> PublishResult {
         core.change { machine, _, effects in
-            guard machine.apps.contains(where: { $0.key == appKey }) else { return .refused(reason: "There is no such app.") }
+            guard machine.apps.contains(where: { $0.hasKey(appKey) }) else { return .refused(reason: "There is no such app.") }
             let receivers = machine.publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
             guard case .notice(.publishRefused(_, _, let reason))? = effects.last else { return .published(receivers: receivers) }
             return .refused(reason: reason)

@@ -79,15 +79,15 @@ extension ServerMachine {
         let channels = connection.subscriptions.keys
         return ServerOverview.Connection(
             number: id.number, app: Excerpt(name: connection.app.key), socketID: connection.socketID,
-            user: connection.user.map { Excerpt(name: $0.id) },
-            channels: list(channels.first(5, by: <), of: channels.count))
+            user: connection.user.map { Excerpt(name: $0.id.text) },
+            channels: list(channels.first(5, by: <).map(\.text), of: channels.count))
     }
 
     private func overview(of channel: ServerChannel, _ key: ChannelKey) -> ServerOverview.Channel {
         ServerOverview.Channel(
-            app: Excerpt(name: key.appKey), name: Excerpt(name: key.name), subscribers: channel.subscribers.count,
+            app: Excerpt(name: key.appKey.text), name: Excerpt(name: key.name.text), subscribers: channel.subscribers.count,
             members: ChannelName(key.name).kind == .presence
-                ? list(channel.memberIDs.prefix(10), of: channel.memberIDs.count) : nil)
+                ? list(channel.memberIDs.prefix(10).map(\.text), of: channel.memberIDs.count) : nil)
     }
 
     private func overview(of event: RecentEvents.Event, at now: Instant) -> ServerOverview.Event {

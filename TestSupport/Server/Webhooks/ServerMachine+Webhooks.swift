@@ -50,19 +50,19 @@ extension ServerMachine {
     ///   - appKey: The key of the app; `nil` for all apps, including those that come later.
     public mutating func addWebhook(_ endpoint: ServerApp.WebhookEndpoint, appKey: String? = nil) {
         if appKey == nil { webhooksOfNewApps.append(endpoint) }
-        for index in apps.indices where appKey == nil || apps[index].key == appKey {
+        for index in apps.indices where appKey.map(apps[index].hasKey) ?? true {
             apps[index].webhooks.append(endpoint)
         }
     }
 
     func secret(ofAppWithKey key: String) -> String? {
-        apps.first { $0.key == key }?.secret
+        apps.first { $0.hasKey(key) }?.secret
     }
 
     mutating func tellBackend(_ event: WebhookEvent, of app: ServerApp, into effects: inout [Effect]) {
         guard profile.sendsWebhooks, !endpoints(of: app.key).isEmpty else { return }
         // A user's own channel is internal to the server.
-        guard !event.channel.hasPrefix(ServerUser.channelPrefix) else { return }
+        guard !ServerUser.isUserChannel(event.channel.text) else { return }
         if let full = webhooks.add(event, of: app.key, at: now) { send(full, into: &effects) }
         needsTime(by: webhooks.deadline)
     }
@@ -80,7 +80,7 @@ extension ServerMachine {
     }
 
     private func endpoints(of appKey: String) -> [ServerApp.WebhookEndpoint] {
-        apps.first { $0.key == appKey }?.webhooks ?? []
+        apps.first { $0.hasKey(appKey) }?.webhooks ?? []
     }
 }
 

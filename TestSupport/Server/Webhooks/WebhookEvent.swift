@@ -21,9 +21,9 @@ public enum WebhookKind: String, Sendable, CaseIterable {
 /// An event that is reported to an app's backend.
 struct WebhookEvent: Hashable, Sendable {
     let kind: WebhookKind
-    let channel: String
+    let channel: Name
     /// The user who joined, left, or sent the event; only presence channels have users.
-    var userID: String?
+    var userID: Name?
     /// The client event's name, its data and its sender.
     var clientEvent: ClientEvent?
     /// The number of connections.
@@ -36,7 +36,7 @@ struct WebhookEvent: Hashable, Sendable {
     }
 
     init(
-        _ kind: WebhookKind, channel: String, userID: String? = nil, clientEvent: ClientEvent? = nil, count: Int? = nil
+        _ kind: WebhookKind, channel: Name, userID: Name? = nil, clientEvent: ClientEvent? = nil, count: Int? = nil
     ) {
         self.kind = kind
         self.channel = channel
@@ -47,8 +47,8 @@ struct WebhookEvent: Hashable, Sendable {
 
     /// The event as JSON for a webhook's body.
     var json: JSONValue {
-        var members: [Name: JSONValue] = ["name": .string(kind.rawValue), "channel": .string(channel)]
-        members["user_id"] = userID.map { .string($0) }
+        var members: [Name: JSONValue] = ["name": .string(kind.rawValue), "channel": .string(channel.text)]
+        members["user_id"] = userID.map { .string($0.text) }
         members["event"] = clientEvent.map { .string($0.name) }
         members["data"] = clientEvent?.data.map { .string($0) }
         members["socket_id"] = clientEvent.map { .string($0.socketID) }

@@ -11,7 +11,7 @@ struct WebhookQueue: Sendable {
 
     /// Identifies one departure in an app: of a channel or of one of its members.
     private struct Departure: Hashable {
-        let appKey: String
+        let appKey: Name
         let event: WebhookEvent
     }
 
@@ -26,7 +26,7 @@ struct WebhookQueue: Sendable {
     private var departures: [Departure: Instant] = [:]
     /// All departures in the order in which they are due, including cancelled ones.
     private var order = Deque<(departure: Departure, due: Instant)>()
-    private var open: [String: (batch: Batch, due: Instant)] = [:]
+    private var open: [Name: (batch: Batch, due: Instant)] = [:]
 
     init(departureDelay: Duration, window: Duration, maximumLength: Int) {
         self.departureDelay = departureDelay
@@ -42,13 +42,13 @@ struct WebhookQueue: Sendable {
     /// Adds an event, and returns the batch if that is now full.
     mutating func add(_ event: WebhookEvent, of appKey: String, at now: Instant) -> Batch? {
         if event.isDeparture {
-            let departure = Departure(appKey: appKey, event: event)
+            let departure = Departure(appKey: Name(appKey), event: event)
             departures[departure] = now + departureDelay
             order.append((departure, now + departureDelay))
             return nil
         }
         if let departure = event.departureTakenBack,
-            departures.removeValue(forKey: Departure(appKey: appKey, event: departure)) != nil
+            departures.removeValue(forKey: Departure(appKey: Name(appKey), event: departure)) != nil
         {
             return nil
         }
@@ -62,7 +62,7 @@ struct WebhookQueue: Sendable {
             order.popFirst()
             guard departures[departure] == time else { continue }
             departures[departure] = nil
-            if let full = put(departure.event, of: departure.appKey, at: time) { due.append(full) }
+            if let full = put(departure.event, of: departure.appKey.text, at: time) { due.append(full) }
         }
         for (appKey, entry) in open.sorted(by: { $0.key < $1.key }) where entry.due <= now {
             open[appKey] = nil

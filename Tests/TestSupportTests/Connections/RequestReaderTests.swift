@@ -80,6 +80,11 @@ struct RequestReaderTests {
         #expect(read(longest).0.count == 1)
     }
 
+    /// Its first byte says so.
+    @Test func `A client that speaks TLS isn't waited for`() {
+        #expect(read("\u{16}\u{3}\u{1}").1?.status == 400)
+    }
+
     @Test func `A client that waits to be told to go on is noticed once, and only while it has sent nothing`() {
         let head = "POST / HTTP/1.1\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n"
         for (sent, version, expected) in [

@@ -144,8 +144,8 @@ extension ResponseHead {
             minorVersion > 0 || connection.contains(where: { $0.isSameWord(as: "keep-alive") })
         else { return nil }
         let timeout = values("Keep-Alive").lazy.compactMap { parameter -> Int? in
-            let parts = parameter.lowercased().split(separator: "=", maxSplits: 1)
-            return parts.count == 2 && parts[0] == "timeout" ? Int(parts[1]) : nil
+            let parts = parameter.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1).map { String(Substring($0)) }
+            return parts.count == 2 && parts[0].isSameWord(as: "timeout") ? Int(parts[1]) : nil
         }.first
         guard let timeout else { return ResponseReader.idleTime }
         return timeout > 1 ? min(.seconds(timeout - 1), ResponseReader.idleTime) : nil
