@@ -8,6 +8,9 @@ struct Serve: AsyncParsableCommand {
         discussion: """
             WebSocket on /app/KEY, authorization on POST /pusher/auth and /pusher/user-auth, the HTTP API on /apps/ID. On / a page for a \
             browser on this machine: connections, channels and events, live, and a form that publishes one. It shows no secret.
+
+            All of it is for programs and web pages on this machine: it must be asked for as 127.0.0.1 or localhost, and a browser's \
+            requests must come from a page of one of these hosts, on any port. --allow-host and --allow-any-host let others in.
             """)
 
     @Option(help: "The port to listen on; 0 takes a free one.")
@@ -42,10 +45,14 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: """
-            A host name under which the page may be asked for, beside 127.0.0.1 and localhost; may be given several times. For a \
-            server that is reached through something that forwards to it: whoever gets there may publish.
+            A host name under which the server may be asked for, and whose web pages may use it, beside 127.0.0.1 and localhost; may \
+            be given several times. For a server that is reached through something that forwards to it: whoever gets there may use \
+            it, and publish on the page.
             """)
-    var pageHost: [String] = []
+    var allowHost: [String] = []
+
+    @Flag(help: "Serve requests under any host name, and of any web page that a browser on this machine shows.")
+    var allowAnyHost = false
 
     @Flag(help: ArgumentHelp("End with standard input, for a process that starts the server for itself.", visibility: .hidden))
     var untilInputEnds = false
@@ -57,8 +64,9 @@ struct Serve: AsyncParsableCommand {
                 throw ValidationError("--webhook \(requirement)")
             }
         }
-        for name in pageHost where !Self.isHostName(name) {
-            throw ValidationError("--page-host takes a host name alone, such as dev.example: no scheme, no port, no path")
+        if allowAnyHost, !allowHost.isEmpty { throw ValidationError("--allow-any-host leaves nothing for --allow-host") }
+        for name in allowHost where !Self.isHostName(name) {
+            throw ValidationError("--allow-host takes a host name alone, such as dev.example: no scheme, no port, no path")
         }
         guard imitated != nil else {
             let known = ServerProfile.byName.map(\.key).joined(separator: ", ")
@@ -115,6 +123,7 @@ struct Serve: AsyncParsableCommand {
         defer { notices.finish(within: .seconds(2)) }
         var settings = LocalServer.Settings(onEvent: { event in notices.add("\(event)") })
         settings.isForgetful = true
+        if !allowAnyHost { settings.allowedHosts = AllowedHosts(alsoNamed: allowHost) }
         var app = ServerApp(id: appID, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
         app.webhooks = webhook.map { ServerApp.WebhookEndpoint($0) }
         let server = try await LocalServer.start(
@@ -124,7 +133,7 @@ struct Serve: AsyncParsableCommand {
         // Otherwise the file would go with the server, which a task may hold until the process ends.
         defer { if let authority { try? FileManager.default.removeItem(at: authority) } }
         if let authority { output("certificate authority in \(authority.path)") }
-        if page { LivePage(profile: profile, hostNames: Set(pageHost.map { $0.lowercased() })).show(server) }
+        if page { LivePage(profile: profile).show(server) }
         output("listening on \(server.url)")
         if page { output("live page on \(server.url)/") }
         if untilInputEnds { endWithInput() }

@@ -121,8 +121,8 @@ import TestSupport
     }
 
     @Test(arguments: [
-        ["--profile", "nobody"], ["--encryption-master-key", "short"], ["--page-host", "http://dev.example"],
-        ["--page-host", "dev.example:6001"],
+        ["--profile", "nobody"], ["--encryption-master-key", "short"], ["--allow-host", "http://dev.example"],
+        ["--allow-host", "dev.example:6001"], ["--allow-any-host", "--allow-host", "dev.example"],
     ])
     func serveRefusesWhatMakesNoSense(arguments: [String]) async throws {
         try await withWatchdog {

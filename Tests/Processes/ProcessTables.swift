@@ -137,6 +137,15 @@ package enum ProcessTables {
             })
     }
 
+    /// Returns the processor time that another process has taken so far, to the hundredth of a second.
+    package static func processorTime(of process: pid_t) throws -> Duration {
+        let line = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+        // The name, which comes before in parentheses, may have spaces. Then the 12th and 13th are the program's and the system's time.
+        let fields = line.split(separator: ")").last?.split(separator: " ") ?? []
+        let ticks = fields.dropFirst(11).prefix(2).compactMap { Int($0) }.reduce(0, +)
+        return .milliseconds(ticks * 1000 / sysconf(Int32(_SC_CLK_TCK)))
+    }
+
     /// Returns the resident memory of another process in kilobytes: the current amount, or the maximum so far.
     package static func residentMemory(of process: pid_t, atMost: Bool) throws -> Int? {
         try memory(of: process, atMost ? "VmHWM:" : "VmRSS:")
