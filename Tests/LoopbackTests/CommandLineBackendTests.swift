@@ -44,6 +44,26 @@ import TestSupport
         }
     }
 
+    /// soketi sends its refusals so.
+    @Test(arguments: [
+        ["trigger", "news", "headline", "text"], ["trigger", "--batch"], ["terminate", "ann"], ["channels"],
+        ["channels", "news"],
+        ["users", "presence-a"],
+    ])
+    func aRefusalWithASuccessStatusIsAFailure(arguments: [String]) async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            server.stub(
+                RequestMatcher(where: { _ in true }), StubResponse(text: #"{"error":"The app 1 could not be found.","code":404}"#)
+            )
+            let run = try await run(arguments, server.environment, input: #"{"channel":"a","event":"e"}"#)
+            #expect(run.end == .exit(1))
+            #expect(run.output == [])
+            #expect(run.errors.last?.contains("error 404: \"The app 1 could not be found.\"") == true, "\(run.errors)")
+            await server.stop()
+        }
+    }
+
     /// The digest of a body isn't used for security, but the protocol requires it.
     @Test func triggerPublishesWhereTheSystemAllowsFIPSAlone() async throws {
         try await withWatchdog {

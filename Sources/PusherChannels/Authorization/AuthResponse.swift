@@ -34,14 +34,18 @@ enum AuthResponse {
         let body = String(decodingWithoutMark: data ?? Data())
         failure.body = body
         guard (200..<300).contains(response.statusCode) else { return .failure(failure) }
-        do {
-            return .success(try read(try parse(body)))
+        failure.body = nil  // It was meant to hold an authorization and may contain part of one.
+        do throws(Unusable) {
+            let json = try parse(body)
+            guard let refusal = RefusalInBody(json, insteadOf: "auth") else { return .success(try read(json)) }
+            failure.message += " and \(refusal)"
+            failure.status = refusal.status ?? failure.status
+            failure.isRetryable = refusal.status.map(HTTPStatus.isTemporary) ?? true
         } catch {
             failure.message += ", but \(error.problem)"
             failure.isRetryable = true  // Probably a gateway's page, not the endpoint's own response.
-            failure.body = nil  // It was meant to hold an authorization and may contain part of one.
-            return .failure(failure)
         }
+        return .failure(failure)
     }
 
     /// The reason why a response holds no authorization.

@@ -23,13 +23,22 @@ extension FailedAttempt {
     /// Creates the failure of an unsuccessful response.
     init(_ response: HTTPURLResponse, body: Data, of call: HTTPAPICall) {
         let status = response.statusCode
-        let failure = HTTPAPIFailure(status: status)
         let words = String(decoding: body.prefix(1000), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         let quotation = words.isEmpty ? "" : ": \"\(words.inLogLine())\""
-        let advice = failure.advice(for: call).map { "; \($0)" } ?? ""
         let place = status / 100 == 3 ? response.value(forHTTPHeaderField: "Location") : nil
         let direction = place.map { ", which leads to \($0.addressWithoutSecrets.inLogLine())" } ?? ""
-        let message = "the HTTP API answered with status \(status)\(direction)\(quotation)\(advice)"
+        self.init("\(direction)\(quotation)", in: response, meaning: status, of: call)
+    }
+
+    /// Creates the failure of a response whose status says success, and whose body a refusal.
+    init(_ refusal: RefusalInBody, in response: HTTPURLResponse, of call: HTTPAPICall) {
+        self.init(" and \(refusal)", in: response, meaning: refusal.status ?? response.statusCode, of: call)
+    }
+
+    private init(_ details: String, in response: HTTPURLResponse, meaning status: Int, of call: HTTPAPICall) {
+        let failure = HTTPAPIFailure(status: status)
+        let advice = failure.advice(for: call).map { "; \($0)" } ?? ""
+        let message = "the HTTP API answered with status \(response.statusCode)\(details)\(advice)"
         error = PusherError(.httpAPI(failure), code: status, message: message, retryAfter: response.retryAfter)
         remedy =
             switch failure {

@@ -21,14 +21,19 @@ struct HTTPAPICall: Sendable {
     let parameters: [String: String]
     let body: Data
     let repetition: Repetition
+    /// The member that the response to this call may have, and a refusal doesn't; nil if a server's addition may answer with
+    /// anything.
+    let member: Name?
 
-    static func get(_ path: String, _ parameters: [String: String?] = [:]) -> HTTPAPICall {
+    static func get(_ path: String, _ parameters: [String: String?] = [:], member: Name?) -> HTTPAPICall {
         HTTPAPICall(
-            method: .get, path: path, parameters: parameters.compactMapValues { $0 }, body: Data(), repetition: .harmless)
+            method: .get, path: path, parameters: parameters.compactMapValues { $0 }, body: Data(), repetition: .harmless,
+            member: member)
     }
 
-    static func post(_ path: String, _ body: String, repetition: Repetition) -> HTTPAPICall {
-        HTTPAPICall(method: .post, path: path, parameters: [:], body: Data(body.utf8), repetition: repetition)
+    static func post(_ path: String, _ body: String, repetition: Repetition, member: Name?) -> HTTPAPICall {
+        HTTPAPICall(
+            method: .post, path: path, parameters: [:], body: Data(body.utf8), repetition: repetition, member: member)
     }
 
     /// Returns a path of segments that a user chose. Characters of channel names stay as they are, because official libraries

@@ -10,10 +10,10 @@ struct HTTPAPIClient: Sendable {
     let retryPolicy: RetryPolicy
     let environment: PusherEnvironment
 
-    /// Returns the body of the response to a successful call.
+    /// Returns the response to a successful call.
     ///
     /// - Throws: A ``PusherError``; or `CancellationError` if the task was cancelled, even after the request was sent.
-    func response(to call: HTTPAPICall) async throws -> Data {
+    func response(to call: HTTPAPICall) async throws -> HTTPAPIResponse {
         let delays = ExponentialDelay(initial: retryPolicy.initialDelay, maximum: retryPolicy.maximumDelay)
         var random = SplitMix64(seed: environment.randomSeed())
         var failures = 0
@@ -33,7 +33,7 @@ struct HTTPAPIClient: Sendable {
         }
     }
 
-    private func attempt(_ call: HTTPAPICall, resends: Int) async throws -> Data {
+    private func attempt(_ call: HTTPAPICall, resends: Int) async throws -> HTTPAPIResponse {
         try Task.checkCancellation()
         let request = try signer.request(for: call, at: environment.wallClock())
         let reply: (body: Data, response: HTTPURLResponse)
@@ -50,7 +50,9 @@ struct HTTPAPIClient: Sendable {
         guard (200..<300).contains(reply.response.statusCode) else {
             throw FailedAttempt(reply.response, body: reply.body, of: call)
         }
-        return reply.body
+        let response = HTTPAPIResponse(reply.body, to: call)
+        if let refusal = response.refusal { throw FailedAttempt(refusal, in: reply.response, of: call) }
+        return response
     }
 
     private func canRepeat(_ call: HTTPAPICall, after failure: FailedAttempt) -> Bool {

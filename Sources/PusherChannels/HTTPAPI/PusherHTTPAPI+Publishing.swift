@@ -23,7 +23,7 @@ extension PusherHTTPAPI {
     ) async throws -> [PusherChannelInfo] {
         let event = try PublishedEvent(
             channels: channels, name: eventName, data: data, excluding: socketID, info: info, options: options, encoder: encoder)
-        let told = try await publish("/events", event.json)?["channels"]
+        let told = try await publish("/events", event.json, member: "channels")["channels"]
         return channels.map { PusherChannelInfo($0, told?[$0], decryptedWith: options.encryptionMasterKeys) }
     }
 
@@ -45,7 +45,7 @@ extension PusherHTTPAPI {
                 info: event.info, options: options, encoder: encoder
             ).jsonInBatch
         }
-        let told = try await publish("/batch_events", ["batch": .array(batch)])?["batch"]?.arrayValue ?? []
+        let told = try await publish("/batch_events", ["batch": .array(batch)], member: "batch")["batch"]?.arrayValue ?? []
         return events.enumerated().map { index, event in
             PusherChannelInfo(
                 event.channel, index < told.count ? told[index] : nil, decryptedWith: options.encryptionMasterKeys)
@@ -61,14 +61,12 @@ extension PusherHTTPAPI {
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func sendToUser(_ userID: String, eventName: String, data: some Encodable) async throws {
         let event = try PublishedEvent(userID: userID, name: eventName, data: data, options: options, encoder: encoder)
-        _ = try await publish("/events", event.json)
+        _ = try await publish("/events", event.json, member: "channels")
     }
 
-    /// Returns the server's response to a successful publish; nil if it can't be read, because an error would make callers
-    /// publish the event again.
-    private func publish(_ path: String, _ body: JSONValue) async throws -> JSONValue? {
-        let response = try await client.response(to: .post(path, body.text, repetition: .again))
-        return try? JSONValue(parsing: String(decoding: response, as: UTF8.self))
+    /// Returns the server's response to a successful publish, a JSON object.
+    private func publish(_ path: String, _ body: JSONValue, member: Name) async throws -> JSONValue {
+        try await client.response(to: .post(path, body.text, repetition: .again, member: member)).object
     }
 
     var encoder: JSONEncoder { client.environment.jsonEncoder() }

@@ -16,14 +16,15 @@ extension PusherHTTPAPI {
             throw PusherError(
                 .invalidRequest, message: "userCount can be asked for with a prefix that begins with presence- only")
         }
-        let response = try await query(.get("/channels", ["filter_by_prefix": prefix, "info": info.parameter]))
-        switch response["channels"] {
+        let response = try await client.response(
+            to: .get("/channels", ["filter_by_prefix": prefix, "info": info.parameter], member: "channels"))
+        switch try response.object["channels"] {
         case .object(let channels):
             return channels.sorted { $0.key < $1.key }.map { name, json in
                 PusherChannelInfo(name.text, json, decryptedWith: options.encryptionMasterKeys)
             }
         case .array(let channels) where channels.isEmpty: return []  // PHP's way to write an empty object.
-        default: throw Self.unreadable("it has no object \"channels\"")
+        default: throw response.unreadable("it has no object \"channels\"")
         }
     }
 
@@ -38,8 +39,10 @@ extension PusherHTTPAPI {
         try options.limits.checkChannel(name)
         if info.contains(.userCount) { try checkPresence(name) }
         let path = try HTTPAPICall.path(["channels", name])
-        let response = try await query(.get(path, ["info": info.parameter]))
-        return PusherChannelInfo(name, response, decryptedWith: options.encryptionMasterKeys)
+        let response = try await client.response(to: .get(path, ["info": info.parameter], member: "occupied"))
+        let told = PusherChannelInfo(name, try response.object, decryptedWith: options.encryptionMasterKeys)
+        guard told != PusherChannelInfo(name, nil, decryptedWith: []) else { throw response.unreadable("it has no \"occupied\"") }
+        return told
     }
 
     /// Returns the ids of the users in a presence channel.
@@ -48,8 +51,9 @@ extension PusherHTTPAPI {
     public func users(of channel: String) async throws -> [String] {
         try options.limits.checkChannel(channel)
         try checkPresence(channel)
-        let response = try await query(.get(try HTTPAPICall.path(["channels", channel, "users"])))
-        guard let users = response["users"]?.arrayValue else { throw Self.unreadable("it has no array \"users\"") }
+        let path = try HTTPAPICall.path(["channels", channel, "users"])
+        let response = try await client.response(to: .get(path, member: "users"))
+        guard let users = try response.object["users"]?.arrayValue else { throw response.unreadable("it has no array \"users\"") }
         return users.compactMap { $0["id"]?.identifier }
     }
 
@@ -60,24 +64,12 @@ extension PusherHTTPAPI {
     public func terminateConnections(ofUser userID: String) async throws {
         try options.limits.checkUserID(userID)
         let path = try HTTPAPICall.path(["users", userID, "terminate_connections"])
-        _ = try await client.response(to: .post(path, "{}", repetition: .harmless))
+        _ = try await client.response(to: .post(path, "{}", repetition: .harmless, member: "ok")).object
     }
 
     private func checkPresence(_ channel: String) throws(PusherError) {
         guard ChannelName(channel).kind == .presence else {
             throw PusherError(.invalidRequest, message: "\(channel.inLogLine()) has no users: only presence channels do")
         }
-    }
-
-    private func query(_ call: HTTPAPICall) async throws -> JSONValue {
-        let response = try await client.response(to: call)
-        guard let json = try? JSONValue(parsing: String(decodingWithoutMark: response)), json.objectValue != nil else {
-            throw Self.unreadable("it is no JSON object")
-        }
-        return json
-    }
-
-    private static func unreadable(_ problem: String) -> PusherError {
-        PusherError(.httpAPI(.unreadableResponse), message: "the HTTP API's response can't be read: \(problem)")
     }
 }

@@ -18,7 +18,7 @@ extension PusherHTTPAPI {
         guard Set(parameters.keys.map { Name($0.lowercased()) }).count == parameters.count else {
             throw PusherError(.invalidRequest, message: "parameters whose names differ in case alone can't be signed")
         }
-        return try await client.response(to: .get(try Self.checked(path), parameters))
+        return try await client.response(to: .get(try Self.checked(path), parameters, member: nil)).body
     }
 
     /// Makes a signed POST request, for a server's additions to the API. It is retried only as a publish would be.
@@ -30,7 +30,7 @@ extension PusherHTTPAPI {
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func post(_ path: String, body: some Encodable) async throws -> Data {
         let text = try encoder.text(of: body, what: "the body")
-        return try await client.response(to: .post(try Self.checked(path), text, repetition: .again))
+        return try await client.response(to: .post(try Self.checked(path), text, repetition: .again, member: nil)).body
     }
 
     private static func checked(_ path: String) throws(PusherError) -> String {

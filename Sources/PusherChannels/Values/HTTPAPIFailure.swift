@@ -1,4 +1,6 @@
 /// The reason why a request to the HTTP API failed; the ``PusherError`` of this kind has the details.
+///
+/// A refusal that comes with a success status, as all of soketi's do, counts as the status that its body names as `code`.
 public enum HTTPAPIFailure: Equatable, Sendable {
     /// The server was not reached, or no connection to it was free in time. Nothing was carried out.
     case unreachable
@@ -20,9 +22,10 @@ public enum HTTPAPIFailure: Equatable, Sendable {
     /// A status from 500 to 599. The request may still have been carried out: a gateway may send such a status although the
     /// server succeeded.
     case serverError
-    /// Any other unsuccessful status, such as a redirect, which isn't followed.
+    /// Any other unsuccessful status, such as a redirect, which isn't followed; or a refusal that names none.
     case unexpectedStatus
-    /// The request succeeded, but the response can't be read as a reply to this call.
+    /// The status says success, but the response isn't a reply to this call: it may come from a proxy. The request may have been
+    /// carried out.
     case unreadableResponse
 
     /// Indicates whether the request may have been carried out. Repeating a publish may then publish it twice.

@@ -39,6 +39,34 @@ import FoundationNetworking
         }
     }
 
+    private static let refusals: [(body: String, status: Int, isRetryable: Bool)] = [
+        (#"{"error":"why\u001b","code":401}"#, 401, false), (#"{"error":"why\u001b","code":403}"#, 403, false),
+        (#"{"error":"why\u001b","code":503}"#, 503, true), (#"{"error":"why\u001b","code":429,"auth":null}"#, 429, true),
+        (#"{"error":"why\u001b","code":7}"#, 200, true), (#"{"error":"why\u001b","shared_secret":"s3cret"}"#, 200, true),
+    ]
+
+    // Proves P14.2, P14.3.
+    @Test(arguments: refusals) func aRefusalWithASuccessStatus(body: String, status: Int, isRetryable: Bool) throws {
+        let url = try #require(URL(string: "http://auth.example/"))
+        let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+        let result = AuthResponse.read(Data(body.utf8), response, nil) { json throws(AuthResponse.Unusable) in json }
+        let failure = #expect(throws: AuthorizationFailure.self) { try result.get() }
+        let error = status == 200 ? "an error" : "error \(status)"
+        #expect(failure?.message == #"the authorization endpoint answered with status 200 and \#(error): "why\u{1b}""#)
+        #expect(failure?.status == status)
+        #expect(failure?.isRetryable == isRetryable)
+        #expect(failure?.body == nil)
+    }
+
+    // Proves P14.2.
+    @Test func anErrorBesideAnAuthorizationIsNone() throws {
+        let url = try #require(URL(string: "http://auth.example/"))
+        let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+        let body = Data(#"{"auth":"k:s","error":"","code":403}"#.utf8)
+        let result = AuthResponse.read(body, response, nil) { json throws(AuthResponse.Unusable) in json["auth"] }
+        #expect(try result.get() == "k:s")
+    }
+
     // Proves P14.14.
     @Test(
         arguments: [

@@ -48,6 +48,7 @@ extension ErrorScenario {
         status("The HTTP API finds the event too large", 413),
         status("There were too many requests", 429),
         status("The HTTP API is broken", 500),
+        status("The HTTP API refuses with a success status", 200, #"{"error":"The secret authentication failed","code":401}"#),
         ErrorScenario("The HTTP API sends the request elsewhere") {
             let rig = APIRig(options: onceOnly)
             rig.respond(302, "", headers: ["Location": "https://eu.example/apps/3/events"])

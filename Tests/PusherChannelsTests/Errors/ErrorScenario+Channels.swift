@@ -46,6 +46,9 @@ extension ErrorScenario {
         endpoint("The endpoint is broken, or too busy", .http(503)),
         endpoint("The endpoint answers with a page", StubResponse(status: 200, text: "<html>")),
         endpoint("The endpoint's answer is empty", StubResponse(status: 200, text: "")),
+        endpoint(
+            "The endpoint says no with a success status",
+            StubResponse(status: 200, text: #"{"error":"Not for you","code":403}"#)),
         endpoint("The endpoint's answer lacks the signature", StubResponse(status: 200, text: #"{"ok":true}"#)),
         endpoint(
             "The endpoint's answer lacks an encrypted channel's key", StubResponse(status: 200, text: #"{"auth":"k:s"}"#),

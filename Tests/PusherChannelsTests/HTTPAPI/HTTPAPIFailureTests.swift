@@ -64,7 +64,7 @@ import FoundationNetworking
         (200, "/b", nil), (404, "/b", "; check the app's id and the host"),
     ])
     func aRedirectSaysWhere(status: Int, location: String, words: String?) async throws {
-        rig.respond(status, "", headers: ["Location": location])
+        rig.respond(status, words == nil ? "{}" : "", headers: ["Location": location])
         guard let words else { return try await APICall.trigger.run(on: rig.api) }
         let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
         #expect(error?.message == "the HTTP API answered with status \(status)\(words)")

@@ -33,7 +33,7 @@ import Testing
     }
 
     private static func body(for call: APICall) -> String {
-        call == .users ? #"{"users":[]}"# : #"{"channels":{}}"#
+        call == .users ? #"{"users":[]}"# : #"{"channels":{},"occupied":true}"#
     }
 
     /// The first two attempts fail; the third would succeed.

@@ -33,7 +33,7 @@ import FoundationNetworking
             appID: "3", key: APIRig.key, secret: APIRig.secret, host: .cluster("eu"), port: nil, useTLS: true, path: nil,
             timeout: .seconds(15))
         let call = HTTPAPICall.post(
-            "/events", #"{"name":"foo","channels":["project-3"],"data":"{\"some\":\"data\"}"}"#, repetition: .again)
+            "/events", #"{"name":"foo","channels":["project-3"],"data":"{\"some\":\"data\"}"}"#, repetition: .again, member: nil)
         let request = try signer.request(for: call, at: Date(timeIntervalSince1970: 1_353_088_179.9))
         #expect(
             request.url?.absoluteString == "https://api-eu.pusher.com/apps/3/events?auth_key=278d425bdf160c739803"
@@ -125,7 +125,7 @@ import FoundationNetworking
     func anAttemptTakesAsLongAsItMay(timeout: Duration, seconds: TimeInterval) throws {
         let signer = RequestSigner(
             appID: "3", key: "k", secret: "s", host: .host("h"), port: nil, useTLS: true, path: nil, timeout: timeout)
-        #expect(try signer.request(for: .get("/channels"), at: Date()).timeoutInterval == seconds)
+        #expect(try signer.request(for: .get("/channels", member: "channels"), at: Date()).timeoutInterval == seconds)
     }
 
     /// Official libraries sign and send names as they are; other characters that a user's ID may contain are escaped in both.
