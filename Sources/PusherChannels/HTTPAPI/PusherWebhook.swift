@@ -46,8 +46,8 @@ public struct PusherWebhook: Equatable, Sendable {
 extension PusherWebhook {
     /// Reads the body of a webhook; nil if it isn't one.
     init?(_ text: String, opening keys: [EncryptionMasterKey]) {
-        guard let body = WebhookBody(text), let milliseconds = body.time, let texts = body.events else { return nil }
-        time = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+        guard let body = WebhookBody(text), let seconds = body.time, let texts = body.events else { return nil }
+        time = Date(timeIntervalSince1970: seconds)
         events = texts.map { Event($0, opening: keys) }
     }
 }

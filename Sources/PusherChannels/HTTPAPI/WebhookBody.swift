@@ -2,8 +2,8 @@
 ///
 /// A client's event may be nested more deeply than is read. This makes only that event fail.
 struct WebhookBody {
-    /// The time in milliseconds.
-    private(set) var time: Int?
+    /// The time in seconds.
+    private(set) var time: Double?
     private(set) var events: [String]?
 
     /// Reads a body; nil if it isn't a JSON object.
@@ -29,10 +29,17 @@ struct WebhookBody {
                 events = try Self.elements(&scanner)
             } else {
                 let value = try Self.text(&scanner)
-                if scanner.isText(key, "time_ms") { time = (try? JSONValue(parsing: value))?.integerValue }
+                if scanner.isText(key, "time_ms") { time = (try? JSONValue(parsing: value)).flatMap(Self.seconds) }
             }
         }
         try scanner.expectEnd()
+    }
+
+    /// Returns a time in seconds. Some servers write it as text (slanger), or in seconds (pusher-fake, ipe): below 10^11,
+    /// milliseconds would be of the year 1973 or earlier.
+    private static func seconds(_ time: JSONValue) -> Double? {
+        guard let number = time.integerValue ?? time.stringValue.flatMap({ Int($0) }) else { return nil }
+        return number < 100_000_000_000 ? Double(number) : Double(number) / 1000
     }
 
     private static func elements(_ scanner: inout JSONScanner) throws(JSONError) -> [String]? {

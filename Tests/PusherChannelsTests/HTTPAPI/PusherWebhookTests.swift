@@ -149,9 +149,50 @@ import Testing
             body: Data(Self.occupied.utf8), key: "key", signature: Self.signature)
     }
 
+    /// As real servers sent them; all official libraries take them.
+    // Proves P17.1, P17.4.
+    @Test(arguments: [
+        (  // pusher-fake 6.1.0
+            #"{"events":[{"channel":"cache-c","name":"cache_miss"}],"time_ms":1795775415}"#, 1_795_775_415,
+            "c91c4a7f1892ce1cb70d8b1d7f0889472a72a1e63cf4f89680786eecb3e8eedf"
+        ),
+        (  // ipe
+            #"{"time_ms":1795775416,"events":[{"name":"channel_occupied","channel":"cache-c"}]}"#, 1_795_775_416,
+            "732812e89bd3952aee38915ccafd349a3312b1bddf8898c76ea9b26e4d7b2a29"
+        ),
+        (  // slanger 0.6.0
+            #"{"time_ms":"1795775436779","events":[{"name":"channel_occupied","channel":"pub"}]}"#, 1_795_775_436.779,
+            "9c02c0dae9544ddeb1bf8a7aed6c5384879c4e145b59ed4da2c6532ec9e67fa0"
+        ),
+    ])
+    func aRealServersWebhookIsRead(body: String, seconds: TimeInterval, signature: String) throws {
+        let time = Date(timeIntervalSince1970: seconds)
+        let verifier = Self.verifier(secrets: ["local-key": "local-secret"], now: time)
+        let webhook = try verifier.verify(body: Data(body.utf8), key: "local-key", signature: signature)
+        #expect(webhook.time == time)
+        #expect(webhook.events.count == 1)
+    }
+
+    // Proves P17.4.
+    @Test(arguments: [
+        (#""1795775436779""#, 1_795_775_436.779), ("1795775436779", 1_795_775_436.779), ("1795775415", 1_795_775_415),
+        (#""1795775415""#, 1_795_775_415), ("99999999999", 99_999_999_999), ("100000000000", 100_000_000), ("-1", -1),
+    ])
+    func itsTimeMayBeTextOrInSeconds(written: String, seconds: TimeInterval) throws {
+        let body = #"{"time_ms":\#(written),"events":[]}"#
+        func verify(at time: TimeInterval) throws -> PusherWebhook {
+            try Self.verifier(now: Date(timeIntervalSince1970: time)).verify(
+                body: Data(body.utf8), key: "key", signature: hmacSHA256(body, key: "s3cret"))
+        }
+        #expect(try verify(at: seconds + 599).time == Date(timeIntervalSince1970: seconds))
+        #expect(throws: PusherWebhookError.outOfTime) { try verify(at: seconds + 601) }
+        #expect(throws: PusherWebhookError.outOfTime) { try verify(at: seconds - 601) }
+    }
+
     // Proves P17.5.
     @Test(arguments: [
-        "", "x", "[]", "7", "{}", #"{"time_ms":1}"#, #"{"events":[]}"#, #"{"time_ms":"x","events":[]}"#,
+        "", "x", "[]", "7", "{}", #"{"time_ms":1}"#, #"{"events":[]}"#, #"{"time_ms":"1s","events":[]}"#,
+        #"{"time_ms":"","events":[]}"#,
         #"{"time_ms":1,"events":{}}"#, #"{"time_ms":1.5,"events":[]}"#, String(repeating: "[", count: 100_000),
     ])
     func aBodyThatIsNoneIsAnError(body: String) {
