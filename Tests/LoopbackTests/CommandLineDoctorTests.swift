@@ -139,6 +139,36 @@ import TestSupport
         }
     }
 
+    /// It asks its clients to come back at once, with an error before the close or without.
+    @Test(arguments: [true, false]) func aServerThatShutsDown(saysSo: Bool) async throws {
+        try await withWatchdog {
+            let server = try RawServer { connection in
+                _ = try connection.upgrade()
+                if saysSo {
+                    try connection.send(.text(#"{"event":"pusher:error","data":{"code":4200,"message":"Server is closing."}}"#))
+                }
+                try connection.send(.close(4200, "Server is closing."))
+            }
+            let run = try await doctor(["--port", String(server.port)])
+            #expect(run.end == .exit(75), "\(run.text)")
+            #expect(run.failure?["step"] == "protocol", "\(run.text)")
+            #expect(run.failure?["detail"]?.contains("Server is closing.") == true, "\(run.text)")
+            #expect(run.failure?["advice"]?.hasPrefix("The server asks clients to come back") == true, "\(run.text)")
+        }
+    }
+
+    /// Sockudo refuses a key in this way.
+    @Test func aServerThatHangsUpWithoutAWord() async throws {
+        try await withWatchdog {
+            let server = try RawServer { _ = try $0.upgrade() }
+            let run = try await doctor(["--port", String(server.port), "--key", "wrong"])
+            #expect(run.end == .exit(75), "\(run.text)")
+            #expect(run.failure?["step"] == "protocol", "\(run.text)")
+            #expect(run.failure?["detail"]?.contains("as was the one before") == true, "\(run.text)")
+            #expect(run.failure?["advice"]?.hasPrefix("Check --key") == true, "\(run.text)")
+        }
+    }
+
     @Test func anEndpointThatRefuses() async throws {
         try await withWatchdog {
             let (server, port, endpoint, file) = try await server()

@@ -38,7 +38,7 @@ struct WebhookBody {
     /// Returns a time in seconds. Some servers write it as text (slanger), or in seconds (pusher-fake, ipe): below 10^11,
     /// milliseconds would be of the year 1973 or earlier.
     private static func seconds(_ time: JSONValue) -> Double? {
-        guard let number = time.integerValue ?? time.stringValue.flatMap({ Int($0) }) else { return nil }
+        guard let number = time.integerValue else { return nil }
         return number < 100_000_000_000 ? Double(number) : Double(number) / 1000
     }
 

@@ -93,6 +93,7 @@ extension ConnectionMachine {
 
     mutating func socketOpened(_ attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]) {
         guard attempt == self.attempt, case .opening = phase else { return }
+        silentUpgrades += 1
         enter(.establishing(deadline: now + configuration.timeouts.establish), into: &effects)
     }
 
@@ -121,6 +122,7 @@ extension ConnectionMachine {
         _ closure: WebSocketClosure, attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]
     ) {
         guard attempt == self.attempt else { return }
+        if case .failed = closure, case .establishing = phase {} else { silentUpgrades = 0 }
         switch phase {
         case .idle, .shutDown, .waiting:
             break  // The attempt was given up before, so its end needs no report.
@@ -145,7 +147,7 @@ extension ConnectionMachine {
         switch closure {
         case .failed(let failure):
             if failure.kind == .connectionLost, let explanation = explanationOfPlainClose { return explanation }
-            let error = PusherError(.transport(failure.kind), message: failure.message)
+            let error = PusherError(.transport(failure.kind), message: failure.message + likelyCause(of: failure))
             effects.append(.deliver(.error(error)))
             // An unsupported request would fail in the same way next time.
             return (failure.kind == .unsupported ? .stop : .backOff(atLeast: .zero), error)
@@ -158,6 +160,14 @@ extension ConnectionMachine {
             if code.deservesReport { effects.append(.deliver(.error(error))) }
             return (code.reaction, error)
         }
+    }
+
+    /// Returns the likely cause of a loss, to put after its message, if nothing came after the last two upgrades; otherwise an
+    /// empty text. Sockudo refuses a key in this way.
+    private func likelyCause(of failure: WebSocketFailure) -> String {
+        guard case .establishing = phase, failure.kind == .connectionLost, silentUpgrades > 1 else { return "" }
+        return
+            ", as was the one before, and neither had a message: check the key, and that its app is enabled (Sockudo refuses so)"
     }
 
     /// Returns the error for a server's message, with advice on its code.

@@ -5,7 +5,7 @@ extension ConnectionMachine {
     ) {
         guard attempt == self.attempt else { return }
         switch phase {
-        case .establishing: break
+        case .establishing: silentUpgrades = 0
         case .connected: noteActivity(at: now)
         case .idle, .shutDown, .opening, .waiting, .closing: return
         }
@@ -26,10 +26,12 @@ extension ConnectionMachine {
         let error = PusherError(.malformedMessage, message: "\(frame)")
         switch phase {
         case .establishing where frame.endsAttempt:
+            silentUpgrades = 0
             effects.append(.closeSocket(attempt, code: 1002, reason: ""))
             effects.append(.deliver(.error(error)))
             connectionEnded(.backOff(atLeast: .zero), because: error, at: now, into: &effects)
         case .establishing, .connected:
+            silentUpgrades = 0
             noteActivity(at: now)
             effects.append(.deliver(.error(error)))
         case .idle, .shutDown, .opening, .waiting, .closing: return

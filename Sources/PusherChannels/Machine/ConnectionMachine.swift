@@ -50,6 +50,8 @@ struct ConnectionMachine: Equatable, Sendable {
     private(set) var endReason: PusherError?
     /// The last error that the server reported, until it sends another message. It explains a plain close that follows.
     var lastServerError: PusherError?
+    /// The number of attempts in a row in which the server has sent nothing after the upgrade, the current one included.
+    var silentUpgrades = 0
     /// The error that ended the last connection or connection attempt, until another connection is established.
     var lastConnectionError: PusherError?
 
@@ -150,7 +152,9 @@ struct ConnectionMachine: Equatable, Sendable {
         case .receivedMalformed(let frame, let attempt):
             receivedMalformed(frame, attempt: attempt, at: now, into: &effects)
         case .receivedControlFrame(let attempt):
-            if attempt == self.attempt { noteActivity(at: now) }
+            guard attempt == self.attempt else { break }
+            silentUpgrades = 0
+            noteActivity(at: now)
         case .receivedLate(let age, let attempt):
             if attempt == self.attempt { noteDelay(of: age, at: now) }
         case .connect:

@@ -90,35 +90,61 @@ struct Doctor: AsyncParsableCommand {
                 useTLS: server.usesTLS, tls: route.tls, proxy: route.proxyConfiguration,
                 // Longer than all steps of a connection together: each has its own limit, whose error names the step.
                 timeouts: ConnectionTimeouts(open: .seconds(120)),
+                // Without this, a server that asks its clients to come back would be asked again and again.
+                reconnectPolicy: ReconnectPolicy(maximumRetries: 0),
                 logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }))
         let notifications = ClientNotifications()
         pusher.delegate = notifications
         if let userID = authorization.userID {
             pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) }
         }
-        pusher.connect()
         let error = await firstError(notifications.stream, of: pusher)
         await pusher.shutdown()
         return error
     }
 
+    /// Connects, and returns the reasons for the delegate's changes of state, one for each.
+    private func connect(_ pusher: Pusher) -> PusherStream<ConnectionStateChange>.AsyncIterator {
+        let states = pusher.connectionStates(buffering: StreamBuffering(limit: .max, byteLimit: .max))
+        pusher.connect()
+        return states.makeAsyncIterator()
+    }
+
     private func firstError(_ notifications: AsyncStream<ClientNotification>, of pusher: Pusher) async -> PusherError? {
+        var changes = connect(pusher)
         var serverError: PusherError?
+        var mayTryAgain = true
         for await notification in notifications {
             switch notification {
-            case .state(.connected):
-                guard authorizes else { return nil }
-                pusher.subscribe(channel)
+            case .state(let state):
+                let reason = (try? await changes.next())?.reason
+                if state == .connected {
+                    guard authorizes else { return nil }
+                    mayTryAgain = false
+                    pusher.subscribe(channel)
+                } else if state == .disconnected {
+                    // The client's error says more if the next attempt ends in the same way.
+                    guard mayTryAgain, serverError == nil, reason?.isLossOfConnection == true else {
+                        return serverError ?? reason ?? PusherError(.transport(.connectionLost), message: "the connection ended")
+                    }
+                    mayTryAgain = false
+                    changes = connect(pusher)
+                }
             case .subscribed: return nil
+            case .error(let error) where error.kind == .malformedMessage: return serverError ?? error
             // The channel's refusal follows it, or the connection's end.
             case .error(let error) where error.kind == .server: serverError = error
-            case .error(let error): return serverError ?? error
             case .subscriptionFailed(_, let error): return error
-            case .state(.disconnected):
-                return serverError ?? PusherError(.transport(.connectionLost), message: "the connection ended")
-            case .state, .gap, .decryptionFailed, .event, .memberAdded, .memberRemoved, .interrupted: break
+            case .error, .gap, .decryptionFailed, .event, .memberAdded, .memberRemoved, .interrupted: break
             }
         }
         return nil
+    }
+}
+
+extension PusherError {
+    /// Indicates whether the connection was made and then lost.
+    fileprivate var isLossOfConnection: Bool {
+        kind == .transport(.connectionLost) && DoctorStep(failedWith: self) == .protocol
     }
 }

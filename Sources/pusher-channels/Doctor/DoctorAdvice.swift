@@ -76,7 +76,11 @@ extension DoctorRoute {
         case (.server, 4004): "Close clients of the app, or raise its limit."
         case (.server, 4005): "Check --path: a server behind a proxy may have one."
         case (.server, 4007): "Use a server that speaks version 7 of the protocol."
+        case (.server, (4100...4299)?), (.attemptsExhausted, _):
+            "The server asks clients to come back: it starts, stops or is too busy. Try again; look at its log if that lasts."
         case (.timedOut, _): "Check that the host is a Channels server: it speaks WebSocket and says nothing."
+        case (.transport(.connectionLost), _) where error.message.contains("neither had a message"):
+            "Check --key, and that its app is enabled: some servers, such as Sockudo, hang up on others without a word."
         default: "Look at the server's log."
         }
     }

@@ -53,6 +53,18 @@ extension ErrorScenario {
             rig.socket.refuse(.connectionRefused, "ws.example:443 can't be reached: connection refused")
             return try await rig.error()
         },
+        ErrorScenario("The server hangs up after the upgrade, twice in a row") {
+            let rig = ClientRig.connected(server: .manual)
+            let end = WebSocketFailure(.connectionLost, "The connection was lost without a close frame")
+            for attempt in 1...2 {
+                rig.socket.accept()
+                rig.pusher.connection.webSocketDidClose(.failed(end), attempt: ConnectionAttempt(attempt))
+                rig.pusher.connect()
+            }
+            let told = try await rig.recorder.next { $0.failure?.message.contains("check the key") == true }
+            guard let error = told.failure else { throw NoError() }
+            return error
+        },
         ErrorScenario("The host, the port or a header can't be used") {
             let rig = ClientRig.connected(server: .manual)
             rig.socket.refuse(.unsupported, HTTPSyntax.noHost("ws.example:6001"))

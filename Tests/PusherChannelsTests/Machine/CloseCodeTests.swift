@@ -101,6 +101,55 @@ import Testing
         #expect(effects.errors == [PusherError(.transport(.connectionLost), message: "gone")])
     }
 
+    /// Plays attempts that lead to an upgrade and are then lost; returns their errors.
+    private func lostAttempts(_ transcript: inout Transcript, _ count: Int, hearing inputs: [Input] = []) -> [PusherError] {
+        (1...count).flatMap { _ -> [PusherError] in
+            transcript.play(.connect)
+            transcript.play(.socketOpened(transcript.attempt))
+            for input in inputs { transcript.play(input) }
+            return transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionLost, "gone")), transcript.attempt)).errors
+        }
+    }
+
+    // Proves P5.13.
+    @Test func aServerThatHangsUpAfterTwoUpgradesMayNotKnowTheKey() {
+        var transcript = Transcript()
+        let errors = lostAttempts(&transcript, 3)
+        #expect(errors.map(\.message.hasNoCause) == [true, false, false])
+        #expect(errors.last?.message.hasPrefix("gone, as was the one before") == true)
+        #expect(errors.allSatisfy { $0.kind == .transport(.connectionLost) && $0.isRetryable })
+        #expect(transcript.machine.state == .reconnecting)
+    }
+
+    // Proves P5.13.
+    @Test func whoSendsAnythingAfterTheUpgradeIsNotSilent() {
+        for attempt in 1...2 {
+            for input in [
+                Input.receivedControlFrame(ConnectionAttempt(attempt)), Transcript.input("x", ConnectionAttempt(attempt)),
+                Transcript.input(#"{"event":"e"}"#, ConnectionAttempt(attempt)),
+            ] {
+                var transcript = Transcript()
+                #expect(lostAttempts(&transcript, 2, hearing: [input]).map(\.message.hasNoCause) == [true, true])
+            }
+        }
+    }
+
+    // Proves P5.13.
+    @Test func whatEndsInAnotherWayIsNotSilent() {
+        let second = ConnectionAttempt(2)
+        for inputs in [
+            [.socketOpened(second), .disconnect, .socketClosed(.closed(code: 1000, reason: ""), second)],
+            [.socketOpened(second), .socketClosed(.closed(code: 1001, reason: ""), second)],
+            [.socketClosed(.failed(WebSocketFailure(.connectionRefused, "no")), second)],
+        ] as [[Input]] {
+            var transcript = Transcript()
+            #expect(lostAttempts(&transcript, 1).map(\.message.hasNoCause) == [true])
+            transcript.play(.connect)
+            for input in inputs { transcript.play(input) }
+            #expect(lostAttempts(&transcript, 1).map(\.message.hasNoCause) == [true])
+        }
+    }
+
     // Proves P3.8.
     @Test func localCloseStops() {
         var transcript = Transcript.connected()
@@ -253,4 +302,8 @@ import Testing
         transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionRefused, "")), transcript.attempt))
         #expect(transcript.machine.state == .disconnected)
     }
+}
+
+extension String {
+    fileprivate var hasNoCause: Bool { !contains("check the key") }
 }
