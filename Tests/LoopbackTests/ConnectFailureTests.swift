@@ -60,7 +60,7 @@ import Testing
         }
         try await withWatchdog {
             let addresses = ["127.0.0.2", "::1", "127.0.0.1", "127.0.0.3"]
-            let rig = SocketRig(socket: NetworkWebSocket(loop: .patient) { $1(.success(addresses)) })
+            let rig = SocketRig(socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: addresses)))
             rig.open(port: server.port, host: "several.example")
             #expect(await rig.events.next() == .opened(first))
         }
@@ -79,7 +79,7 @@ import Testing
             let time = Duration.milliseconds(50)
             let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: .seconds(86_400), address: time))
             // On a busy machine the first address may time out, hence the second one.
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop) { $1(.success(["127.0.0.1", "127.0.0.1"])) })
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: ["127.0.0.1", "127.0.0.1"])))
             rig.open(port: server.port, host: "two.example", secure: secure)
             await asked.next()
             let fired = Note<Void>()
@@ -99,7 +99,8 @@ import Testing
         let (port, descriptor) = try RawServer.refusingPort()
         defer { close(descriptor) }
         try await withWatchdog {
-            let rig = SocketRig(socket: NetworkWebSocket(loop: .patient) { $1(.success(["127.0.0.2", "::1", "127.0.0.1"])) })
+            let rig = SocketRig(
+                socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: ["127.0.0.2", "::1", "127.0.0.1"])))
             rig.open(port: port, host: "several.example")
             rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
             rig.open(port: port, host: "several.example", attempt: 3)
@@ -115,13 +116,14 @@ import Testing
     }
 
     @Test func anAddressThatComesTooLateIsIgnored() async throws {
-        let reply = Locked<(@Sendable (AddressResolver.Resolution) -> Void)?>(nil)
+        let reply = Locked<AddressResolver.Completion?>(nil)
         let asked = Note<Void>()
         try await withWatchdog {
             let rig = SocketRig(
                 socket: NetworkWebSocket(loop: .patient) { _, completion in
                     reply.withLock { $0 = completion }
                     asked.send(())
+                    return {}
                 })
             rig.open(port: 80, host: "slow.example")
             await asked.next()

@@ -60,8 +60,8 @@ import Testing
     }
 
     @Test func whileTheNameIsLookedUp() async throws {
-        let reply = Locked<(@Sendable (AddressResolver.Resolution) -> Void)?>(nil)
-        let asked = Note<Void>()
+        let reply = Locked<AddressResolver.Completion?>(nil)
+        let (asked, withdrawn) = (Note<Void>(), Note<Void>())
         let log = HTTPLog()
         let server = try RawServer(log: log) { _, _ in okay() }
         let session = NetworkHTTPSession(
@@ -69,6 +69,7 @@ import Testing
             resolve: { _, completion in
                 reply.withLock { $0 = completion }
                 asked.send(())
+                return { withdrawn.send(()) }
             })
         try await withWatchdog {
             let started = Started(session, try HTTPRig.request("http://slow.example:\(server.port)/"))
@@ -76,6 +77,7 @@ import Testing
             await asked.next()
             started.task.cancel()
             #expect(await started.end() == .cancelled)
+            await withdrawn.next()
             reply.withLock { $0 }?(.success(["127.0.0.1"]))
             await serviceTurn()
             #expect(ProcessTables.connections(toPort: server.port) == 0)
@@ -178,7 +180,7 @@ import Testing
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID().uuidString).pem")
         try CertificateAuthority().write(to: file)
         let tls = TLSConfiguration(roots: .only(.file(file.path)))
-        let session = NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient, resolve: { _, _ in })
+        let session = NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient, resolve: { _, _ in {} })
         let order = Note<Int>()
         try await withWatchdog {
             let tasks = try (1...12).map { number in

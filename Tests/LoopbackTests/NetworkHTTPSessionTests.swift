@@ -230,7 +230,7 @@ import Testing
 
     @Test func aNameThatTakesTooLong() async throws {
         try await withWatchdog {
-            let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient, resolve: { _, _ in }))
+            let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient, resolve: { _, _ in {} }))
             let failure = try await rig.failure(HTTPRig.request("http://slow.example/", timeout: 0.1))
             #expect(failure.code == .timedOut)
             #expect(failure.failure.message == "slow.example:80 was not reached within 0.1 s")

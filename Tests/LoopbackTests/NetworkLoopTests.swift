@@ -44,7 +44,11 @@ import Testing
         let rig: SocketRig
         switch stage {
         case .resolving:
-            rig = SocketRig(socket: NetworkWebSocket(loop: loop) { _, _ in reached.send(()) })
+            rig = SocketRig(
+                socket: NetworkWebSocket(loop: loop) { _, _ in
+                    reached.send(())
+                    return {}
+                })
             rig.open(port: 80, host: "slow.example")
         case .connecting:
             let full = try FullListener()
@@ -182,13 +186,16 @@ import Testing
 
     @Test func onlyOpeningStartsALoopAgain() async throws {
         let server = try echo()
-        let reply = Locked<(@Sendable (AddressResolver.Resolution) -> Void)?>(nil)
+        let reply = Locked<AddressResolver.Completion?>(nil)
         try await withWatchdog {
             let loop = NetworkLoop(timeouts: .long)
             var rig: SocketRig? = self.rig(loop)
             rig?.open(port: server.port)
             let slow = SocketRig(
-                socket: NetworkWebSocket(loop: loop) { _, completion in reply.withLock { $0 = completion } })
+                socket: NetworkWebSocket(loop: loop) { _, completion in
+                    reply.withLock { $0 = completion }
+                    return {}
+                })
             slow.open(port: 80, host: "slow.example")
             #expect(await rig?.events.next() == .opened(first))
             await loop.shutdown()
@@ -232,7 +239,7 @@ import Testing
 
     @Test func aReplyThatComesTooLateIsNobodyElses() async throws {
         let server = try RawServer.replying()
-        let replies = Locked<[String: @Sendable (AddressResolver.Resolution) -> Void]>([:])
+        let replies = Locked<[String: AddressResolver.Completion]>([:])
         let asked = Note<Void>()
         try await withWatchdog {
             let loop = NetworkLoop(timeouts: .long)
@@ -240,6 +247,7 @@ import Testing
                 socket: NetworkWebSocket(loop: loop) { host, completion in
                     replies.withLock { $0[host] = completion }
                     asked.send(())
+                    return {}
                 })
             rig.open(port: server.port, host: "old.example")
             await asked.next()
@@ -345,7 +353,7 @@ import Testing
         try await withWatchdog {
             let full = try FullListener(address: "127.0.0.2", port: server.port)
             let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: .seconds(86_400), address: .milliseconds(50)))
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop) { $1(.success(["127.0.0.2", "127.0.0.1"])) })
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: ["127.0.0.2", "127.0.0.1"])))
             rig.open(port: server.port, host: "two.example")
             #expect(await rig.events.next() == .opened(first))
             withExtendedLifetime(full) {}
@@ -360,7 +368,7 @@ import Testing
             let full = try silent.map { try FullListener(address: $0, port: server.port) }
             let loop = NetworkLoop(
                 timeouts: NetworkTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .milliseconds(90)))
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop) { $1(.success(silent + ["127.0.0.1"])) })
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: silent + ["127.0.0.1"])))
             rig.open(port: server.port, host: "four.example")
             #expect(await rig.events.next() == .opened(first))
             withExtendedLifetime(full) {}

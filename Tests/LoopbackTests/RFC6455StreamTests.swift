@@ -13,7 +13,7 @@ import Testing
         let greeting = Note<[UInt8]>()
         let server = try RawServer { connection in greeting.send(try connection.readSome()) }
         try await withWatchdog {
-            let rig = SocketRig(socket: NetworkWebSocket(loop: .patient) { $1(.success(["127.0.0.1"])) })
+            let rig = SocketRig(socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: ["127.0.0.1"])))
             rig.open(port: server.port, host: host, secure: true)
             let bytes = try #require(await greeting.next())
             // A handshake record, which contains a ClientHello.

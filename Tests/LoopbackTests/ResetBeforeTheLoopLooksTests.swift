@@ -31,6 +31,7 @@ import Testing
                 let client = ProcessTables.descriptors(connectedTo: port).first
                 #expect(client == nil || Readiness.gone.wait(for: client ?? -1))
             }
+            return {}
         }
     }
 

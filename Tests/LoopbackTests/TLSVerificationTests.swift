@@ -26,7 +26,7 @@ import Testing
             let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .certificate(certificate))
             defer { withExtendedLifetime((server, proxy)) {} }
             // Every name resolves to this machine.
-            let rig = SocketRig(socket: NetworkWebSocket(loop: .patient) { $1(.success(["127.0.0.1"])) })
+            let rig = SocketRig(socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: ["127.0.0.1"])))
             rig.socket.open(
                 WebSocketRequest(secure: true, host: host, port: proxy.port, path: "/", tls: tls), attempt: first)
             switch await rig.events.next() {

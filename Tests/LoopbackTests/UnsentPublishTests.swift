@@ -45,7 +45,7 @@ import Testing
 
     // Proves P15.11.
     @Test func whatFoundNoServerInTimeWasNotSent() async throws {
-        let session = NetworkHTTPSession(proxy: .none, loop: .patient, resolve: { _, _ in })
+        let session = NetworkHTTPSession(proxy: .none, loop: .patient, resolve: { _, _ in {} })
         try await withWatchdog {
             let error = await failure(of: api(session, port: 80, timeout: .milliseconds(100)))
             #expect(error?.kind == .httpAPI(.unreachable), "\(error?.message ?? "")")

@@ -22,7 +22,7 @@ import Testing
             connection = WebSocketConnection(
                 WebSocketRequest(secure: false, host: "a.example", port: 80, path: "/"), attempt: first,
                 key: rig.loop.owner.makeKey(), delegate: delegate,
-                resolve: { _, _ in }, loop: rig.loop)
+                resolve: { _, _ in {} }, loop: rig.loop)
             connection.setReading(reads)
             guard let stream else { return }
             stream.owner = connection

@@ -11,7 +11,7 @@ extension FailureScenario {
             }
         },
         FailureScenario("The name server doesn't answer") {
-            try await failure(of: request(port: 80), ports: [80: 443], timeouts: impatient) { _, _ in }
+            try await failure(of: request(port: 80), ports: [80: 443], timeouts: impatient) { _, _ in {} }
         },
         FailureScenario("Nobody listens on the port") {
             let (port, descriptor) = try RawServer.refusingPort()
@@ -21,9 +21,8 @@ extension FailureScenario {
         FailureScenario("Nobody listens at any of the host's addresses") {
             let (port, descriptor) = try RawServer.refusingPort()
             defer { close(descriptor) }
-            return try await failure(of: request(port: port), ports: [port: 443]) {
-                $1(.success(["127.0.0.2", "127.0.0.1"]))
-            }
+            return try await failure(
+                of: request(port: port), ports: [port: 443], resolve: resolving(to: ["127.0.0.2", "127.0.0.1"]))
         },
         FailureScenario("The host doesn't accept the connection") {
             let full = try FullListener()
@@ -32,7 +31,7 @@ extension FailureScenario {
         },
         FailureScenario("There is no way to the address") {
             // The broadcast address, which TCP doesn't support.
-            try await failure(of: request(port: 80), ports: [80: 443]) { $1(.success(["255.255.255.255"])) }
+            try await failure(of: request(port: 80), ports: [80: 443], resolve: resolving(to: ["255.255.255.255"]))
         },
     ]
 

@@ -42,7 +42,7 @@ struct FailureReport: Equatable, Sendable {
 /// Makes one attempt and returns its failure; `ports` maps real ports to those that the page shows in their place.
 func failure(
     of request: WebSocketRequest, ports: [Int: Int] = [:], timeouts: NetworkTimeouts = .long,
-    resolve: @escaping AddressResolver.Resolve = { $1(.success(["127.0.0.1"])) }
+    resolve: @escaping AddressResolver.Resolve = resolving(to: ["127.0.0.1"])
 ) async throws -> FailureReport {
     try await withWatchdog {
         let loop = NetworkLoop(timeouts: timeouts)
@@ -52,6 +52,14 @@ func failure(
         await loop.shutdown()
         guard case .closed(.failed(let failure), _) = closure else { throw Unexpected("\(String(describing: closure))") }
         return FailureReport(failure, ports: ports)
+    }
+}
+
+/// Returns a resolver that has these addresses for every name.
+func resolving(to addresses: [String]) -> AddressResolver.Resolve {
+    { _, completion in
+        completion(.success(addresses))
+        return {}
     }
 }
 

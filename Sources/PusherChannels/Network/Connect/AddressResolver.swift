@@ -4,44 +4,83 @@ import Glibc
 /// Resolves host names to addresses, off the service thread, because `getaddrinfo` may take ten seconds and more.
 ///
 /// Callers that request a name while it is being looked up share the result: a service that reconnects thousands of sockets looks
-/// it up once.
+/// it up once. Each look-up takes a thread; names beyond the limit wait for their turn.
 final class AddressResolver: Sendable {
     typealias Resolution = Result<[String], WebSocketFailure>
-    typealias Resolve = @Sendable (_ host: String, _ completion: @escaping @Sendable (Resolution) -> Void) -> Void
+    typealias Completion = @Sendable (Resolution) -> Void
+    /// Looks a host up, and returns a closure that withdraws the request.
+    typealias Resolve = @Sendable (_ host: String, _ completion: @escaping Completion) -> @Sendable () -> Void
 
-    /// The time that a caller waits for a result, and the time that the first look-up of a name may take before another one
-    /// begins.
+    /// The time that the first look-up of a name may take before another one begins, and that any may take before it no longer
+    /// counts toward the limit. Some never return.
     static let patience = Duration.seconds(20)
+    /// The maximum number of look-ups at a time.
+    static let limit = 32
 
     static let shared = AddressResolver(look: { look(up: $0) })
 
-    private struct Waiter {
-        let time: Instant
-        let completion: @Sendable (Resolution) -> Void
-    }
-
     private struct LookUp {
-        var waiters: [Waiter] = []
-        /// The time after which the next caller starts another look-up, as some never return. Each may take twice as long as the
-        /// one before, which limits the number of threads that are lost to a name.
-        var nextLookUp: Instant
+        /// The callers that wait for the result, by the numbers of their requests.
+        var waiters: [Int: Completion] = [:]
+        /// Indicates whether the name waits for its turn.
+        var isQueued = false
+        /// The time after which the next caller starts another look-up. Each may take twice as long as the one before, which
+        /// limits the number of threads that are lost to a name. Nil before the first one.
+        var nextLookUp: Instant?
         var patience = AddressResolver.patience
 
-        mutating func isToBeLookedUp(at now: Instant) -> Bool {
-            guard now >= nextLookUp else { return false }
+        mutating func begin(at now: Instant) {
             nextLookUp = now + patience
             patience += patience
-            return true
-        }
-
-        mutating func takeWaiters(before time: Instant) -> [Waiter] {
-            let late = waiters.filter { $0.time <= time }
-            waiters.removeAll { $0.time <= time }
-            return late
         }
     }
 
-    private let lookUps = Locked<[String: LookUp]>([:])
+    private struct State {
+        var lookUps: [String: LookUp] = [:]
+        /// The names that wait for their turn, in order.
+        private var queue = Deque<String>()
+        /// The look-ups that count toward the limit, by number, with the times when they no longer do.
+        var underWay: [Int: Instant] = [:]
+        private var lastNumber = 0
+
+        private mutating func makeNumber() -> Int {
+            lastNumber += 1
+            return lastNumber
+        }
+
+        /// Adds a request, and returns its number.
+        mutating func add(_ host: String, _ completion: @escaping Completion, at now: Instant) -> Int {
+            let number = makeNumber()
+            var lookUp = lookUps[host] ?? LookUp()
+            lookUp.waiters[number] = completion
+            if lookUp.nextLookUp.map({ now >= $0 }) ?? true, !lookUp.isQueued {
+                lookUp.isQueued = true
+                queue.append(host)
+            }
+            lookUps[host] = lookUp
+            return number
+        }
+
+        /// Returns the next name to look up, and the number of its look-up; nil if there is none, or no room for one. Names that
+        /// nobody wants anymore are passed over.
+        mutating func next(at now: Instant) -> (host: String, number: Int)? {
+            if underWay.count >= AddressResolver.limit { underWay = underWay.filter { $0.value > now } }
+            while underWay.count < AddressResolver.limit, let host = queue.popFirst() {
+                guard var lookUp = lookUps[host], lookUp.isQueued else { continue }
+                lookUp.isQueued = false
+                let isWanted = !lookUp.waiters.isEmpty
+                if isWanted { lookUp.begin(at: now) }
+                lookUps[host] = lookUp.nextLookUp == nil ? nil : lookUp
+                guard isWanted else { continue }
+                let number = makeNumber()
+                underWay[number] = now + AddressResolver.patience
+                return (host, number)
+            }
+            return nil
+        }
+    }
+
+    private let state = Locked(State())
     private let look: @Sendable (String) -> Resolution
     private let clock: @Sendable () -> Instant
     private let startThread: SystemThread.Starter
@@ -58,33 +97,34 @@ final class AddressResolver: Sendable {
     /// Calls back with the numeric addresses of a host in the order to try them, or with the reason why there are none. This
     /// happens on another thread, unless none can be started.
     ///
-    /// A look-up can't be cancelled; a caller that no longer wants the result ignores it.
-    func resolve(_ host: String, completion: @escaping @Sendable (Resolution) -> Void) {
+    /// Returns a closure that withdraws the request: nobody is called back, and a name that nobody else wants gives up its turn.
+    /// A look-up that has begun can't be cancelled.
+    func resolve(_ host: String, completion: @escaping Completion) -> @Sendable () -> Void {
         let now = clock()
-        let (isToBeLookedUp, late) = lookUps.withLock { lookUps in
-            var lookUp = lookUps[host] ?? LookUp(nextLookUp: now)
-            defer { lookUps[host] = lookUp }
-            let late = lookUp.takeWaiters(before: now - Self.patience)
-            lookUp.waiters.append(Waiter(time: now, completion: completion))
-            return (lookUp.isToBeLookedUp(at: now), late)
-        }
-        for waiter in late {
-            waiter.completion(.failure(.timedOut("No address was found for \(host)", after: Self.patience)))
-        }
-        if isToBeLookedUp { lookUp(host) }
+        let number = state.withLock { $0.add(host, completion, at: now) }
+        beginLookUps()
+        return { _ = self.state.withLock { $0.lookUps[host]?.waiters.removeValue(forKey: number) } }
     }
 
-    private func lookUp(_ host: String) {
-        do throws(SystemError) {
-            try startThread("pusher-resolver") { self.finish(host, self.look(host)) }
-        } catch {
-            finish(host, .failure(WebSocketFailure(.unreachable, "No thread to look \(host) up: \(error.text)")))
+    private func beginLookUps() {
+        while case let now = clock(), let (host, number) = state.withLock({ $0.next(at: now) }) {
+            do throws(SystemError) {
+                try startThread("pusher-resolver") {
+                    self.finish(host, number, self.look(host))
+                    self.beginLookUps()
+                }
+            } catch {
+                finish(host, number, .failure(WebSocketFailure(.unreachable, "No thread to look \(host) up: \(error.text)")))
+            }
         }
     }
 
-    private func finish(_ host: String, _ resolution: Resolution) {
-        let lookUp = lookUps.withLock { $0.removeValue(forKey: host) }
-        for waiter in lookUp?.waiters ?? [] { waiter.completion(resolution) }
+    private func finish(_ host: String, _ number: Int, _ resolution: Resolution) {
+        let waiters = state.withLock { state in
+            state.underWay[number] = nil
+            return state.lookUps.removeValue(forKey: host)?.waiters ?? [:]
+        }
+        for (_, completion) in waiters.sorted(by: { $0.key < $1.key }) { completion(resolution) }
     }
 
     private static func look(up host: String) -> Resolution {

@@ -24,6 +24,7 @@ final class Connector: ByteStreamOwner {
     private var output = ByteQueue()
     private let timer: LoopTimer
     private var completion: Completion?
+    private var withdrawLookUp: (() -> Void)?
 
     init(_ route: Route, loop: EventLoop) {
         self.route = route
@@ -49,18 +50,19 @@ final class Connector: ByteStreamOwner {
         if IPAddress(route.firstHost) != nil {
             resolved(.success([route.firstHost]))
         } else {
-            shared.lookUp(route.firstHost, with: resolve) { [weak self] in self?.resolved($0) }
+            withdrawLookUp = shared.lookUp(route.firstHost, with: resolve) { [weak self] in self?.resolved($0) }
         }
     }
 
     func cancel() {
         completion = nil
-        leaveStream()
+        letGo()
     }
 
     // MARK: Addresses
 
     private func resolved(_ result: AddressResolver.Resolution) {
+        withdrawLookUp = nil
         switch result {
         case .success(let found):
             addresses = found[...]
@@ -164,7 +166,7 @@ final class Connector: ByteStreamOwner {
 
     private func timedOut() {
         if case .connecting = stage, !addresses.isEmpty {
-            leaveStream()
+            letGo()
             return refused(.timedOut)
         }
         let text =
@@ -180,12 +182,14 @@ final class Connector: ByteStreamOwner {
     private func fail(_ failure: WebSocketFailure) {
         let completion = completion
         self.completion = nil
-        leaveStream()
+        letGo()
         completion?(.failure(failure))
     }
 
-    private func leaveStream() {
+    private func letGo() {
         timer.cancel()
+        withdrawLookUp?()
+        withdrawLookUp = nil
         stream?.cut()
         stream = nil
     }
@@ -205,15 +209,19 @@ final class ConnectorResources: LoopService {
         self.loop = loop
     }
 
-    /// Looks up a name elsewhere; `completion` is called on this thread.
+    /// Looks up a name elsewhere; `completion` is called on this thread. Returns a closure that withdraws the request.
     func lookUp(
         _ host: String, with resolve: AddressResolver.Resolve, completion: @escaping (AddressResolver.Resolution) -> Void
-    ) {
+    ) -> () -> Void {
         // Keys are unique among all loops of the owner, because a response may come after its loop has ended.
         let key = loop.owner.makeKey()
         lookUps[key] = completion
-        resolve(host) { [owner = loop.owner] result in
+        let withdraw = resolve(host) { [owner = loop.owner] result in
             owner.post { $0.service(ConnectorResources.self).lookUps.removeValue(forKey: key)?(result) }
+        }
+        return {
+            self.lookUps[key] = nil
+            withdraw()
         }
     }
 
