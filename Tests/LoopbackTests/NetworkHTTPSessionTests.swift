@@ -1,4 +1,5 @@
 #if os(Linux)
+import Dispatch
 import Foundation
 import FoundationNetworking
 import Processes
@@ -225,6 +226,28 @@ import Testing
         try await withWatchdog {
             let code = try await rig.failure(HTTPRig.request(port: server.port, timeout: 0.25)).code
             #expect(code == .timedOut)
+        }
+    }
+
+    /// Reading its body may take long, as for an authorization endpoint's response.
+    @Test func aLargeResponseHoldsUpNoOther() async throws {
+        let server = try RawServer { connection in
+            let size = try connection.readRequest().contains("GET /large ") ? NetworkHTTPSession.largeSize + 1 : 1
+            try connection.send(okay(String(repeating: "x", count: size)))
+        }
+        try await withWatchdog {
+            let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: NetworkLoop(timeouts: .long)))
+            let (begun, ended, gate) = (Note<Void>(), Note<Int>(), DispatchSemaphore(value: 0))
+            let large = rig.session.dataTask(with: try HTTPRig.request(port: server.port, "/large")) { body, _, _ in
+                begun.send(())
+                gate.wait()
+                ended.send(body?.count ?? 0)
+            }
+            large.resume()
+            await begun.next()
+            #expect(try await rig.reply(HTTPRig.request(port: server.port, "/small")) == "200 x")
+            gate.signal()
+            #expect(await ended.next() == NetworkHTTPSession.largeSize + 1)
         }
     }
 

@@ -14,8 +14,12 @@ import FoundationNetworking
 ///
 /// Errors are `URLError`s that say what happened, and to whom; ``WebSocketFailure/init(_:)`` returns the failure behind one. A
 /// session may be used from any thread. Completion handlers are called on the loop's thread; one that blocks holds up everything
-/// that the loop serves.
+/// that the loop serves. Those of bodies with more than 16 KiB, which may take long to read, are called on another thread, one
+/// after the other.
 public final class NetworkHTTPSession: RoutedHTTPSession {
+    /// The size of a body in bytes beyond which its response is handed over on another thread.
+    static let largeSize = 16 << 10
+
     private let tls: TLSConfiguration
     private let proxy: ProxyConfiguration
     private let pool: SharedConnections
@@ -67,11 +71,16 @@ public final class NetworkHTTPSession: RoutedHTTPSession {
             started: { [tls, proxy, pool] loop in
                 switch checked {
                 case .success(let request):
+                    let performElsewhere = loop.environment.performElsewhere
                     loop.service(HTTPClient.self).start(request, key: key, over: pool, tls: tls, proxy: proxy) { result in
                         // Kept until here, so that connections aren't closed under a request whose session is gone.
                         withExtendedLifetime(pool) {}
-                        let result = result.flatMap { $0.result(of: request.url, endpoint: request.endpoint) }
-                        Self.hand(over: result, to: completionHandler)
+                        let handOver = { @Sendable in
+                            let result = result.flatMap { $0.result(of: request.url, endpoint: request.endpoint) }
+                            Self.hand(over: result, to: completionHandler)
+                        }
+                        let size = (try? result.get())?.body.count ?? 0
+                        if size > Self.largeSize { performElsewhere(handOver) } else { handOver() }
                     }
                 case .failure(let failure):
                     Self.hand(over: .failure(failure), to: completionHandler)
