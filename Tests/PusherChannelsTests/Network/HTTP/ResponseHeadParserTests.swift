@@ -52,6 +52,8 @@ import Testing
         ("HTTP/2 200\r\n\r\n", .notHTTP), ("HTTP/1.1 2000 OK\r\n\r\n", .malformed), ("HTTP/1.1 abc OK\r\n\r\n", .malformed),
         ("HTTP/1.1\r\n\r\n", .malformed), ("HTTP/1.1 -10 x\r\n\r\n", .malformed), ("HTTP/1.1 099 x\r\n\r\n", .malformed),
         ("HTTP/1.1 200 OK\r\nno colon\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\r\n: empty\r\n\r\n", .malformed),
+        ("HTTP/1.1 200 OK\r\nA: b\rSet-Cookie: c\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\rA: b\r\n\r\n", .malformed),
+        ("HTTP/1.1 200 OK\r\nA: b\r\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\r\nA: b\0c\r\n\r\n", .malformed),
         ("HTTP/1.1 200 OK\r\nA b: c\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n", .malformed),
     ])
     func whatIsNoReply(text: String, problem: ResponseHeadParser.Problem) {

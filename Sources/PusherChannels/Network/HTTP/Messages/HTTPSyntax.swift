@@ -9,8 +9,11 @@ package enum HTTPSyntax {
     }
 
     /// Returns whether a text can be a header's value.
-    static func isFieldValue(_ value: String) -> Bool {
-        value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+    static func isFieldValue(_ value: String) -> Bool { isText(value.utf8) }
+
+    /// Returns whether bytes have no control characters but tabs.
+    static func isText(_ bytes: some Sequence<UInt8>) -> Bool {
+        bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 
     /// Returns whether a text can be a path with its query, percent-encoded throughout.

@@ -38,7 +38,8 @@ struct ResponseHeadParser {
     private func parse() throws(Problem) -> ResponseHead {
         var lines = head.split(separator: 10).map { $0.last == 13 ? $0.dropLast() : $0 }
         while lines.last?.isEmpty == true { lines.removeLast() }
-        guard let first = lines.first else { throw .malformed }
+        // A bare carriage return ends a line for some recipients and not for others (2.2, and RFC 9110, 5.5).
+        guard let first = lines.first, lines.allSatisfy({ HTTPSyntax.isText($0) }) else { throw .malformed }
         let parts = first.split(separator: 32, maxSplits: 2)
         guard parts.count >= 2, parts[1].count == 3, let status = Int(String(decoding: parts[1], as: UTF8.self)), status >= 100
         else { throw .malformed }
@@ -60,7 +61,7 @@ struct ResponseHeadParser {
 extension String {
     /// Returns the text without the white space around it that isn't part of a field's value (RFC 9110, 5.5).
     fileprivate func trimmingSpace() -> String {
-        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
         let start = utf8.drop(while: isSpace)
         return String(decoding: start.prefix(start.count - start.reversed().prefix(while: isSpace).count), as: UTF8.self)
     }
