@@ -33,7 +33,7 @@ extension String {
             // A JSON string holds none of these unescaped, so they are between tokens, where an escape would be invalid.
             case ..<0x20: result += " "
             case _ where scalar.isForLogLines: result += String(scalar)
-            default: result += String(format: "\\u%04x", scalar.value)
+            default: for unit in String(scalar).utf16 { result += String(format: "\\u%04x", unit) }
             }
         }
     }

@@ -35,6 +35,7 @@ import Testing
     @Test(arguments: [
         ("{\r\n\t\"a\": 1\n}", "{   \"a\": 1 }"),
         ("{\"a\":\"\u{7F}\u{9B}\u{202E}\u{E9}\"}", #"{"a":"\u007f\u009b\u202eé"}"#),
+        ("{\"\u{200E}\":\"\u{E0041}\"}", #"{"\u200e":"\udb40\udc41"}"#),
         (#"{"a":"\n"}"#, #"{"a":"\n"}"#),
     ])
     func jsonMeansTheSameOnATerminal(json: String, line: String) throws {

@@ -48,11 +48,12 @@ extension Name {
 }
 
 extension Unicode.Scalar {
-    /// Indicates whether it is neither a control character nor one that ends lines or changes the direction of the following
-    /// text.
+    /// Indicates whether it shows as itself: it is neither a control character, nor does it end lines, change the direction of
+    /// text, or hide in it.
     package var isForLogLines: Bool {
-        switch value {
-        case 0..<0x20, 0x7F..<0xA0, 0x2028..<0x202F, 0x2066..<0x206A: false
+        if (0x20..<0x7F).contains(value) { return true }
+        return switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: false
         default: true
         }
     }

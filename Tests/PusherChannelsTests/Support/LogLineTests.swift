@@ -7,6 +7,8 @@ import Testing
         ("", ""), ("room", "room"), ("caf\u{E9} 🙂", "caf\u{E9} 🙂"),
         ("one\ntwo\r", #"one\u{a}two\u{d}"#), ("\u{1B}[2J", #"\u{1b}[2J"#), ("a\u{0}b\u{7F}\u{85}", #"a\u{0}b\u{7f}\u{85}"#),
         ("a\u{2028}b", #"a\u{2028}b"#), ("\u{202E}evil\u{2066}", #"\u{202e}evil\u{2066}"#),
+        ("a\u{200E}b\u{200F}c\u{61C}", #"a\u{200e}b\u{200f}c\u{61c}"#), ("a\u{200B}b\u{FEFF}", #"a\u{200b}b\u{feff}"#),
+        ("a\u{AD}b\u{E0041}", #"a\u{ad}b\u{e0041}"#),
     ])
     func whatWouldBeginALineOrTurnItRoundIsEscaped(text: String, line: String) {
         #expect(text.inLogLine() == line)
