@@ -114,15 +114,20 @@ import TestSupport
         }
     }
 
-    @Test(arguments: [(0o600, "secret = s3cret", false), (0o640, "secret = s3cret", true), (0o644, "key = local-key", false)])
-    func aSecretThatOthersCanReadIsAWarning(mode: Int, text: String, isWarned: Bool) async throws {
+    @Test(
+        arguments: [
+            (0o600, "secret = s3cret", nil), (0o640, "secret = s3cret", "holds a secret, and others can read it"),
+            (0o644, "key = local-key", nil), (0o620, "key = local-key", "can be changed by others"),
+            (0o602, "secret = s3cret", "can be changed by others"), (0o666, "secret = s3cret", "can be changed by others"),
+        ] as [(Int, String, String?)])
+    func aFileThatOthersCanReadOrChangeIsAWarning(mode: Int, text: String, danger: String?) async throws {
         try await withWatchdog {
             let folder = try Folder()
             let file = try folder.file("config", text, mode: mode)
             let command = try Command("auth", "sign", "private-a", "--socket-id", "1.2", "--config", file)
             #expect(await command.end() == .exit(0))
-            let warning = "warning: \(file) holds a secret, and others can read it: chmod 600 makes it yours"
-            #expect(await command.errors.toEnd() == (isWarned ? [warning] : []))
+            let warnings = danger.map { ["warning: \(file) \($0): chmod 600 makes it yours"] }
+            #expect(await command.errors.toEnd() == warnings ?? [])
             #expect(await command.output.toEnd().count == 1)
         }
     }

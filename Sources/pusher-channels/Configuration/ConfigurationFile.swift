@@ -84,10 +84,18 @@ extension ConfigurationFile {
             guard let bytes = try? handle.read(upToCount: largestSize + 1) ?? Data() else { throw systemProblem() }
             guard bytes.count <= largestSize else { throw problem("more than \(largestSize) bytes are no configuration") }
             let file = try ConfigurationFile(parsing: bytes, name: name)
-            if status.st_mode & (S_IRGRP | S_IROTH) != 0, file.values.keys.contains(where: \.isSecret) {
-                note("warning: \(name) holds a secret, and others can read it: chmod 600 makes it yours")
-            }
+            if let exposure = file.exposure(status) { note("warning: \(name) \(exposure)") }
             return file
         }
+    }
+
+    /// Returns what others can do with the file; `nil` if that is no danger. Whoever changes it chooses the server that gets what
+    /// the secret signs.
+    private func exposure(_ status: stat) -> String? {
+        if ![geteuid(), 0].contains(status.st_uid) { return "belongs to another user, who can change it" }
+        if status.st_mode & (S_IWGRP | S_IWOTH) != 0 { return "can be changed by others: chmod 600 makes it yours" }
+        let isReadable = status.st_mode & (S_IRGRP | S_IROTH) != 0
+        guard isReadable, values.keys.contains(where: \.isSecret) else { return nil }
+        return "holds a secret, and others can read it: chmod 600 makes it yours"
     }
 }
