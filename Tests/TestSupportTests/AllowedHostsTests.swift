@@ -10,7 +10,9 @@ struct AllowedHostsTests {
         return AllowedHosts(alsoNamed: others).refusal(of: request) == nil
     }
 
-    @Test(arguments: ["127.0.0.1", "127.0.0.1:6001", "localhost", "LOCALHOST:6001", "localhost:", "dev.example:443", "Dev.Example"])
+    @Test(arguments: [
+        "127.0.0.1", "127.0.0.1:6001", "localhost", "LOCALHOST:6001", "localhost:", "dev.example:443", "Dev.Example",
+    ])
     func `A name of this machine or one that was given is served`(name: String) {
         #expect(isServed(host: name, alsoNamed: ["dev.example"]))
         #expect(isServed(host: "localhost", origin: "http://\(name)", alsoNamed: ["dev.example"]))
@@ -29,7 +31,9 @@ struct AllowedHostsTests {
     }
 
     /// A page in a sandbox, and one that a browser read from a file, have no origin.
-    @Test(arguments: ["null", "", "localhost", "http:localhost", "http:/localhost", "://", "file://", "http://a http://localhost"])
+    @Test(arguments: [
+        "null", "", "localhost", "http:localhost", "http:/localhost", "://", "file://", "http://a http://localhost",
+    ])
     func `A page of nowhere may not use it`(origin: String) {
         #expect(!isServed(host: "localhost", origin: origin))
     }

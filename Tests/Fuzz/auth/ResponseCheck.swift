@@ -34,18 +34,19 @@ struct ResponseCheck {
         else {
             fatalError("Foundation makes no response of \(response)")
         }
+        guard let socketID = SocketID("1.1") else { fatalError("1.1 is no socket id") }
         let (session, outcomes) = (FixedSession(data: data, response: httpResponse), Locked<[Outcome]>([]))
         switch asked {
         case .user:
             let authorizer = UserAuthorizer(method: .endpoint(Self.endpoint), key: "key", environment: Self.environment)
-            _ = authorizer.authorize(socketID: "1.1", session: session) { result in
+            _ = authorizer.authorize(socketID: socketID, session: session) { result in
                 outcomes.withLock { $0.append(Outcome(result) { [$0.auth, $0.userData, nil] }) }
             }
         case .channel(let channel):
             let authorizer = ChannelAuthorizer(
                 method: .endpoint(authEndpoint: Self.endpoint), key: "key", environment: Self.environment)
             let none: () -> JSONValue? = { nil }
-            _ = authorizer.authorize(channel: channel, socketID: "1.1", session: session, channelUser: none) { result in
+            _ = authorizer.authorize(channel: channel, socketID: socketID, session: session, channelUser: none) { result in
                 outcomes.withLock { $0.append(Outcome(result) { [$0.auth, $0.channelData, $0.sharedSecret] }) }
             }
         }

@@ -35,7 +35,7 @@ private func complaint(_ outcome: Result<ServerMessage, MalformedMessage>) -> Co
     case .failure(.notJSON): .notJSON
     case .failure(.notAnObject): .notAnObject
     case .failure(.missingEvent): .missingEvent
-    case .success, .failure(.incomplete), .failure(.binary): .none
+    case .success, .failure(.incomplete), .failure(.unusableSocketID), .failure(.binary): .none
     }
 }
 

@@ -136,7 +136,7 @@ struct Watch {
         require(eventTimes.count <= limit, "\(eventTimes.count) events are sent within a second")
     }
 
-    private mutating func authorize(_ attempt: SubscriptionAttempt, _ socketID: String, _ machine: ConnectionMachine) {
+    private mutating func authorize(_ attempt: SubscriptionAttempt, _ socketID: SocketID, _ machine: ConnectionMachine) {
         require(attempt.connection == self.attempt && socketID == machine.socketID, "\(attempt) is for another connection")
         require(!asked.contains(attempt) && !settled.contains(attempt), "\(attempt) is asked for twice")
         asked.append(attempt)
