@@ -30,7 +30,7 @@ final class Site: Sendable {
         feed = Feed()
         let (held, heldFront) = (try HeldPort.take(), try HeldPort.take())
         heldPorts = [held.descriptor, heldFront.descriptor]
-        let (server, port) = try await Command.server(port: held.port)
+        let (server, port) = try await Command.server("--allow-host", world.host, port: held.port)
         (self.server, serverPort) = (Locked(server), port)
         authority = way == .tls ? try CertificateAuthority() : nil
         let front = try NetworkFaultProxy.start(
@@ -116,7 +116,7 @@ final class Site: Sendable {
     }
 
     func startServer() async throws {
-        let started = try await Command.server(port: serverPort).command
+        let started = try await Command.server("--allow-host", world.host, port: serverPort).command
         server.withLock { $0 = started }
     }
 

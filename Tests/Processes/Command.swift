@@ -201,9 +201,9 @@ private struct PipeEnds {
 extension Command {
     /// Starts a server, and returns it with its port once it listens.
     package static func server(
-        port: Int = 0, environment: [String: String] = [:]
+        _ options: String..., port: Int = 0, environment: [String: String] = [:]
     ) async throws -> (command: Command, port: Int) {
-        let server = try Command(["serve", "--port", String(port)], environment: environment)
+        let server = try Command(["serve", "--port", String(port)] + options, environment: environment)
         let line = try await server.output.next(containing: "listening on")
         guard let found = line.split(separator: ":").last.flatMap({ Int($0) }) else {
             throw Trouble(description: "no port in: \(line)")
