@@ -47,11 +47,10 @@ public struct PusherEnvironment: Sendable {
     /// Runs asynchronous user code, such as ``AuthMethod/customHandler(_:)``.
     public var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
 
-    /// Calls log handlers, one after the other, and not on a thread that serves connections.
-    package var log: @Sendable (_ line: @escaping @Sendable () -> Void) -> Void = { [queue = logQueue] in queue.async(execute: $0)
-    }
+    /// Calls log handlers, one after the other, and not on a thread that serves connections, unless there can't be another.
+    package var log: @Sendable (_ line: @escaping @Sendable () -> Void) -> Void = lines.perform
 
-    private static let logQueue = DispatchQueue(label: "pusher-log")
+    private static let lines = BackgroundWork("pusher-log")
 
     /// Receives each delegate that a client is given, including those of the main actor. Tests use it to find delegates that
     /// can't be notified.

@@ -12,7 +12,7 @@ struct NetworkEnvironment: Sendable {
     var random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     var startThread: SystemThread.Starter = SystemThread.start
     /// Does work that takes too long for a loop's thread on another one.
-    var performElsewhere: @Sendable (@escaping @Sendable () -> Void) -> Void = BackgroundWork().perform
+    var performElsewhere: @Sendable (@escaping @Sendable () -> Void) -> Void = BackgroundWork("pusher-large").perform
 }
 
 /// The times that the parts of opening and closing a connection may take.

@@ -1,17 +1,21 @@
-#if os(Linux)
-
-/// The long-running work of one loop, done off its thread because the loop serves others too. If a delegate blocks, no other
-/// loop's work waits for it.
+/// Work that is done one piece after the other off the thread that asks for it, such as a loop's, which serves others too.
 final class BackgroundWork: Sendable {
     private struct State {
-        var waiting: [@Sendable () -> Void] = []
+        var waiting = Deque<@Sendable () -> Void>()
         var isWorking = false
     }
 
     private let state = Locked(State())
+    private let name: String
+    private let startThread: SystemThread.Starter
 
-    /// Performs work on another thread, or on this one if there can't be another. One after the other, because each may take much
-    /// memory.
+    /// Creates one whose thread, which ends when nothing waits, has a name.
+    init(_ name: String, startThread: @escaping SystemThread.Starter = SystemThread.start) {
+        self.name = name
+        self.startThread = startThread
+    }
+
+    /// Performs work on another thread, or on this one if there can't be another.
     @Sendable func perform(_ work: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state in
             state.waiting.append(work)
@@ -20,7 +24,7 @@ final class BackgroundWork: Sendable {
         }
         guard isFirst else { return }
         do throws(SystemError) {
-            try SystemThread.start("pusher-large") { self.performAll() }
+            try startThread(name) { self.performAll() }
         } catch {
             performAll()
         }
@@ -33,8 +37,7 @@ final class BackgroundWork: Sendable {
     private func next() -> (@Sendable () -> Void)? {
         state.withLock { state in
             state.isWorking = !state.waiting.isEmpty
-            return state.isWorking ? state.waiting.removeFirst() : nil
+            return state.waiting.popFirst()
         }
     }
 }
-#endif
