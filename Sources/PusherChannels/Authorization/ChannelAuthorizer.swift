@@ -32,7 +32,7 @@ struct ChannelAuthorizer: Sendable {
 
     private static func checkKey(_ auth: PusherAuth) -> Result<PusherAuth, AuthorizationFailure> {
         if auth.sharedSecret.map(SharedSecret.init)?.bytes != nil { return .success(auth) }
-        return .failure(.init(message: "the authorization has no shared_secret of 32 bytes in base64"))
+        return .failure(.init(message: "the authorization has no shared_secret of 32 bytes in base64", isRetryable: true))
     }
 
     private func ask(

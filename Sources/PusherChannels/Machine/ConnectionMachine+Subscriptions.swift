@@ -85,7 +85,7 @@ extension ConnectionMachine {
     ) {
         if subscriptions[channel]?.encryptedEvents != nil, auth.sharedSecret == nil {
             let message = "the authorization for \(channel) has no shared_secret, which encrypted channels need"
-            return authorizationFailed(channel, AuthorizationFailure(message: message), at: now, into: &effects)
+            return authorizationFailed(channel, AuthorizationFailure(message: message, isRetryable: true), at: now, into: &effects)
         }
         if user.isExpected, subscriptions[channel]?.awaitUser(with: auth) == true { return }
         subscriptions[channel]?.subscribe(with: auth, into: &effects)

@@ -193,12 +193,18 @@ import FoundationNetworking
     }
 
     // Proves P10.1.
-    @Test(arguments: [#"{"auth":"k:s"}"#, #"{"auth":"k:s","shared_secret":"AA=="}"#, #"{"auth":"k:s","shared_secret":"?"}"#])
-    func anEndpointWithoutAKeyIsAFailure(body: String) throws {
+    @Test(arguments: [
+        "", #","shared_secret":"AA==""#, #","shared_secret":"?""#,
+        #","shared_secret":"\#(Data(count: 33).base64EncodedString())""#,
+    ])
+    func anEndpointWithoutAKeyIsAFailureAndIsAskedAgain(secret: String) throws {
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "http://h/auth"))
-        try reply(rig, body)
-        rig.pusher.subscribe("private-encrypted-orders")
+        try reply(rig, #"{"auth":"k:s"\#(secret)}"#)
+        let channel = rig.pusher.subscribe("private-encrypted-orders")
         #expect(rig.recorder.errors.map(\.message) == ["the authorization has no shared_secret of 32 bytes in base64"])
+        try reply(rig, #"{"auth":"k:s","shared_secret":"EOWC/ked3NtBDvEs9gFwk7x4oZEbH9I0Lz2qkopBxxs="}"#)
+        rig.scheduler.advance(by: .seconds(5))
+        #expect(channel.subscribed)
     }
 
     // Proves P10.8.

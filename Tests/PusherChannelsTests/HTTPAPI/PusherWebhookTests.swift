@@ -55,6 +55,10 @@ import Testing
             ),
             (#"{"name":"member_added","channel":"presence-a","user_id":7}"#, .memberAdded(channel: "presence-a", userID: "7")),
             (
+                #"{"name":"member_added","channel":"presence-a","user_id":123456789012345678901.5}"#,
+                .memberAdded(channel: "presence-a", userID: "123456789012345678901.5")
+            ),
+            (
                 #"{"name":"member_removed","channel":"presence-a","user_id":"u1"}"#,
                 .memberRemoved(channel: "presence-a", userID: "u1")
             ),

@@ -50,8 +50,8 @@ import Testing
 
     // Proves P15.7.
     @Test func usersAreTold() async throws {
-        rig.respond(200, #"{"users":[{"id":"ann"},{"id":7},{}]}"#)
-        #expect(try await rig.api.users(of: "presence-a") == ["ann", "7"])
+        rig.respond(200, #"{"users":[{"id":"ann"},{"id":7},{"id":123456789012345678901},{}]}"#)
+        #expect(try await rig.api.users(of: "presence-a") == ["ann", "7", "123456789012345678901"])
         #expect(rig.session.requests.map(\.path) == ["/apps/3/channels/presence-a/users"])
     }
 
