@@ -20,6 +20,8 @@ import Testing
                 rig.socket.send(text)
                 #expect(await rig.events.next() == .text(text))
             }
+            rig.socket.sendUnlessBusy("pong")
+            #expect(await rig.events.next() == .text("pong"))
         }
     }
 

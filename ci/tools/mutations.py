@@ -12,8 +12,10 @@ TEXTS = re.compile(
     r"""//[^\n]*|/\*.*?\*/|`[^`\n]*`|(?P<hashes>\#*)\"{3}.*?\"{3}(?P=hashes)|(?P<raw>\#+)"[^\n]*?"(?P=raw)"""
     r"""|"(?:\\\((?:[^()\n"]|"[^"\n]*"|\((?:[^()\n"]|"[^"\n]*")*\))*\)|\\.|[^"\\\n])*\"""", re.DOTALL)
 MARK = re.compile(r"// not a mutant: \S")
-# Lines that log, that only save time, or that the compiler evaluates; and texts for people.
-UNSEEN = re.compile(r"^\s*[#@]\w+[( ]|\blog\w*\(|\.log\b|\blogger\b|\breserveCapacity\b|\bkeepingCapacity\b|\bassert\w*\(|\bprecondition\(")
+# Lines that log, that only save time, that the compiler evaluates, or where another order, filling or beginning of a count means nothing;
+# and texts for people.
+UNSEEN = re.compile(
+    r"^\s*[#@]\w+[( ]|^\s*(?!static)[\w() ]*\bvar \w+(?:: [\w.]+)? = 0$|\b(?:sorted|min|max)\(by:|\(repeating: 0,|\blog\w*\(|\.log\b|\blogger\b|\breserveCapacity\b|\bkeepingCapacity\b|\bassert\w*\(|\bprecondition\(")
 DESCRIPTION = re.compile(r"\bvar (?:debugD|errorD|d)escription\b[^{\n]*\{")
 HERE = {"os(Linux)"} | {f"canImport({module})" for module in ("CLibwebsockets", "COpenSSL", "CSodium", "Glibc", "FoundationNetworking")}
 SWAPS = dict(pair.split() for pair in "< <=, <= <, > >=, >= >, == !=, != ==, + -, - +, += -=, -= +=, && ||, || &&".split(", "))

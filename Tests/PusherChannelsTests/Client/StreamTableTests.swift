@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import PusherChannels
@@ -68,5 +69,18 @@ import Testing
         #expect(table.over == 1)
         table.finish(nil)
         #expect(table.over == 0)
+    }
+
+    @Test func theServerWaitsForStreamsOfEveryKind() {
+        var streams = Streams { _ in Date(timeIntervalSince1970: 0) }
+        streams.add(1, to: \.events, for: .init(), StreamBuffering(limit: 1))
+        streams.add(2, to: \.states, for: .init(), StreamBuffering(limit: 1))
+        streams.add(3, to: \.updates, for: .init(channel: "room"), StreamBuffering(limit: 1))
+        streams.add(4, to: \.poolUpdates, for: .init(), StreamBuffering(limit: 1))
+        _ = streams.append(.event(Envelope(event: "a", channel: nil)), nil, at: .origin)
+        _ = streams.append(.stateChanged(from: .disconnected, to: .connecting), nil, at: .origin)
+        #expect(streams.over == 2)
+        _ = streams.append(.subscribed(channel: "room"), nil, at: .origin)
+        #expect(streams.over == 4)
     }
 }

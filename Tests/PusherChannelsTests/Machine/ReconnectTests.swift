@@ -65,6 +65,15 @@ import Testing
         #expect(try #require(delay(transcript)) <= .seconds(1))
     }
 
+    @Test func whoConnectsAnewHasNoFailuresYet() {
+        var transcript = Transcript()
+        connect(&transcript, failing: 4)
+        fail(&transcript)
+        transcript.play(.disconnect)
+        transcript.play(.connect)
+        #expect(transcript.machine.backoff.failures == 0)
+    }
+
     // Proves P5.10.
     @Test(arguments: [(Duration.milliseconds(29_999), 5), (.seconds(30), 1), (.milliseconds(30_001), 1)])
     func thirtySecondsAreEnough(lifetime: Duration, failures: Int) {

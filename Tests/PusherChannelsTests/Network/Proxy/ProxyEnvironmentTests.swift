@@ -47,6 +47,7 @@ import Testing
         ("http://proxy.example:3128", "proxy.example:3128"), ("proxy.example:3128", "proxy.example:3128"),
         ("http://proxy.example", "proxy.example:80"), ("HTTP://proxy.example:1/", "proxy.example:1"),
         ("http://ann:p%40ss@proxy.example:1", "ann:p@ss@proxy.example:1"), ("ann@proxy.example:1", "ann:@proxy.example:1"),
+        ("http://:p@proxy.example:1", ":p@proxy.example:1"),
         ("http://[::1]:3128", "[::1]:3128"), ("http://[::1]", "[::1]:80"), ("http://a:b:c@d:1", "a:b:c@d:1"),
     ])
     func howAProxyIsWritten(value: String, expected: String) throws {

@@ -62,6 +62,27 @@ import Testing
         #expect(reader.capacity == 10_000)
     }
 
+    @Test(arguments: [(65_536, 65_536), (65_538, 0)])
+    func someMemoryIsKept(size: Int, kept: Int) throws {
+        var reader = MessageReader(maximumSize: 1 << 20)
+        let bytes = ServerFrame.binary([UInt8](repeating: 1, count: size))
+        #expect(try read(Array(bytes.dropLast(size / 2)), with: &reader) == 0)
+        #expect(try read(Array(bytes.suffix(size / 2)), with: &reader) == 1)
+        reader.release()
+        #expect(reader.capacity == kept)
+    }
+
+    @Test func aFinishedMessageTakesMemoryUntilItIsReleased() throws {
+        var reader = MessageReader(maximumSize: 1 << 20)
+        let finished = ServerFrame.binary([UInt8](repeating: 1, count: 1000))
+        let unfinished = ServerFrame.binary([UInt8](repeating: 2, count: 3000))
+        #expect(try read(Array(finished[..<500]), with: &reader) == 0)
+        #expect(try read(Array(finished[500...] + unfinished[..<2000]), with: &reader) == 1)
+        #expect(reader.capacity == 1024 + 2048)
+        reader.release()
+        #expect(reader.capacity == 2048)
+    }
+
     @Test func memoryIsUsedAgain() throws {
         var reader = MessageReader(maximumSize: 1 << 20)
         let bytes = ServerFrame.text(String(repeating: "a", count: 90)) + ServerFrame.ping(String(repeating: "b", count: 90))
