@@ -16,3 +16,24 @@ public struct TrafficValidator: Validator {
         if !differences.isEmpty { throw TrafficMismatch(differences) }
     }
 }
+
+/// A validator that decides whether traffic is what a file says.
+public protocol Validator: Sendable {
+    /// Throws if the traffic is not what the file says: a ``TrafficMismatch`` or any other error. Called on the thread that
+    /// validates.
+    ///
+    /// - Parameters:
+    ///   - recordedRequests: The traffic since the recorder was started: the requests and frames that the filter includes.
+    ///   - localRequests: The entries of the file on this disk.
+    func validate(recordedRequests: [TrafficEntry], localRequests: [TrafficEntry]) throws
+}
+
+extension Validator where Self == TrafficValidator {
+    /// A validator that requires everything in the file to be in the traffic. Fields that the file leaves out don't matter. Each
+    /// of its entries stands for one entry of the traffic, in any order.
+    public static var subset: TrafficValidator { TrafficValidator(isExact: false, isOrdered: false) }
+
+    /// A validator that requires the same as ``subset``, and that objects have no members besides the file's. `method`, `headers`
+    /// and `status` may still be left out, and so may single header fields.
+    public static var exact: TrafficValidator { TrafficValidator(isExact: true, isOrdered: false) }
+}

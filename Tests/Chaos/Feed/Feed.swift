@@ -83,3 +83,9 @@ struct Publisher: Sendable {
         }
     }
 }
+
+/// The events that reveal losses: numbered, and the same on all channels.
+enum FeedEvent {
+    static let name = "tick"
+    static let channels = ["feed", "private-feed", "presence-feed"]
+}

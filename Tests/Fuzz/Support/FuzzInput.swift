@@ -23,3 +23,24 @@ struct FuzzInput {
 func require(_ holds: Bool, _ property: @autoclosure () -> String) {
     guard holds else { fatalError("property: \(property())") }
 }
+
+/// Calls `body` with a copy that is freed afterwards, which exposes any access after the call or beyond the copy's end.
+func withMemory<Result>(of bytes: some Collection<UInt8>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+    defer { memory.deallocate() }
+    memory.copyBytes(from: bytes)
+    return body(UnsafeRawBufferPointer(memory))
+}
+
+/// Splits the stream into reads of these sizes, which repeat. Returns a single read if all sizes are 0.
+func pieces(of stream: ArraySlice<UInt8>, sizes: [UInt8]) -> [ArraySlice<UInt8>] {
+    guard sizes.contains(where: { $0 > 0 }) else { return [stream] }
+    var (rest, pieces, turn) = (stream, [ArraySlice<UInt8>](), 0)
+    while !rest.isEmpty {
+        let piece = rest.prefix(Int(sizes[turn % sizes.count]))
+        rest = rest.dropFirst(piece.count)
+        pieces.append(piece)
+        turn += 1
+    }
+    return pieces
+}

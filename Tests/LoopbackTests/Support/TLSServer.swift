@@ -1,4 +1,7 @@
 #if os(Linux)
+import COpenSSL
+@testable import PusherChannels
+import TestSupport
 import Foundation
 import Processes
 import PusherChannels
@@ -37,6 +40,20 @@ final class TLSServer: Sendable {
 
     private static func openssl(_ arguments: String...) throws -> Command {
         try Command(program: "/usr/bin/openssl", arguments)
+    }
+}
+
+extension CertificateStore {
+    /// Returns whether a certificate leads to one of the authorities.
+    func vouches(for certificate: IssuedCertificate) throws -> Bool {
+        let list = try CertificateList(.text(certificate.certificatePEM))
+        guard let verification = X509_STORE_CTX_new() else { return false }
+        defer { X509_STORE_CTX_free(verification) }
+        var isGood = false
+        list.forEach { certificate in
+            isGood = X509_STORE_CTX_init(verification, store, certificate, nil) == 1 && X509_verify_cert(verification) == 1
+        }
+        return isGood
     }
 }
 #endif
