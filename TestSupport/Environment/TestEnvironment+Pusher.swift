@@ -11,10 +11,8 @@ extension TestEnvironment {
         makeWebSocket: @escaping @Sendable () -> any WebSocket,
         spawn: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }
     ) -> PusherEnvironment {
-        var environment = PusherEnvironment(
+        PusherEnvironment(
             scheduler: scheduler, httpSession: urlSession(), makeWebSocket: makeWebSocket, wallClock: now.function,
             randomSeed: randomSeed.function, jsonDecoder: jsonDecoder.function, jsonEncoder: jsonEncoder.function, spawn: spawn)
-        environment.log = { $0() }
-        return environment
     }
 }

@@ -66,16 +66,16 @@ extension EventGap: CustomStringConvertible {
 extension ConnectionMachine {
     fileprivate func standing(at now: Instant) -> String {
         let standing =
-            switch phase {
+            switch session.phase {
             case .idle: "disconnected"
             case .shutDown: "shut down"
             case .opening(let deadline): "opening a socket\(givenUp(at: deadline, now))"
             case .establishing(let deadline): "waiting for the server's greeting\(givenUp(at: deadline, now))"
-            case .connected: "connected as \(lastSocketID?.text ?? "")"
+            case .connected: "connected as \(session.lastSocketID?.text ?? "")"
             case .waiting(let until): "reconnecting in \(max(until - now, .zero))"
             case .closing: "disconnecting"
             }
-        return standing + ((lastServerError ?? lastConnectionError).map { ", latest error: \($0)" } ?? "")
+        return standing + ((session.lastServerError ?? session.lastError).map { ", latest error: \($0)" } ?? "")
     }
 }
 
@@ -83,7 +83,7 @@ extension SubscriptionMachine {
     /// Returns a description of the state; `machine` is the connection's machine.
     fileprivate func standing(in machine: ConnectionMachine, at now: Instant) -> String {
         let awaited = ConnectionMachine.SubscriptionDeadline(channel: channel, awaited: .changeOf(state))
-        let deadline = machine.subscriptionDeadlines.deadline(of: awaited)
+        let deadline = machine.subscriptions.deadlines.deadline(of: awaited)
         let standing =
             switch state {
             case .waiting: "waits for a connection"

@@ -32,7 +32,7 @@ public class PusherChannel: @unchecked Sendable {
         client.core.read(channel, number, body)
     }
 
-    private func place(_ eventName: String) -> ClientCore.BindingPlace {
+    private func place(_ eventName: String) -> BindingPlace {
         .channel(channel, number: number, event: Name(eventName))
     }
 

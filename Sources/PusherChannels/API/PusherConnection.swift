@@ -25,9 +25,10 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         }
         core = ClientCore(
             machine: ConnectionMachine(configuration: options.machineConfiguration, seed: environment.randomSeed()),
-            target: ConnectionTarget(key: key, pathPrefix: options.path, request: options.webSocketRequest),
-            authorizer: ChannelAuthorizer(method: options.authMethod, key: key, environment: environment),
-            userAuthorizer: UserAuthorizer(method: options.userAuthMethod, key: key, environment: environment),
+            peers: Peers(
+                target: ConnectionTarget(key: key, pathPrefix: options.path, request: options.webSocketRequest),
+                authorizer: ChannelAuthorizer(method: options.authMethod, key: key, environment: environment),
+                userAuthorizer: UserAuthorizer(method: options.userAuthMethod, key: key, environment: environment)),
             deliveryQueue: options.delivery.makeQueue(),
             backlog: DeliveryBacklog(limit: options.deliveryLimit, byteLimit: options.deliveryByteLimit),
             environment: environment, logger: logger)
@@ -88,8 +89,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     /// The session for requests to the authorization endpoint: the environment's session, with ``PusherClientOptions/tls`` and
     /// ``PusherClientOptions/proxy`` if it is a ``RoutedHTTPSession``. A session that is assigned here is used as it is.
     public var session: any HTTPSession {
-        get { core.readState(\.session) }
-        set { core.replace(\.session, with: newValue) }
+        get { core.readState(\.outbox.session) }
+        set { core.replace(\.outbox.session, with: newValue) }
     }
 
     /// The ``session``, in PusherSwift's spelling.
@@ -103,8 +104,8 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     ///
     /// It is called, like the code in an ``AuthMethod``, on the thread that needs the result; don't block that thread.
     public var userDataFetcher: (@Sendable () -> PusherPresenceChannelMember)? {
-        get { core.readState(\.channelUser) }
-        set { core.replace(\.channelUser, with: newValue) }
+        get { core.readState(\.outbox.channelUser) }
+        set { core.replace(\.outbox.channelUser, with: newValue) }
     }
 
     // MARK: Connecting
@@ -127,7 +128,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
 
     /// The policy for retrying a lost connection; a change takes effect at the next loss.
     public var reconnectPolicy: ReconnectPolicy {
-        get { core.read(\.backoff.policy) }
+        get { core.read(\.session.backoff.policy) }
         set { core.handle(.reconnectPolicy(newValue)) }
     }
 

@@ -49,7 +49,7 @@ extension PusherClientOptions {
 extension PusherConnection {
     /// The number of consecutive attempts that led to no stable connection.
     @available(*, deprecated, message: "Use timeToNextAttempt, or the changes of the state")
-    public var reconnectAttempts: Int { core.read(\.backoff.failures) }
+    public var reconnectAttempts: Int { core.read(\.session.backoff.failures) }
 
     /// The number of seconds of silence after which the client pings the server, according to the options; a server may ask for
     /// less.

@@ -6,13 +6,6 @@ import FoundationNetworking
 
 /// Calls to the listeners: bound closures, callbacks, and the delegate. They are made outside the lock, one after the other.
 extension ClientCore {
-    /// Deliveries that came together.
-    struct UndeliveredBatch {
-        var deliveries: [Delivery]
-        /// The number of channel listeners made so far. Later ones don't get these deliveries.
-        let listenersMade: Int
-    }
-
     /// Deliveries with the closures that receive them, looked up for all of them at once.
     struct Deliveries {
         fileprivate struct Entry {
@@ -32,39 +25,35 @@ extension ClientCore {
         let entries = batch.deliveries.map {
             Deliveries.Entry(delivery: $0, bindings: Self.bindings(for: $0, upTo: number, &state))
         }
-        return Deliveries(entries: entries, listenersMade: number, changes: listenerChanges.current)
+        return Deliveries(entries: entries, listenersMade: number, changes: calls.changes.current)
     }
 
     private static func bindings(for delivery: Delivery, upTo number: Int, _ state: inout State) -> [Binding] {
-        switch delivery {
-        case .event(let envelope): state.listeners.bindings(for: envelope, ofUser: false, upTo: number)
-        case .userEvent(let envelope): state.listeners.bindings(for: envelope, ofUser: true, upTo: number)
-        default: []
-        }
+        guard let envelope = delivery.envelope else { return [] }
+        let isOfUser = if case .userEvent = delivery { true } else { false }
+        return state.listeners.bindings(for: envelope, ofUser: isOfUser, upTo: number)
     }
 
     func deliver(_ deliveries: Deliveries) {
         for entry in deliveries.entries {
-            switch entry.delivery {
-            case .event(let envelope), .userEvent(let envelope):
-                // The closures bound right now: one may have been unbound since, or may unbind another.
-                let lookUpAgain = {
-                    self.withState { Self.bindings(for: entry.delivery, upTo: deliveries.listenersMade, &$0) }
-                }
-                var changes = listenerChanges.current
-                let bindings = changes == deliveries.changes ? entry.bindings : lookUpAgain()
-                if bindings.isEmpty { continue }
-                let event = PusherEvent(envelope: envelope, decoder: eventDecoder)
-                /// The closures that are left, if the listeners have changed since the first of them was called.
-                var left: Set<Name>?
-                for binding in bindings {
-                    let current = listenerChanges.current
-                    if current != changes { (changes, left) = (current, Set(lookUpAgain().map { Name($0.id) })) }
-                    if left?.contains(Name(binding.id)) != false { binding.callback(event) }
-                }
-            default:
-                call(entry.delivery, upTo: deliveries.listenersMade)
-            }
+            if let envelope = entry.delivery.envelope { tell(envelope, entry, deliveries) }
+            call(entry.delivery, upTo: deliveries.listenersMade)
+        }
+    }
+
+    /// Calls the closures that are bound to an event right now: one may have been unbound since, or may unbind another.
+    private func tell(_ envelope: Envelope, _ entry: Deliveries.Entry, _ deliveries: Deliveries) {
+        let lookUpAgain = { self.withState { Self.bindings(for: entry.delivery, upTo: deliveries.listenersMade, &$0) } }
+        var changes = calls.changes.current
+        let bindings = changes == deliveries.changes ? entry.bindings : lookUpAgain()
+        if bindings.isEmpty { return }
+        let event = PusherEvent(envelope: envelope, decoder: calls.decoder)
+        /// The closures that are left, if the listeners have changed since the first of them was called.
+        var left: Set<Name>?
+        for binding in bindings {
+            let current = calls.changes.current
+            if current != changes { (changes, left) = (current, Set(lookUpAgain().map { Name($0.id) })) }
+            if left?.contains(Name(binding.id)) != false { binding.callback(event) }
         }
     }
 

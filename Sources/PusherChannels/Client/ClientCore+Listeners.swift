@@ -21,7 +21,7 @@ extension ClientCore {
             // Setting the same delegate again doesn't cancel the calls on their way to it.
             if let newValue, newValue === mainActorDelegate { return }
             delegate = newValue.map { delegate in
-                MainActorDelegate(delegate, deliveryQueue: deliveryQueue) { [weak self] in
+                MainActorDelegate(delegate, deliveryQueue: calls.queue) { [weak self] in
                     self?.noteWaitingOnMain($0, bytes: $1)
                 }
             }
@@ -30,7 +30,7 @@ extension ClientCore {
 
     private func changeListeners<Result>(_ body: (inout State) -> Result) -> Result {
         change { state in
-            listenerChanges.increment()
+            calls.changes.increment()
             return body(&state)
         }
     }
@@ -48,7 +48,7 @@ extension ClientCore {
     func subscribe(
         _ channel: Name, auth: PusherAuth?, callbacks: ChannelCallbacks, _ state: inout State, at now: Instant
     ) -> Int {
-        listenerChanges.increment()
+        calls.changes.increment()
         let number = state.listeners.request(channel)
         if let replaced = state.listeners.update(channel, callbacks) { state.removed.append(replaced) }
         state.handle(.subscribe(channel: channel, auth: auth), at: now)
@@ -73,19 +73,21 @@ extension ClientCore {
     }
 
     private func giveUp(_ channel: Name, _ state: inout State, at now: Instant) -> SubscriptionMachine? {
-        listenerChanges.increment()
+        calls.changes.increment()
         let handedOver = state.machine.handedOver(channel, at: now)
         state.handle(.unsubscribe(channel: channel), at: now)
         if let removed = state.listeners.removeChannel(channel) { state.removed.append(removed) }
-        state.streams.finish(ofChannel: channel)
-        _ = state.streams.updates.takeUnreadSince(of: channel)
-        state.waits.end(of: channel, .unsubscribed(channel))
+        readers.change { streams in
+            streams.finish(ofChannel: channel)
+            _ = streams.updates.takeUnreadSince(of: channel)
+        }
+        state.waits.subscriptions.end(of: channel, .unsubscribed(channel))
         return handedOver
     }
 
     func adopt(_ subscription: SubscriptionMachine) {
         change { state, now in
-            listenerChanges.increment()
+            calls.changes.increment()
             _ = state.listeners.request(subscription.channel)
             state.handle(.adopt(subscription), at: now)
         }
@@ -136,7 +138,7 @@ extension ClientCore {
                 let problem = "\(event.channel) was unsubscribed; subscribing to it again gives a channel to trigger events on"
                 return state.refuse(event.name, on: event.channel, because: problem)
             }
-            return state.machine.trigger(event, at: now, into: &state.effects)
+            return state.machine.trigger(event, at: now)
         }
     }
 
@@ -146,13 +148,6 @@ extension ClientCore {
     }
 
     // MARK: Closures
-
-    /// The events that a closure is bound to.
-    enum BindingPlace {
-        case everywhere(channelEventsOnly: Bool)
-        case user(event: Name)
-        case channel(Name, number: Int, event: Name)
-    }
 
     func bind(_ place: BindingPlace, _ callback: @escaping Callback) -> String {
         changeListeners { state in
@@ -192,7 +187,7 @@ extension ClientCore {
         change { state, now in
             let id = state.listeners.makeID()
             state.listeners.user.signIns.append((id, callback))
-            state.machine.handle(.signIn, at: now, into: &state.effects)
+            state.machine.handle(.signIn, at: now)
             return id
         }
     }
@@ -222,7 +217,7 @@ extension ClientCore {
 extension ClientCore.State {
     fileprivate mutating func refuse(_ eventName: String, on channel: Name, because problem: String) -> TriggerResult {
         let error = PusherError(.invalidRequest, message: problem)
-        effects.append(.log(.notTriggered(Name(eventName), channel: channel, error)))
+        machine.outputs.append(.log(.notTriggered(Name(eventName), channel: channel, error)))
         return .refused(error)
     }
 }

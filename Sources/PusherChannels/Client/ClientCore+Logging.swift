@@ -6,23 +6,23 @@ extension ClientCore {
     /// Queues a line, so it is written in order, unless there are too many like it. Called under the lock.
     func log(_ line: LogLine, at now: Instant, _ state: inout State) {
         logWhatWasLeftOut(at: now, &state, isLast: line.message == .disconnected)
-        if state.logLimiter.admits(line) { queue(line, at: now, &state) }
+        if state.telemetry.logLimiter.admits(line) { queue(line, at: now, &state) }
     }
 
     func logWhatWasLeftOut(at now: Instant, _ state: inout State, isLast: Bool = false) {
-        for line in state.logLimiter.takeSummaries(at: now, isLast: isLast) { queue(line, at: now, &state) }
+        for line in state.telemetry.logLimiter.takeSummaries(at: now, isLast: isLast) { queue(line, at: now, &state) }
     }
 
     private func queue(_ line: LogLine, at now: Instant, _ state: inout State) {
         let context = LogContext(of: state.machine, at: now, for: line)
-        let isLogged = line.level.swiftLogLevel >= logger.logLevel
-        if isLogged { state.logLimiter.noteWaiting(1) }
-        if isLogged || deliveryQueue == nil { state.commands.append(.log(line, context)) }
-        guard let deliveryQueue, state.listeners.hasDelegate, state.backlog.admitsLines else { return }
+        let isLogged = line.level.swiftLogLevel >= telemetry.logger.logLevel
+        if isLogged { state.telemetry.logLimiter.noteWaiting(1) }
+        if isLogged || calls.queue == nil { state.outbox.commands.append(.log(line, context)) }
+        guard let queue = calls.queue, state.listeners.hasDelegate, state.backlog.admitsLines else { return }
         let text = line.text(context)
         state.backlog.add(count: 1, bytes: text.utf8.count)
-        state.tally.noteWaiting(1)
-        deliveryQueue.async { [self] in
+        state.telemetry.tally.noteWaiting(1)
+        queue.async { [self] in
             readState(\.listeners.delegate)?.debugLog(message: text)
             delivered(1, bytes: text.utf8.count)
         }
@@ -40,16 +40,16 @@ extension ClientCore {
     /// once, it isn't called on the thread of a connection.
     func write(_ line: LogLine, _ context: LogContext?) {
         let level = line.level.swiftLogLevel
-        if level >= logger.logLevel {
+        if level >= telemetry.logger.logLevel {
             // Made here, because a line may hold a server's megabytes, and its fields don't.
             let metadata = Logger.Metadata(line.fields(context))
-            let write = { @Sendable [logger, weak self] in
+            let write = { @Sendable [logger = telemetry.logger, weak self] in
                 logger.log(level: level, Logger.Message(stringLiteral: line.message.rawValue), metadata: metadata)
-                self?.withState { $0.logLimiter.noteWaiting(-1) }
+                self?.withState { $0.telemetry.logLimiter.noteWaiting(-1) }
             }
-            if deliveryQueue == nil { write() } else { environment.log(write) }
+            if calls.queue == nil { write() } else { environment.log(write) }
         }
-        if deliveryQueue == nil { delegate?.debugLog(message: line.text(context)) }
+        if calls.queue == nil { delegate?.debugLog(message: line.text(context)) }
     }
 }
 

@@ -1,59 +1,62 @@
 /// Streams for the API's objects.
 extension ClientCore {
     func events(_ buffering: StreamBuffering) -> StreamSource<PusherEvent> {
-        make(\.events, for: .init(), buffering) { _, _, _ in }
+        make(\.events, for: .init(), buffering) { _, _, _, _ in }
     }
 
     func events(of channel: Name, number: Int, named event: Name? = nil, _ buffering: StreamBuffering) -> StreamSource<
         PusherEvent
     > {
-        make(\.events, for: .init(channel: channel, event: event), buffering) { state, id, _ in
-            if case .ended(let failure) = Self.outlook(of: channel, number, state) { state.streams.events.finish(id, failure) }
+        make(\.events, for: .init(channel: channel, event: event), buffering) { state, streams, id, _ in
+            if case .ended(let failure) = Self.outlook(of: channel, number, state) { streams.events.finish(id, failure) }
         }
     }
 
     func updates(of channel: Name, number: Int, _ buffering: StreamBuffering) -> StreamSource<ChannelUpdate> {
-        make(\.updates, for: .init(channel: channel), buffering) { state, id, _ in
-            state.streams.tellUnread(of: channel, to: id, state.machine.subscriptions[channel])
-            if case .ended(let failure) = Self.outlook(of: channel, number, state) { state.streams.updates.finish(id, failure) }
+        make(\.updates, for: .init(channel: channel), buffering) { state, streams, id, _ in
+            streams.tellUnread(of: channel, to: id, state.machine.subscriptions[channel])
+            if case .ended(let failure) = Self.outlook(of: channel, number, state) { streams.updates.finish(id, failure) }
         }
     }
 
     /// Requests a channel and makes the stream in one step, so the stream has the outcome even if the channel is subscribed
     /// already.
     func subscribe(_ channel: Name, auth: PusherAuth?, updates buffering: StreamBuffering) -> StreamSource<ChannelUpdate> {
-        make(\.updates, for: .init(channel: channel), buffering) { state, id, now in
-            state.streams.tellUnread(of: channel, to: id, state.machine.subscriptions[channel])
+        make(\.updates, for: .init(channel: channel), buffering) { state, streams, id, now in
+            streams.tellUnread(of: channel, to: id, state.machine.subscriptions[channel])
             _ = subscribe(channel, auth: auth, callbacks: ChannelCallbacks(), &state, at: now)
             guard state.machine.subscriptions[channel]?.isSubscribed == true else { return }
-            state.streams.updates.change(id) { $0.append(.subscribed, at: now) }
+            streams.updates.change(id) { $0.append(.subscribed, at: now) }
         }
     }
 
     func poolUpdates(_ buffering: StreamBuffering) -> StreamSource<PoolUpdate> {
-        make(\.poolUpdates, for: .init(), buffering) { state, id, _ in
-            guard let since = state.streams.poolUpdates.takeUnreadSince(of: nil) else { return }
+        make(\.poolUpdates, for: .init(), buffering) { state, streams, id, _ in
+            guard let since = streams.poolUpdates.takeUnreadSince(of: nil) else { return }
             let channels = state.machine.subscriptions.inOrder(where: \.wasSubscribed).map(\.channel)
-            state.streams.tellUnread(of: channels, toPoolStream: id, since: since)
+            streams.tellUnread(of: channels, toPoolStream: id, since: since)
         }
     }
 
     func states(_ buffering: StreamBuffering) -> StreamSource<ConnectionStateChange> {
-        make(\.states, for: .init(), buffering) { _, _, _ in }
+        make(\.states, for: .init(), buffering) { _, _, _, _ in }
     }
 
     func poolStates(_ buffering: StreamBuffering) -> StreamSource<ConnectionStateChange> {
-        make(\.poolStates, for: .init(), buffering) { _, _, _ in }
+        make(\.poolStates, for: .init(), buffering) { _, _, _, _ in }
     }
 
     private func make<Element>(
         _ table: StreamSource<Element>.Table, for topic: StreamTable<Element>.Topic, _ buffering: StreamBuffering,
-        then next: (inout State, Int, Instant) -> Void
+        then next: (inout State, inout Streams, Int, Instant) -> Void
     ) -> StreamSource<Element> {
-        let id = makeID()
-        change { state, now in
-            state.streams.add(id, to: table, for: topic, buffering)
-            next(&state, id, now)
+        let id = change { state, now in
+            readers.change { streams in
+                let id = streams.makeNumber()
+                streams.add(id, to: table, for: topic, buffering)
+                next(&state, &streams, id, now)
+                return id
+            }
         }
         return StreamSource(self, id, in: table)
     }
@@ -74,33 +77,27 @@ extension ClientCore {
 
     func removeStream<Element>(_ id: Int, from table: StreamSource<Element>.Table) {
         change { state, now in
-            guard let (queue, topic) = state.streams[keyPath: table].remove(id) else { return }
-            state.removed.append(queue)
-            // A channel that is given up begins anew.
-            if let channel = topic.channel, state.machine.subscriptions[channel] == nil { return }
-            state.streams.noteUnread(queue, of: topic.channel, in: table, at: now)
+            readers.change { streams in
+                guard let (queue, topic) = streams[keyPath: table].remove(id) else { return }
+                state.removed.append(queue)
+                // A channel that is given up begins anew.
+                if let channel = topic.channel, state.machine.subscriptions[channel] == nil { return }
+                streams.noteUnread(queue, of: topic.channel, in: table, at: now)
+            }
         }
     }
 
+    /// Ends streams and waits once everything that will be read was read: when a client's run has ended, or the client itself
+    /// (`forGood`).
     func finishStreams(forGood: Bool) {
-        change { $0.finishStreams(forGood: forGood) }
+        change { state in
+            readers.change { forGood ? $0.shutDown() : $0.finish() }
+            if forGood { state.waits.runs.endAll() }
+            state.waits.subscriptions.endAll(forGood ? .clientShutDown : .clientDisconnected)
+        }
     }
 
     func makeID() -> Int {
         change { $0.listeners.makeID() }
-    }
-}
-
-extension ClientCore.State {
-    /// Ends streams and waits once everything that will be read was read: when a client's run has ended, or the client itself
-    /// (`forGood`).
-    mutating func finishStreams(forGood: Bool) {
-        if forGood {
-            streams.shutDown()
-            runs.endAll()
-        } else {
-            streams.finish()
-        }
-        waits.endAll(forGood ? .clientShutDown : .clientDisconnected)
     }
 }

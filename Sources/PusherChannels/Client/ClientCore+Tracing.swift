@@ -16,24 +16,24 @@ extension ClientCore {
 
     /// Requests an authorization in the context of a span for it, which is the parent for requests and for the application's
     /// code.
-    func withSpan<Result>(of authorization: Authorization, _ ask: () -> Result) -> Result {
+    func withSpan<Result>(of authorization: AuthorizationID, _ ask: () -> Result) -> Result {
         var parent: ServiceContext?
         if case .channel(let attempt) = authorization {
-            parent = readState { $0.spans.spans[.subscribing(attempt.channel)]?.context }
+            parent = readState { $0.telemetry.spans.spans[.subscribing(attempt.channel)]?.context }
         }
         let context = begin(.authorizing(authorization), in: parent, at: environment.scheduler.now)
         return ServiceContext.withValue(context, operation: ask)
     }
 
     /// Ends the span, unless it has ended: a response may come twice, and late.
-    func endSpan(of authorization: Authorization, _ failure: PusherError?) {
+    func endSpan(of authorization: AuthorizationID, _ failure: PusherError?) {
         end(.authorizing(authorization), failure, at: environment.scheduler.now)
     }
 
     /// Ends all spans, as nobody is left to hear the outcome.
     func endAllSpans() {
         let now = environment.scheduler.now
-        for operation in readState({ $0.spans.spans.keys }) { end(operation, .clientDisconnected, at: now) }
+        for operation in readState({ $0.telemetry.spans.spans.keys }) { end(operation, .clientDisconnected, at: now) }
     }
 
     @discardableResult
@@ -41,12 +41,12 @@ extension ClientCore {
         let span = environment.activeTracer.startSpan(
             operation.spanName, context: context ?? .topLevel, ofKind: operation.spanKind, at: environment.timestamp(time))
         span.updateAttributes { describe(operation, in: &$0) }
-        withState { $0.spans.spans[operation] = span }
+        withState { $0.telemetry.spans.spans[operation] = span }
         return span.context
     }
 
     private func end(_ operation: TracedOperation, _ failure: PusherError?, at time: Instant) {
-        guard let span = withState({ $0.spans.spans.removeValue(forKey: operation) }) else { return }
+        guard let span = withState({ $0.telemetry.spans.spans.removeValue(forKey: operation) }) else { return }
         let time = environment.timestamp(time)
         if let failure {
             span.updateAttributes { attributes in
@@ -55,7 +55,7 @@ extension ClientCore {
             }
             span.recordError(failure, attributes: [:], at: time)
             span.setStatus(SpanStatus(code: .error, message: failure.message))
-        } else if case .connecting = operation, let socketID = read(\.lastSocketID) {
+        } else if case .connecting = operation, let socketID = read(\.session.lastSocketID) {
             span.attributes["pusher.socket_id"] = socketID.text
         }
         span.end(at: time)
@@ -64,7 +64,7 @@ extension ClientCore {
     private func describe(_ operation: TracedOperation, in attributes: inout SpanAttributes) {
         switch operation {
         case .connecting(let attempt, let secure):
-            let request = target.request(secure: secure)
+            let request = peers.target.request(secure: secure)
             attributes["server.address"] = request.host.hostWithoutSecrets
             attributes["server.port"] = request.port
             attributes["network.protocol.name"] = "websocket"
@@ -99,8 +99,8 @@ extension TracedOperation {
 /// Spans. There are none without the trait `Tracing`.
 extension ClientCore {
     func tell(_ notes: [SpanNotes.Note]) {}
-    func withSpan<Result>(of authorization: Authorization, _ ask: () -> Result) -> Result { ask() }
-    func endSpan(of authorization: Authorization, _ failure: PusherError?) {}
+    func withSpan<Result>(of authorization: AuthorizationID, _ ask: () -> Result) -> Result { ask() }
+    func endSpan(of authorization: AuthorizationID, _ failure: PusherError?) {}
     func endAllSpans() {}
 }
 #endif

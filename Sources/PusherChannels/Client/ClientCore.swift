@@ -1,99 +1,60 @@
 import Dispatch
 import Logging
 
-/// The owner of a client's moving parts: the machine, the socket, authorizations under way, listeners, streams, and everything
-/// that waits.
+/// The hall that a client's rooms open on: it owns the machine, the socket, authorizations under way, listeners, and everything that
+/// waits, and passes what comes out of one room to the next.
 ///
-/// All of them are one value behind one lock. Every input changes the value under the lock; the effects then go to a queue, which
+/// All of them are one value behind one lock. Every input changes the value under the lock; what is to be done then goes to a queue, which
 /// is drained outside the lock by the first thread to get there. So a call changes the state before it returns, callbacks may
 /// call back into the SDK, and everything that happens to a connection has one order.
 ///
 /// The application's closures are called outside the lock, and anything they hold is released outside it: parts removed from the
-/// value are kept until the lock is free (``State/removed``). Only two locks are taken while this one is held, and nothing else
-/// is locked while they are: that of a dispatch queue, for a hop, and on Apple platforms that of a ``ChangeCount``.
-final class ClientCore: WebSocketDelegate, Sendable {
+/// value are kept until the lock is free (``State/removed``). Only these locks are taken while this one is held: that of the
+/// ``Readers``, and within it that of a dispatch queue, for a hop, and on Apple platforms that of a ``ChangeCount``.
+final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
     struct State {
         var machine: ConnectionMachine
-        var decoder = EnvelopeDecoder()
-        var timer = DeadlineTimer()
-        var socket: (any WebSocket)?
-        var reading = ReadingOrder()
-        var session: any HTTPSession
-        var channelUser: (@Sendable () -> PusherPresenceChannelMember)?
-        var authorizations: [Authorization: AuthCall.Cancel] = [:]
+        var router = Router()
+        var outbox: Outbox
         var listeners = Listeners()
-        var streams: Streams
-        var waits = SubscriptionWaits()
-        /// Called once everything that was read before the client was shut down is decrypted.
-        var decryptionWaits: [@Sendable () -> Void] = []
-        var runs = Runs()
         var backlog: DeliveryBacklog
-
-        /// The arrival time of the data being handled, if it waited; nil for now.
-        var came: Instant?
-        /// The machine's effects, until they are sorted.
-        var effects: [Effect] = []
-        /// The effects to carry out outside the lock, in order.
-        var commands: [Effect] = []
-        /// The deliveries that the draining thread has to make.
-        var deliveries: [UndeliveredBatch] = []
-        var isDraining = false
-        /// Called when the draining thread is done.
-        var drainWaits: [@Sendable () -> Void] = []
-        /// Indicates whether the machine was last told that readers are behind.
-        var isReaderOver = false
-        var logLimiter = LogLimiter()
-        var tally = MetricsTally()
-        var spans = SpanNotes()
+        var waits = Waits()
+        var telemetry = TelemetryNotes()
         /// Removed parts that may hold the application's objects, whose deinitializers may do anything. They are released outside
         /// the lock.
         var removed: [any Sendable] = []
     }
 
-    let target: ConnectionTarget
-    let authorizer: ChannelAuthorizer
-    let userAuthorizer: UserAuthorizer
-    let environment: PusherEnvironment
-    /// The queue on which the application is called; nil to call it at once, on the draining thread.
-    let deliveryQueue: DispatchQueue?
-    let logger: Logger
-    /// Indicates whether each message is logged. This requires a logger with the level `trace`, as the lines cost more than the
-    /// messages.
-    let logsMessages: Bool
-    let eventDecoder: EventDecoder?
-    let metrics: ClientMetrics
-    /// The number of changes to the listeners, for deliveries that looked them up earlier.
-    let listenerChanges = ChangeCount()
     private let state: Locked<State>
+    let inbox: Inbox
+    let readers: Readers
+    let calls: ListenerCalls
+    let peers: Peers
+    let telemetry: Telemetry
+    let environment: PusherEnvironment
 
     init(
-        machine: ConnectionMachine, target: ConnectionTarget, authorizer: ChannelAuthorizer, userAuthorizer: UserAuthorizer,
-        deliveryQueue: DispatchQueue?, backlog: DeliveryBacklog, environment: PusherEnvironment, logger: Logger
+        machine: ConnectionMachine, peers: Peers, deliveryQueue: DispatchQueue?, backlog: DeliveryBacklog,
+        environment: PusherEnvironment, logger: Logger
     ) {
+        state = Locked(State(machine: machine, outbox: Outbox(session: environment.httpSession), backlog: backlog))
+        readers = Readers(Streams { environment.date($0) })
+        calls = ListenerCalls(queue: deliveryQueue, decoder: environment.customDecoder.map(EventDecoder.init))
+        telemetry = Telemetry(logger: logger, metrics: environment.clientMetrics)
+        inbox = Inbox(logsMessages: telemetry.logsMessages)
+        self.peers = peers
         self.environment = environment
-        self.target = target
-        self.authorizer = authorizer
-        self.userAuthorizer = userAuthorizer
-        self.deliveryQueue = deliveryQueue
-        self.logger = logger
-        logsMessages = logger.logLevel <= .trace
-        eventDecoder = environment.customDecoder.map(EventDecoder.init)
-        metrics = environment.clientMetrics
-        state = Locked(
-            State(
-                machine: machine, session: environment.httpSession, streams: Streams(date: { environment.date($0) }),
-                backlog: backlog))
     }
 
     deinit {
         let (timer, tally) = state.withLock { state in
-            state.tally.noteEnd(in: state.machine.state)
+            state.telemetry.tally.noteEnd(in: state.machine.state)
             // Calls that still wait on the main actor don't keep the client, so they can't count themselves off.
-            state.tally.noteWaiting(-state.backlog.watermark.count)
-            return (state.timer.forget(), state.tally.take())
+            state.telemetry.tally.noteWaiting(-state.backlog.watermark.count)
+            return (state.outbox.timer.forget(), state.telemetry.tally.take())
         }
         timer?.cancel()
-        if let tally { metrics.add(tally) }
+        if let tally { telemetry.metrics.add(tally) }
         endAllSpans()
     }
 
@@ -137,9 +98,9 @@ final class ClientCore: WebSocketDelegate, Sendable {
         let now = environment.scheduler.now
         let (result, aftermath, tally) = state.withLock { state in
             let result = body(&state, now)
-            return (result, settle(&state, at: now), state.tally.take())
+            return (result, settle(&state, at: now), state.telemetry.tally.take())
         }
-        if let tally { metrics.add(tally) }
+        if let tally { telemetry.metrics.add(tally) }
         // Before anybody hears of what happened, so that code which then advances a virtual clock finds the timer.
         if let timer = aftermath?.timer { set(timer) }
         if aftermath?.ordersReading == true { orderReading() }
@@ -164,13 +125,13 @@ final class ClientCore: WebSocketDelegate, Sendable {
     }
 
     private func settle(_ state: inout State, at now: Instant) -> Aftermath? {
-        sort(&state, at: now)
-        state.came = nil
-        let isElsewhere = state.isDraining
+        route(&state, at: now)
+        state.router.arrival = nil
+        let isElsewhere = state.outbox.isDraining
         let work = isElsewhere ? nil : nextWork(&state)
-        state.isDraining = isElsewhere || work != nil
-        let wakeUps = state.wakeUps()
-        let ordersReading = state.reading.begin()
+        state.outbox.isDraining = isElsewhere || work != nil
+        let wakeUps = state.wakeUps(readers)
+        let ordersReading = state.outbox.reading.begin()
         // The draining thread may be busy for a long time, and a limited pause mustn't last until it is back.
         let isPauseLimited = isElsewhere && state.machine.readingDeadline != nil
         let timer = isPauseLimited ? timerChange(&state) : work?.timer
@@ -184,7 +145,7 @@ final class ClientCore: WebSocketDelegate, Sendable {
     /// The work of one round of draining, outside the lock.
     struct Work {
         var spans: [SpanNotes.Note] = []
-        var commands: [Effect] = []
+        var commands: [Output.Command] = []
         var deliveries: [Deliveries] = []
         var timer: DeadlineTimer.Change?
         var socket: (any WebSocket)?
@@ -202,10 +163,10 @@ final class ClientCore: WebSocketDelegate, Sendable {
             for deliveries in work.deliveries { deliver(deliveries) }
             let (next, waits) = state.withLock { state -> (Work?, [@Sendable () -> Void]) in
                 let next = nextWork(&state)
-                state.isDraining = next != nil
-                guard !state.isDraining, !state.drainWaits.isEmpty else { return (next, []) }
-                defer { state.drainWaits = [] }
-                return (nil, state.drainWaits)
+                state.outbox.isDraining = next != nil
+                guard !state.outbox.isDraining, !state.outbox.drainWaits.isEmpty else { return (next, []) }
+                defer { state.outbox.drainWaits = [] }
+                return (nil, state.outbox.drainWaits)
             }
             for wait in waits { wait() }
             guard let next else { return }
@@ -216,17 +177,19 @@ final class ClientCore: WebSocketDelegate, Sendable {
 
     private func nextWork(_ state: inout State) -> Work? {
         // Commands may move the deadline, so their round sets the timer after them.
-        let timer = state.commands.isEmpty ? timerChange(&state) : nil
-        guard timer != nil || !state.commands.isEmpty || !state.deliveries.isEmpty || !state.spans.isEmpty else { return nil }
-        defer { (state.commands, state.deliveries) = ([], []) }
+        let timer = state.outbox.commands.isEmpty ? timerChange(&state) : nil
+        guard timer != nil || !state.outbox.commands.isEmpty || !state.router.deliveries.isEmpty || !state.telemetry.spans.isEmpty
+        else { return nil }
+        defer { (state.outbox.commands, state.router.deliveries) = ([], []) }
         return Work(
-            spans: state.spans.take(), commands: state.commands, deliveries: state.deliveries.map { resolve($0, &state) },
+            spans: state.telemetry.spans.take(), commands: state.outbox.commands,
+            deliveries: state.router.deliveries.map { resolve($0, &state) },
             timer: timer,
-            socket: state.socket)
+            socket: state.outbox.socket)
     }
 
     private func timerChange(_ state: inout State) -> DeadlineTimer.Change? {
-        state.timer.change(for: state.machine.nextDeadline)
+        state.outbox.timer.change(for: state.machine.nextDeadline)
     }
 
     private func set(_ change: DeadlineTimer.Change) {
@@ -235,13 +198,13 @@ final class ClientCore: WebSocketDelegate, Sendable {
         let number = change.number
         let action = environment.scheduler.schedule(at: deadline, label: "connection") { [weak self] in self?.timerRang(number) }
         // The timer may have fired already.
-        let isStale = state.withLock { !$0.timer.keep(action, number: number) }
+        let isStale = state.withLock { !$0.outbox.timer.keep(action, number: number) }
         if isStale { action.cancel() }
     }
 
     private func timerRang(_ number: Int) {
         change { state, now in
-            guard state.timer.hasRung(number) else { return }
+            guard state.outbox.timer.hasRung(number) else { return }
             state.handle(.deadlineReached, at: now)
         }
     }
@@ -249,23 +212,17 @@ final class ClientCore: WebSocketDelegate, Sendable {
 
 extension ClientCore.State {
     /// Returns the closures that resume whoever waited for what has come or is over. Usually there are none, so no lists are joined.
-    fileprivate mutating func wakeUps() -> [() -> Void] {
+    fileprivate mutating func wakeUps(_ readers: Readers) -> [() -> Void] {
         var wakeUps: [() -> Void] = []
-        streams.takeWakeUps(into: &wakeUps)
-        waits.takeWakeUps(into: &wakeUps)
-        runs.takeWakeUps(into: &wakeUps)
-        if !decryptionWaits.isEmpty, machine.lastEncryptedEvents.isEmpty {
-            // One by one, as Swift converts a list of `@Sendable` closures at run time, which ends the process.
-            for wait in decryptionWaits { wakeUps.append(wait) }
-            decryptionWaits = []
-        }
+        readers.change { $0.takeWakeUps(into: &wakeUps) }
+        waits.takeWakeUps(isDecrypting: !machine.decryption.lastEvents.isEmpty, into: &wakeUps)
         return wakeUps
     }
 
     /// Passes an input to the machine.
     mutating func handle(_ input: Input, at now: Instant) {
-        tally.note(input, at: now)
-        machine.handle(input, at: now, into: &effects)
-        spans.note(input, attempt: machine.attempt, subscriptions: machine.subscriptions, at: now)
+        telemetry.tally.note(input, at: now)
+        machine.handle(input, at: now)
+        telemetry.spans.note(input, attempt: machine.attempt, subscriptions: machine.subscriptions, at: now)
     }
 }

@@ -81,15 +81,15 @@ extension ClientCore {
         let wait = Runs.Wait()
         // In one step, so the end of an earlier connection doesn't end this run.
         change { state, now in
-            state.runs.add(wait)
+            state.waits.runs.add(wait)
             // A task that was cancelled before it began doesn't connect.
             let isVain = Task.isCancelled && state.machine.isIdle && !state.machine.isShutDown
             if !isVain { state.handle(.connect, at: now) }
-            if isVain || state.streams.isShutDown { state.runs.endAll() }
+            if isVain || readers.change(\.isShutDown) { state.waits.runs.endAll() }
         }
         try await wait.valueEvenIfCancelled {
             self.change { state, now in
-                if state.runs.cancel(wait) { state.handle(.disconnect, at: now) }
+                if state.waits.runs.cancel(wait) { state.handle(.disconnect, at: now) }
             }
         }
     }

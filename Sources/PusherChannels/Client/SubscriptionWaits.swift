@@ -62,7 +62,7 @@ extension ClientCore {
         }
         defer {
             timer?.cancel()
-            change { $0.waits.remove(id, for: channel) }
+            change { $0.waits.subscriptions.remove(id, for: channel) }
         }
         begin(wait, id, channel, number)
         try await wait.valueUnlessAskedToEnd()
@@ -70,19 +70,22 @@ extension ClientCore {
 
     private func begin(_ wait: SubscriptionWaits.Wait, _ id: Int, _ channel: Name, _ number: Int) {
         change { state in
-            state.waits.add(wait, id, for: channel)
-            if state.machine.isShutDown { return state.waits.end(id, of: channel, .clientShutDown) }
+            state.waits.subscriptions.add(wait, id, for: channel)
+            if state.machine.isShutDown { return state.waits.subscriptions.end(id, of: channel, .clientShutDown) }
             switch Self.outlook(of: channel, number, state) {
             // Other calls may wait for a channel that has been requested since.
-            case .ended(let failure): state.waits.end(id, of: channel, failure ?? .unsubscribed(channel))
-            case .open: if state.machine.subscriptions[channel]?.isSubscribed == true { state.waits.end(id, of: channel, nil) }
+            case .ended(let failure): state.waits.subscriptions.end(id, of: channel, failure ?? .unsubscribed(channel))
+            case .open:
+                if state.machine.subscriptions[channel]?.isSubscribed == true {
+                    state.waits.subscriptions.end(id, of: channel, nil)
+                }
             }
         }
     }
 
     private func notInTime(_ channel: Name, _ limit: Duration) -> PusherError {
         // The error of a lost connection is newer than a failure of the channel on it.
-        let (state, failure) = read { ($0.state, $0.lastConnectionError ?? $0.subscriptions[channel]?.latestFailure) }
+        let (state, failure) = read { ($0.state, $0.session.lastError ?? $0.subscriptions[channel]?.latestFailure) }
         let standing: String? =
             switch state {
             case .disconnected: "the client is disconnected: call connect() or run()"

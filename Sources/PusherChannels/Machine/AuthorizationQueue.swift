@@ -1,3 +1,9 @@
+/// The subject of an authorization under way.
+enum AuthorizationID: Hashable {
+    case channel(SubscriptionAttempt)
+    case user(UserMachine.Attempt)
+}
+
 /// A queue that limits the number of authorizations requested at a time: hundreds of channels that resubscribe at once must not
 /// flood the application's server.
 struct AuthorizationQueue: Equatable, Sendable {
@@ -38,20 +44,20 @@ struct AuthorizationQueue: Equatable, Sendable {
 
 extension ConnectionMachine {
     /// Requests an authorization when its turn comes. Its time-out starts then.
-    mutating func askInTurn(_ attempt: SubscriptionAttempt, at now: Instant, into effects: inout [Effect]) {
+    mutating func askInTurn(_ attempt: SubscriptionAttempt, at now: Instant) {
         authorizations.append(attempt)
-        askForNextAuthorizations(at: now, into: &effects)
+        askForNextAuthorizations(at: now)
     }
 
-    mutating func askForNextAuthorizations(at now: Instant, into effects: inout [Effect]) {
+    mutating func askForNextAuthorizations(at now: Instant) {
         guard authorizations.isWaiting, let socketID else { return }
         let subscriptions = subscriptions
         while let attempt = authorizations.next(isWanted: { subscriptions[$0.channel]?.awaits($0) == true }) {
-            effects.append(.authorize(attempt, socketID: socketID))
+            outputs.append(.command(.authorize(attempt, socketID: socketID)))
             let awaited: SubscriptionDeadline.Awaited =
                 subscriptions[attempt.channel]?.state == .authorizing(attempt)
                 ? .changeOf(.authorizing(attempt)) : .key(attempt)
-            subscriptionDeadlines.insert(
+            self.subscriptions.deadlines.insert(
                 SubscriptionDeadline(channel: attempt.channel, awaited: awaited), at: now + configuration.timeouts.authorization)
         }
     }

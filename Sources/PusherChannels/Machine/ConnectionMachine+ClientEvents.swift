@@ -3,21 +3,23 @@ extension ConnectionMachine {
     /// Sends a client event, queues it until its channel is subscribed, or refuses it with a reason. Refusals are also logged, as
     /// most callers ignore the result.
     @discardableResult
-    mutating func trigger(_ event: ClientEvent, at now: Instant, into effects: inout [Effect]) -> TriggerResult {
-        let result = outcome(of: event, at: now, into: &effects)
+    mutating func trigger(_ event: ClientEvent, at now: Instant) -> TriggerResult {
+        let result = outcome(of: event, at: now)
         switch result {
-        case .sent: noteSent(at: now)
+        case .sent:
+            outputs.append(.command(.send(event.message)))
+            noteSent(at: now)
         case .queued: break
-        case .refused(let error): effects.append(.log(.notTriggered(Name(event.name), channel: event.channel, error)))
+        case .refused(let error): outputs.append(.log(.notTriggered(Name(event.name), channel: event.channel, error)))
         }
         return result
     }
 
-    private mutating func outcome(of event: ClientEvent, at now: Instant, into effects: inout [Effect]) -> TriggerResult {
+    private mutating func outcome(of event: ClientEvent, at now: Instant) -> TriggerResult {
         if let problem = problem(of: event) { return .refused(PusherError(.invalidRequest, message: problem)) }
         let result = subscriptions[event.channel]?.trigger(
             event, queueLimit: configuration.unsentEventLimit, byteLimit: configuration.unsentEventByteLimit,
-            limiter: &clientEventLimiter, at: now, into: &effects)
+            limiter: &unsentEvents.limiter, at: now)
         return result ?? .refused(PusherError(.invalidRequest, message: "\(event.channel) is not subscribed to"))
     }
 
@@ -43,29 +45,62 @@ extension ConnectionMachine {
     }
 
     /// Sends the events that waited for a channel's subscription.
-    mutating func sendUnsentEvents(of channel: Name, at now: Instant, into effects: inout [Effect]) {
+    mutating func sendUnsentEvents(of channel: Name, at now: Instant) {
         guard subscriptions[channel]?.hasUnsentEvents == true else { return }
-        channelsWithUnsentEvents.insert(channel)
-        sendUnsentEvents(at: now, into: &effects)
+        unsentEvents.add(channel)
+        sendUnsentEvents(at: now)
     }
 
-    /// Sends as many of the waiting events as the limiter allows. The channels take turns, so none has to wait for another that
-    /// always has more.
-    mutating func sendUnsentEvents(at now: Instant, into effects: inout [Effect]) {
-        while clientEventLimiter.isOpen(at: now), let channel = nextChannelWithUnsentEvents {
+    /// Sends as many of the waiting events as the limiter allows.
+    mutating func sendUnsentEvents(at now: Instant) {
+        while let channel = unsentEvents.nextChannel(at: now) {
             guard let event = subscriptions[channel]?.takeUnsentEvent() else {
-                channelsWithUnsentEvents.remove(channel)
+                unsentEvents.remove(channel)
                 continue
             }
-            clientEventLimiter.count(at: now)
-            effects.append(.send(event.message))
-            lastChannelInTurn = channel
+            unsentEvents.sent(on: channel, at: now)
+            outputs.append(.command(.send(event.message)))
         }
     }
+}
 
-    private var nextChannelWithUnsentEvents: Name? {
-        channelsWithUnsentEvents.filter { $0 > lastChannelInTurn }.min() ?? channelsWithUnsentEvents.min()
+/// The channels with client events that wait for the limiter. They take turns, so none has to wait for another that always has
+/// more.
+struct UnsentEvents: Equatable, Sendable {
+    var limiter: ClientEventLimiter
+    private var channels: Set<Name> = []
+    /// The channel among them that sent most recently.
+    private var lastInTurn: Name = ""
+
+    init(perSecond: Int?) {
+        limiter = ClientEventLimiter(perSecond: perSecond)
     }
+
+    mutating func add(_ channel: Name) {
+        channels.insert(channel)
+    }
+
+    mutating func remove(_ channel: Name) {
+        channels.remove(channel)
+    }
+
+    mutating func connectionLost() {
+        channels = []
+    }
+
+    /// Returns the channel whose turn it is, if anything may be sent now.
+    mutating func nextChannel(at now: Instant) -> Name? {
+        guard limiter.isOpen(at: now) else { return nil }
+        return channels.filter { $0 > lastInTurn }.min() ?? channels.min()
+    }
+
+    mutating func sent(on channel: Name, at now: Instant) {
+        limiter.count(at: now)
+        lastInTurn = channel
+    }
+
+    /// The time at which another event may be sent; nil if none waits.
+    var nextDeadline: Instant? { channels.isEmpty ? nil : limiter.nextChance }
 }
 
 /// A limiter that keeps to the number of client events per second that a server accepts on a connection.

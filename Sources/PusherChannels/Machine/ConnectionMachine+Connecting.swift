@@ -2,153 +2,151 @@
 extension ConnectionMachine {
     // MARK: The user's calls
 
-    mutating func connect(at now: Instant, into effects: inout [Effect]) {
+    mutating func connect(at now: Instant) {
         if isShutDown {
-            return effects.append(.log(.shutDown))
+            return outputs.append(.log(.shutDown))
         }
-        switch phase {
+        switch session.phase {
         case .idle, .shutDown:
-            openAnew(at: now, into: &effects)
+            openAnew(at: now)
         case .waiting:
-            open(at: now, into: &effects)
-        case .closing(let deadline, _):
-            phase = .closing(deadline: deadline, then: .connect)
+            open(at: now)
+        case .closing:
+            session.afterClosing(.connect)
         case .opening, .establishing, .connected:
             break
         }
     }
 
-    mutating func disconnect(then next: AfterClosing = .stayDisconnected, at now: Instant, into effects: inout [Effect]) {
+    mutating func disconnect(then next: Session.AfterClosing = .stayDisconnected, at now: Instant) {
         if isShutDown { return }
-        switch phase {
+        switch session.phase {
         case .idle where next == .stayDisconnected:
             break  // The reason of a client that gave up stays known.
         case .idle, .shutDown, .waiting:
-            closed(next, at: now, into: &effects)
-        case .closing(let deadline, _):
-            phase = .closing(deadline: deadline, then: next)
+            closed(next, at: now)
+        case .closing:
+            session.afterClosing(next)
         case .opening, .establishing, .connected:
             // Before the phase changes, while the time of the last sign of life is still known.
-            var lost: [Effect] = []
-            subscriptionsLost(at: now, into: &lost)
-            enter(.closing(deadline: now + configuration.timeouts.close, then: next), into: &effects)
-            effects.append(.closeSocket(attempt, code: 1000, reason: ""))
-            effects += lost
+            let heard = session.heardUpTo ?? now
+            enter(.closing(deadline: now + configuration.timeouts.close, then: next))
+            outputs.append(.command(.closeSocket(attempt, code: 1000, reason: "")))
+            subscriptionsLost(heardUpTo: heard)
         }
     }
 
     /// Shuts the client down for good, connected or not. Later requests to connect are ignored.
-    mutating func shutDown(at now: Instant, into effects: inout [Effect]) {
-        unsubscribeAllButRead(at: now, into: &effects)
-        disconnect(then: .shutDown, at: now, into: &effects)
-        signInAbandoned(into: &effects)
+    mutating func shutDown(at now: Instant) {
+        unsubscribeAllButRead(at: now)
+        disconnect(then: .shutDown, at: now)
+        signInAbandoned()
     }
 
     /// Disconnects a client that nothing refers to anymore, and logs it if a connection was still wanted. Optimized code releases
     /// a variable after its last use, not at the end of its scope, so a developer whose last line is `connect()` may wonder why
     /// nothing arrives.
-    mutating func letGo(at now: Instant, into effects: inout [Effect]) {
-        switch phase {
+    mutating func letGo(at now: Instant) {
+        switch session.phase {
         case .idle, .shutDown, .closing(_, .stayDisconnected), .closing(_, .shutDown):
             break
         case .waiting, .opening, .establishing, .connected, .closing(_, .connect):
-            effects.append(.log(.letGo))
+            outputs.append(.log(.letGo))
         }
-        disconnect(at: now, into: &effects)
+        disconnect(at: now)
         // Nobody will be there when the connection is closed.
-        signInAbandoned(into: &effects)
+        signInAbandoned()
     }
 
     /// Makes a scheduled connection attempt at once. Sends a ping on an established connection, which the change may have cut
     /// off.
-    mutating func networkChanged(at now: Instant, into effects: inout [Effect]) {
-        switch phase {
+    mutating func networkChanged(at now: Instant) {
+        switch session.phase {
         case .waiting:
-            open(at: now, into: &effects)
-        case .connected(var session):
-            if session.heartbeat.probe(at: now) { effects.append(.send(.ping)) }
-            phase = .connected(session)
+            open(at: now)
+        case .connected:
+            if session.changeHeartbeat({ $0.probe(at: now) }) == true { outputs.append(.command(.send(.ping))) }
         case .idle, .shutDown, .opening, .establishing, .closing:
             break
         }
     }
 
     /// Opens a connection at the application's request, with nothing carried over from an earlier one.
-    private mutating func openAnew(at now: Instant, into effects: inout [Effect]) {
-        backoff.reset()
-        isAskedBack = false
-        secure = configuration.secure
-        open(at: now, into: &effects)
+    private mutating func openAnew(at now: Instant) {
+        session.backoff.reset()
+        session.isAskedBack = false
+        session.secure = configuration.secure
+        open(at: now)
     }
 
-    private mutating func open(because reason: PusherError? = nil, at now: Instant, into effects: inout [Effect]) {
-        attempt = attempt.next
-        lastServerError = nil
-        enter(.opening(deadline: now + configuration.timeouts.open), because: reason, into: &effects)
-        readForHandshake(into: &effects)
-        effects.append(.openSocket(attempt, secure: secure))
+    private mutating func open(because reason: PusherError? = nil, at now: Instant) {
+        session.attempt = attempt.next
+        session.lastServerError = nil
+        enter(.opening(deadline: now + configuration.timeouts.open), because: reason)
+        readForHandshake()
+        outputs.append(.command(.openSocket(attempt, secure: session.secure)))
     }
 
     // MARK: Socket reports
 
-    mutating func socketOpened(_ attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]) {
-        guard attempt == self.attempt, case .opening = phase else { return }
-        silentUpgrades += 1
-        enter(.establishing(deadline: now + configuration.timeouts.establish), into: &effects)
+    mutating func socketOpened(_ attempt: ConnectionAttempt, at now: Instant) {
+        guard attempt == self.attempt, case .opening = session.phase else { return }
+        session.silentUpgrades += 1
+        enter(.establishing(deadline: now + configuration.timeouts.establish))
     }
 
     mutating func established(
-        socketID: SocketID, activityTimeout: Duration?, envelope: Envelope, at now: Instant, into effects: inout [Effect]
+        socketID: SocketID, activityTimeout: Duration?, envelope: Envelope, at now: Instant
     ) {
-        guard case .establishing = phase else {
-            effects.append(.log(.establishedTwice))
+        guard case .establishing = session.phase else {
+            outputs.append(.log(.establishedTwice))
             return
         }
         let heartbeat = Heartbeat(
             activityTimeout: min(configuration.activityTimeout, activityTimeout ?? configuration.activityTimeout),
             pongTimeout: configuration.timeouts.pong, now: now)
-        lastSocketID = socketID
-        lastConnectionError = nil
-        isAskedBack = false
-        enter(.connected(Session(since: now, heartbeat: heartbeat)), into: &effects)
-        effects.append(.deliver(.event(envelope)))
-        clientEventLimiter.reset()
-        beginSignIn(at: now, into: &effects)
-        beginSubscriptions(at: now, into: &effects)
-        readAfterHandshake(at: now, into: &effects)
+        session.lastSocketID = socketID
+        session.lastError = nil
+        session.isAskedBack = false
+        enter(.connected(Session.Established(since: now, heartbeat: heartbeat)))
+        outputs.append(.deliver(.event(envelope)))
+        unsentEvents.limiter.reset()
+        beginSignIn(at: now)
+        beginSubscriptions(at: now)
+        readAfterHandshake(at: now)
     }
 
     mutating func socketClosed(
-        _ closure: WebSocketClosure, attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]
+        _ closure: WebSocketClosure, attempt: ConnectionAttempt, at now: Instant
     ) {
         guard attempt == self.attempt else { return }
-        if case .failed = closure, case .establishing = phase {} else { silentUpgrades = 0 }
-        switch phase {
+        if case .failed = closure, case .establishing = session.phase {} else { session.silentUpgrades = 0 }
+        switch session.phase {
         case .idle, .shutDown, .waiting:
             break  // The attempt was given up before, so its end needs no report.
         case .closing(_, let then):
-            closed(then, at: now, into: &effects)
+            closed(then, at: now)
         case .opening, .establishing, .connected:
-            let (reaction, reason) = reaction(to: closure, into: &effects)
-            connectionEnded(reaction, because: reason, at: now, into: &effects)
+            let (reaction, reason) = reaction(to: closure)
+            connectionEnded(reaction, because: reason, at: now)
         }
     }
 
-    mutating func closed(_ then: AfterClosing, at now: Instant, into effects: inout [Effect]) {
+    mutating func closed(_ then: Session.AfterClosing, at now: Instant) {
         switch then {
-        case .stayDisconnected: enter(.idle, into: &effects)
-        case .connect: openAnew(at: now, into: &effects)
-        case .shutDown: enter(.shutDown, into: &effects)
+        case .stayDisconnected: enter(.idle)
+        case .connect: openAnew(at: now)
+        case .shutDown: enter(.shutDown)
         }
     }
 
     /// Returns the reaction to a closure and the reason for it, and reports the error if it is worth reporting.
-    private func reaction(to closure: WebSocketClosure, into effects: inout [Effect]) -> (CloseReaction, PusherError) {
+    private mutating func reaction(to closure: WebSocketClosure) -> (CloseReaction, PusherError) {
         switch closure {
         case .failed(let failure):
             if failure.kind == .connectionLost, let explanation = explanationOfPlainClose { return explanation }
             let error = PusherError(.transport(failure.kind), message: failure.message + likelyCause(of: failure))
-            effects.append(.deliver(.error(error)))
+            outputs.append(.deliver(.error(error)))
             // An unsupported request would fail in the same way next time.
             return (failure.kind == .unsupported ? .stop : .backOff(atLeast: .zero), error)
         case .closed(let code, let reason):
@@ -156,8 +154,8 @@ extension ConnectionMachine {
             if code.isUninformative, let explanation = explanationOfPlainClose { return explanation }
             let why = reason.isEmpty ? "" : ": \(reason)"
             let error = refusal("the server closed the connection\(why)", code: Int(code.rawValue))
-            guard lastServerError?.code != error.code else { return (code.reaction, lastServerError ?? error) }
-            if code.deservesReport { effects.append(.deliver(.error(error))) }
+            guard session.lastServerError?.code != error.code else { return (code.reaction, session.lastServerError ?? error) }
+            if code.deservesReport { outputs.append(.deliver(.error(error))) }
             return (code.reaction, error)
         }
     }
@@ -165,7 +163,7 @@ extension ConnectionMachine {
     /// Returns the likely cause of a loss, to put after its message, if nothing came after the last two upgrades; otherwise an
     /// empty text. Sockudo refuses a key in this way.
     private func likelyCause(of failure: WebSocketFailure) -> String {
-        guard case .establishing = phase, failure.kind == .connectionLost, silentUpgrades > 1 else { return "" }
+        guard case .establishing = session.phase, failure.kind == .connectionLost, session.silentUpgrades > 1 else { return "" }
         return
             ", as was the one before, and neither had a message: check the key, and that its app is enabled (Sockudo refuses so)"
     }
@@ -182,7 +180,8 @@ extension ConnectionMachine {
     /// Before the connection is established, such an error is taken as the reason for the close. Afterwards it may have been
     /// about anything.
     var explanationOfPlainClose: (CloseReaction, PusherError)? {
-        guard case .establishing = phase, let error = lastServerError, let code = error.code, (4000...4099).contains(code)
+        guard case .establishing = session.phase, let error = session.lastServerError, let code = error.code,
+            (4000...4099).contains(code)
         else { return nil }
         return (CloseCode(UInt16(code)).reaction, error)
     }
@@ -191,44 +190,44 @@ extension ConnectionMachine {
 
     /// Handles the end of a connection or an attempt that the user didn't ask to end.
     mutating func connectionEnded(
-        _ reaction: CloseReaction, because reason: PusherError, at now: Instant, into effects: inout [Effect]
+        _ reaction: CloseReaction, because reason: PusherError, at now: Instant
     ) {
-        if case .connected(let session) = phase { backoff.connectionEnded(after: now - session.since) }
-        subscriptionsLost(at: now, into: &effects)
-        lastConnectionError = reason
-        if reason.kind == .server, let code = reason.code, CloseCode.asksBack.contains(code) { isAskedBack = true }
-        guard configuration.autoReconnect || isAskedBack else {
-            enter(.idle, because: reason, into: &effects)
+        if case .connected(let established) = session.phase { session.backoff.connectionEnded(after: now - established.since) }
+        subscriptionsLost(heardUpTo: session.heardUpTo ?? now)
+        session.lastError = reason
+        if reason.kind == .server, let code = reason.code, CloseCode.asksBack.contains(code) { session.isAskedBack = true }
+        guard configuration.autoReconnect || session.isAskedBack else {
+            enter(.idle, because: reason)
             return
         }
         switch reaction {
         case .stop:
-            enter(.idle, because: reason, into: &effects)
-        case .upgradeToTLS where configuration.upgradesToTLS && !secure:
-            secure = true
-            open(because: reason, at: now, into: &effects)
+            enter(.idle, because: reason)
+        case .upgradeToTLS where configuration.upgradesToTLS && !session.secure:
+            session.secure = true
+            open(because: reason, at: now)
         case .upgradeToTLS:
-            enter(.idle, because: reason, into: &effects)
-        case .reconnectAtOnce where backoff.allowsImmediateReturn(at: now):
-            open(because: reason, at: now, into: &effects)
+            enter(.idle, because: reason)
+        case .reconnectAtOnce where session.backoff.allowsImmediateReturn(at: now):
+            open(because: reason, at: now)
         case .reconnectAtOnce:
-            wait(atLeast: .zero, because: reason, at: now, into: &effects)
+            wait(atLeast: .zero, because: reason, at: now)
         case .backOff(let minimum):
-            wait(atLeast: minimum, because: reason, at: now, into: &effects)
+            wait(atLeast: minimum, because: reason, at: now)
         }
     }
 
     private mutating func wait(
-        atLeast minimum: Duration, because reason: PusherError, at now: Instant, into effects: inout [Effect]
+        atLeast minimum: Duration, because reason: PusherError, at now: Instant
     ) {
-        guard let delay = backoff.nextDelay(atLeast: minimum) else {
-            let retries = backoff.failures == 1 ? "1 retry" : "\(backoff.failures) retries"
+        guard let delay = session.backoff.nextDelay(atLeast: minimum) else {
+            let retries = session.backoff.failures == 1 ? "1 retry" : "\(session.backoff.failures) retries"
             let message = "gave up after \(retries): \(reason.message); call connect() to try again"
             let error = PusherError(.attemptsExhausted, message: message, isRetryable: reason.isRetryable)
-            enter(.idle, because: error, into: &effects)
-            effects.append(.deliver(.error(error)))
+            enter(.idle, because: error)
+            outputs.append(.deliver(.error(error)))
             return
         }
-        enter(.waiting(until: now + delay), because: reason, into: &effects)
+        enter(.waiting(until: now + delay), because: reason)
     }
 }

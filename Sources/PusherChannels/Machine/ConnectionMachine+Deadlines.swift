@@ -21,93 +21,90 @@ extension ConnectionMachine {
         }
     }
 
-    mutating func deadlineReached(at now: Instant, into effects: inout [Effect]) {
-        phaseDeadlineReached(at: now, into: &effects)
-        while let (deadline, key) = subscriptionDeadlines.first, deadline <= now {
-            subscriptionDeadlines.removeFirst()
-            subscriptionDeadlineReached(key, at: now, into: &effects)
+    mutating func deadlineReached(at now: Instant) {
+        phaseDeadlineReached(at: now)
+        while let (deadline, key) = subscriptions.deadlines.first, deadline <= now {
+            subscriptions.deadlines.removeFirst()
+            subscriptionDeadlineReached(key, at: now)
         }
-        sendUnsentEvents(at: now, into: &effects)
-        signInDeadlineReached(at: now, into: &effects)
-        readingDeadlineReached(at: now, into: &effects)
+        sendUnsentEvents(at: now)
+        signInDeadlineReached(at: now)
+        readingDeadlineReached(at: now)
     }
 
-    private mutating func phaseDeadlineReached(at now: Instant, into effects: inout [Effect]) {
-        switch phase {
+    private mutating func phaseDeadlineReached(at now: Instant) {
+        switch session.phase {
         case .idle, .shutDown:
             break
         case .opening(let deadline):
             if now >= deadline {
-                giveUp("no connection to the server within \(configuration.timeouts.open)", at: now, into: &effects)
+                giveUp("no connection to the server within \(configuration.timeouts.open)", at: now)
             }
         case .establishing(let deadline):
             if now >= deadline {
                 let time = configuration.timeouts.establish
-                giveUp("the server did not establish the connection within \(time)", at: now, into: &effects)
+                giveUp("the server did not establish the connection within \(time)", at: now)
             }
-        case .connected(let session):
-            checkHeartbeat(of: session, at: now, into: &effects)
+        case .connected:
+            checkHeartbeat(at: now)
         case .waiting(let until):
-            if now >= until { connect(at: now, into: &effects) }
+            if now >= until { connect(at: now) }
         case .closing(let deadline, let then):
-            if now >= deadline { closed(then, at: now, into: &effects) }
+            if now >= deadline { closed(then, at: now) }
         }
     }
 
-    private mutating func giveUp(_ problem: String, at now: Instant, into effects: inout [Effect]) {
-        effects.append(.closeSocket(attempt, code: 1000, reason: ""))
+    private mutating func giveUp(_ problem: String, at now: Instant) {
+        outputs.append(.command(.closeSocket(attempt, code: 1000, reason: "")))
         if let (reaction, error) = explanationOfPlainClose {
-            return connectionEnded(reaction, because: error, at: now, into: &effects)
+            return connectionEnded(reaction, because: error, at: now)
         }
         let error = PusherError(.timedOut, message: problem)
-        effects.append(.deliver(.error(error)))
-        connectionEnded(.backOff(atLeast: .zero), because: error, at: now, into: &effects)
+        outputs.append(.deliver(.error(error)))
+        connectionEnded(.backOff(atLeast: .zero), because: error, at: now)
     }
 
-    private mutating func checkHeartbeat(of session: Session, at now: Instant, into effects: inout [Effect]) {
-        var session = session
-        let verdict = session.heartbeat.check(at: now)
-        phase = .connected(session)
-        switch verdict {
+    private mutating func checkHeartbeat(at now: Instant) {
+        switch session.changeHeartbeat({ $0.check(at: now) }) ?? nil {
         case nil:
             break
         case .ping:
-            effects.append(.send(.ping))
+            outputs.append(.command(.send(.ping)))
         case .dead:
             let problem = "no sign of life from the server within \(configuration.timeouts.pong) of a ping"
             let error = PusherError(.timedOut, message: problem)
-            effects.append(.closeSocket(attempt, code: 4201, reason: "pong not received"))
-            effects.append(.deliver(.error(error)))
-            let reaction: CloseReaction = backoff.policy.spreadsSilentOnes ? .backOff(atLeast: .zero) : .reconnectAtOnce
-            connectionEnded(reaction, because: error, at: now, into: &effects)
+            outputs.append(.command(.closeSocket(attempt, code: 4201, reason: "pong not received")))
+            outputs.append(.deliver(.error(error)))
+            let reaction: CloseReaction = session.backoff.policy.spreadsSilentOnes ? .backOff(atLeast: .zero) : .reconnectAtOnce
+            connectionEnded(reaction, because: error, at: now)
         }
     }
 
     private mutating func subscriptionDeadlineReached(
-        _ key: SubscriptionDeadline, at now: Instant, into effects: inout [Effect]
+        _ key: SubscriptionDeadline, at now: Instant
     ) {
         guard isStillAwaited(key) else { return }
         let noAuthorization = "no authorization for \(key.channel) within \(configuration.timeouts.authorization)"
         switch key.awaited {
         case .key(let attempt):
-            effects.append(.cancelAuthorization(attempt, unansweredFor: configuration.timeouts.authorization))
-            keyRefused(key.channel, noAuthorization, at: now, into: &effects)
+            outputs.append(.command(.cancelAuthorization(attempt, unansweredFor: configuration.timeouts.authorization)))
+            keyRefused(key.channel, noAuthorization, at: now)
         case .changeOf(.retrying):
-            begin(key.channel, at: now, into: &effects)
+            begin(key.channel, at: now)
         case .changeOf(.authorizing(let attempt)):
-            effects.append(.cancelAuthorization(attempt, unansweredFor: configuration.timeouts.authorization))
-            subscriptionFailed(key.channel, timedOut(noAuthorization), at: now, into: &effects)
+            outputs.append(.command(.cancelAuthorization(attempt, unansweredFor: configuration.timeouts.authorization)))
+            subscriptionFailed(key.channel, timedOut(noAuthorization), at: now)
         case .changeOf(.subscribing) where isReadingPaused, .changeOf(.awaitingUser) where user.isSigningIn:
-            subscriptionDeadlines.insert(key, at: now + timeForUnreadReplies)
+            subscriptions.deadlines.insert(key, at: now + timeForUnreadReplies)
         case .changeOf(.subscribing):
             let time = configuration.timeouts.subscription
             let words = subscriptions.unattributedError.map { "; meanwhile it said: \"\($0.message)\"" } ?? ""
             let problem = "the server did not answer the subscription to \(key.channel) within \(time)\(words)"
             forgetUnnamedRefusal(ifOf: subscriptions[key.channel])
-            subscriptionFailed(key.channel, timedOut(problem), at: now, into: &effects)
+            subscriptionFailed(key.channel, timedOut(problem), at: now)
         case .changeOf(.awaitingUser):
             let problem = "the authorization for \(key.channel) names no user, and none was signed in within \(timeForSignIn)"
-            subscriptionFailed(key.channel, timedOut(problem), at: now, into: &effects)
+            subscriptionFailed(key.channel, timedOut(problem), at: now)
         case .changeOf(.waiting), .changeOf(.subscribed), .changeOf(.failed):
             break
         }
@@ -131,13 +128,13 @@ extension ConnectionMachine {
         case .retrying(let time): deadline = time
         case .waiting, .authorizing, .subscribed, .failed: return
         }
-        subscriptionDeadlines.insert(SubscriptionDeadline(channel: channel, awaited: .changeOf(state)), at: deadline)
+        subscriptions.deadlines.insert(SubscriptionDeadline(channel: channel, awaited: .changeOf(state)), at: deadline)
     }
 
     /// Drops deadlines that were met, so ``nextDeadline`` is a time at which something happens.
     mutating func forgetSettledDeadlines() {
-        while let key = subscriptionDeadlines.first?.key, !isStillAwaited(key) {
-            subscriptionDeadlines.removeFirst()
+        while let key = subscriptions.deadlines.first?.key, !isStillAwaited(key) {
+            subscriptions.deadlines.removeFirst()
         }
     }
 }

@@ -1,63 +1,63 @@
 /// Handling of the server's messages.
 extension ConnectionMachine {
     mutating func received(
-        _ message: ServerMessage, attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]
+        _ message: ServerMessage, attempt: ConnectionAttempt, at now: Instant
     ) {
         guard attempt == self.attempt else { return }
-        switch phase {
-        case .establishing: silentUpgrades = 0
+        switch session.phase {
+        case .establishing: session.silentUpgrades = 0
         case .connected: noteActivity(at: now)
         case .idle, .shutDown, .opening, .waiting, .closing: return
         }
         switch message {
         case .event(let envelope):
             forgetServerError()
-            event(envelope, into: &effects)
+            event(envelope)
         case .control(let control, let envelope):
             if case .error = control {} else { forgetServerError() }
-            self.control(control, envelope, at: now, into: &effects)
+            self.control(control, envelope, at: now)
         }
     }
 
     mutating func receivedMalformed(
-        _ frame: MalformedMessage, attempt: ConnectionAttempt, at now: Instant, into effects: inout [Effect]
+        _ frame: MalformedMessage, attempt: ConnectionAttempt, at now: Instant
     ) {
         guard attempt == self.attempt else { return }
         let error = PusherError(.malformedMessage, message: "\(frame)")
-        switch phase {
+        switch session.phase {
         case .establishing where frame.endsAttempt:
-            silentUpgrades = 0
-            effects.append(.closeSocket(attempt, code: 1002, reason: ""))
-            effects.append(.deliver(.error(error)))
-            connectionEnded(.backOff(atLeast: .zero), because: error, at: now, into: &effects)
+            session.silentUpgrades = 0
+            outputs.append(.command(.closeSocket(attempt, code: 1002, reason: "")))
+            outputs.append(.deliver(.error(error)))
+            connectionEnded(.backOff(atLeast: .zero), because: error, at: now)
         case .establishing, .connected:
-            silentUpgrades = 0
+            session.silentUpgrades = 0
             noteActivity(at: now)
-            effects.append(.deliver(.error(error)))
+            outputs.append(.deliver(.error(error)))
         case .idle, .shutDown, .opening, .waiting, .closing: return
         }
     }
 
     /// Forgets the server's last error. It explains a close that follows at once, not one that comes hours later.
     private mutating func forgetServerError() {
-        if lastServerError != nil { lastServerError = nil }
+        if session.lastServerError != nil { session.lastServerError = nil }
     }
 
-    private mutating func event(_ envelope: Envelope, into effects: inout [Effect]) {
+    private mutating func event(_ envelope: Envelope) {
         guard let channel = envelope.channel else {
-            if let event = ControlReader.plainWatchlist(envelope) { watchlist([event], into: &effects) }
-            effects.append(.deliver(.event(envelope)))
+            if let event = ControlReader.plainWatchlist(envelope) { watchlist([event]) }
+            outputs.append(.deliver(.event(envelope)))
             return
         }
         switch reader(ofEventsOn: channel) {
         case .nobody:
-            effects.append(.log(.eventDropped(envelope.event, channel: channel)))
+            outputs.append(.log(.eventDropped(envelope.event, channel: channel)))
         case .user:
-            effects.append(.deliver(.userEvent(envelope)))
+            outputs.append(.deliver(.userEvent(envelope)))
         case .decryption where !envelope.event.begins(with: "pusher:"):
-            encryptedEvent(envelope, of: channel, into: &effects)
+            encryptedEvent(envelope, of: channel)
         case .application, .decryption:
-            effects.append(.deliver(.event(envelope)))
+            outputs.append(.deliver(.event(envelope)))
         }
     }
 
@@ -80,64 +80,67 @@ extension ConnectionMachine {
     }
 
     private mutating func control(
-        _ control: ServerControl, _ envelope: Envelope, at now: Instant, into effects: inout [Effect]
+        _ control: ServerControl, _ envelope: Envelope, at now: Instant
     ) {
         switch control {
         case .connectionEstablished(let socketID, let timeout):
-            established(socketID: socketID, activityTimeout: timeout, envelope: envelope, at: now, into: &effects)
+            established(socketID: socketID, activityTimeout: timeout, envelope: envelope, at: now)
         case .error(let code, let message):
-            serverError(serverError(code, message), envelope, at: now, into: &effects)
+            serverError(serverError(code, message), envelope, at: now)
         case .ping:
-            effects.append(.send(.pong))
+            outputs.append(.command(.send(.pong)))
         case .pong:
             break  // A sign of life, like any other frame.
         case .subscriptionSucceeded(let channel, let presence):
-            let heard = heardBefore ?? now
-            subscriptions[channel]?.succeeded(presence, envelope: envelope, heardUpTo: heard, into: &effects)
-            attributeRefusals(at: now, into: &effects)
-            askForAwaitedKey(of: channel, at: now, into: &effects)
-            sendUnsentEvents(of: channel, at: now, into: &effects)
+            let heard = session.heardBefore ?? now
+            outputs += subscriptions[channel]?.succeeded(presence, envelope: envelope, heardUpTo: heard) ?? []
+            attributeRefusals(at: now)
+            askForAwaitedKey(of: channel, at: now)
+            sendUnsentEvents(of: channel, at: now)
         case .subscriptionError(let channel, _, let message, let status):
             let error = PusherError(.subscriptionRefused, code: status, message: message)
-            subscriptionRefused(channel, error, at: now, into: &effects)
+            subscriptionRefused(channel, error, at: now)
         case .signedIn(let id):
-            signedIn(id, envelope: envelope, at: now, into: &effects)
+            signedIn(id, envelope: envelope, at: now)
         case .watchlist(let events):
-            watchlist(events, into: &effects)
+            watchlist(events)
         case .cacheMiss:
-            event(envelope, into: &effects)
+            event(envelope)
         case .subscriptionCount(let channel, let count):
-            subscriptions[channel]?.countChanged(count, envelope: envelope, into: &effects)
+            guard subscriptions[channel] != nil else { break }
+            subscriptions[channel]?.countChanged(count)
+            outputs.append(.deliver(.event(envelope.renamed("pusher:subscription_count"))))
+            outputs.append(.deliver(.subscriptionCount(channel: channel, count)))
         case .memberAdded(let channel, let member):
-            subscriptions[channel]?.memberAdded(member, into: &effects)
+            if let news = subscriptions[channel]?.memberAdded(member) { outputs.append(.deliver(news)) }
         case .memberRemoved(let channel, let userID):
-            subscriptions[channel]?.memberRemoved(userID, into: &effects)
+            if let news = subscriptions[channel]?.memberRemoved(userID) { outputs.append(.deliver(news)) }
         case .unknown:
-            unknown(envelope, into: &effects)
+            unknown(envelope)
         }
     }
 
     /// Returns the error of a `pusher:error`, with advice if its code refuses a connection.
     private func serverError(_ code: Int?, _ message: String) -> PusherError {
-        if case .connected = phase { return PusherError(.server, code: code, message: message) }
+        if case .connected = session.phase { return PusherError(.server, code: code, message: message) }
         return refusal(message, code: code)
     }
 
     /// Reports an error that the server sent. It never ends a connection: some servers send codes of the closing ranges for
     /// trifles. Only a close does, and then the error may explain it.
     private mutating func serverError(
-        _ error: PusherError, _ envelope: Envelope, at now: Instant, into effects: inout [Effect]
+        _ error: PusherError, _ envelope: Envelope, at now: Instant
     ) {
-        lastServerError = error
-        effects.append(.deliver(.event(envelope)))
-        effects.append(.deliver(.error(error)))
-        if attributeToNamedChannel(error, envelope, at: now, into: &effects) { return }
-        if attributeToSignIn(error, envelope, at: now, into: &effects) { return }
-        if envelope.channel == nil { noteUnnamedRefusal(error, at: now, into: &effects) }
+        session.lastServerError = error
+        outputs.append(.deliver(.event(envelope)))
+        outputs.append(.deliver(.error(error)))
+        if attributeToNamedChannel(error, envelope, at: now) { return }
+        if attributeToSignIn(error, envelope, at: now) { return }
+        if envelope.channel == nil { noteUnnamedRefusal(error, at: now) }
     }
 
-    private mutating func unknown(_ envelope: Envelope, into effects: inout [Effect]) {
-        effects.append(.log(.unknownEvent(envelope.event)))
-        if envelope.event.begins(with: "pusher:") { event(envelope, into: &effects) }
+    private mutating func unknown(_ envelope: Envelope) {
+        outputs.append(.log(.unknownEvent(envelope.event)))
+        if envelope.event.begins(with: "pusher:") { event(envelope) }
     }
 }

@@ -7,32 +7,28 @@ extension ConnectionMachine {
         case paused(until: Instant)
     }
 
-    mutating func readersChanged(areOver: Bool, at now: Instant, into effects: inout [Effect]) {
+    mutating func readersChanged(areOver: Bool, at now: Instant) {
         switch (reading, areOver) {
         case (.flowing, true):
-            pauseReading(at: now, into: &effects)
+            pauseReading(at: now)
         case (.paused, false):
             reading = .flowing
-            readOn(at: now, into: &effects)
+            readOn(at: now)
         case (.flowing, false), (.paused, true):
             break
         }
     }
 
-    private mutating func pauseReading(at now: Instant, into effects: inout [Effect]) {
+    private mutating func pauseReading(at now: Instant) {
         reading = .paused(until: now + configuration.pauseLimit)
-        guard case .connected(var session) = phase else { return }
-        session.heartbeat.pause()
-        phase = .connected(session)
-        effects.append(.setReading(false))
+        guard session.changeHeartbeat({ $0.pause() }) != nil else { return }
+        outputs.append(.setReading(false))
     }
 
-    private mutating func readOn(at now: Instant, into effects: inout [Effect]) {
-        guard case .connected(var session) = phase else { return }
-        let asks = session.heartbeat.resume(at: now)
-        phase = .connected(session)
-        effects.append(.setReading(true))
-        if asks { effects.append(.send(.ping)) }
+    private mutating func readOn(at now: Instant) {
+        guard let asks = session.changeHeartbeat({ $0.resume(at: now) }) else { return }
+        outputs.append(.setReading(true))
+        if asks { outputs.append(.command(.send(.ping))) }
     }
 
     /// Indicates whether replies of the server may lie unread. Their time-outs don't run then.
@@ -44,26 +40,26 @@ extension ConnectionMachine {
     var timeForUnreadReplies: Duration { max(configuration.timeouts.subscription, .seconds(1)) }
 
     var readingDeadline: Instant? {
-        guard case .connected = phase, case .paused(let limit) = reading else { return nil }
+        guard case .connected = session.phase, case .paused(let limit) = reading else { return nil }
         return limit
     }
 
-    mutating func readingDeadlineReached(at now: Instant, into effects: inout [Effect]) {
-        guard let deadline = readingDeadline, deadline <= now, case .connected(let session) = phase else { return }
+    mutating func readingDeadlineReached(at now: Instant) {
+        guard let deadline = readingDeadline, deadline <= now, case .connected(let established) = session.phase else { return }
         // Readers that were behind don't pause reading again until they have caught up; the next one that falls behind does.
         reading = .flowing
-        channelsToDecrypt = []
-        effects.append(.log(.pauseLimitReached(configuration.pauseLimit)))
-        effects.append(.pauseLimitReached(heardUpTo: session.heartbeat.heardUpTo))
-        readOn(at: now, into: &effects)
+        decryption.crowded = []
+        outputs.append(.log(.pauseLimitReached(configuration.pauseLimit)))
+        outputs.append(.pauseLimitReached(heardUpTo: established.heartbeat.heardUpTo))
+        readOn(at: now)
     }
 
     /// Turns reading on for a handshake, whatever the user's side does.
-    mutating func readForHandshake(into effects: inout [Effect]) {
-        if case .paused = reading { effects.append(.setReading(true)) }
+    mutating func readForHandshake() {
+        if case .paused = reading { outputs.append(.setReading(true)) }
     }
 
-    mutating func readAfterHandshake(at now: Instant, into effects: inout [Effect]) {
-        if case .paused = reading { pauseReading(at: now, into: &effects) }
+    mutating func readAfterHandshake(at now: Instant) {
+        if case .paused = reading { pauseReading(at: now) }
     }
 }

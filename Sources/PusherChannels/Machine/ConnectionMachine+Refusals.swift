@@ -1,24 +1,24 @@
 /// Attribution of a server's refusals to channels.
 extension ConnectionMachine {
     mutating func subscriptionRefused(
-        _ channel: Name, _ error: PusherError, at now: Instant, into effects: inout [Effect]
+        _ channel: Name, _ error: PusherError, at now: Instant
     ) {
         guard subscriptions[channel]?.mayBeRefused == true else { return }
         subscriptions[channel]?.refused()
-        subscriptionFailed(channel, SubscriptionFailure(error: error), at: now, into: &effects)
-        attributeRefusals(at: now, into: &effects)
+        subscriptionFailed(channel, SubscriptionFailure(error: error), at: now)
+        attributeRefusals(at: now)
     }
 
     /// Takes an error for the refusal of the channel that it names, beside its data or in its message; returns false if it names
     /// none that awaits a reply. A later success still counts: the error may have been about an earlier request.
     mutating func attributeToNamedChannel(
-        _ error: PusherError, _ envelope: Envelope, at now: Instant, into effects: inout [Effect]
+        _ error: PusherError, _ envelope: Envelope, at now: Instant
     ) -> Bool {
         guard error.mayBeRefusal, let channel = awaitedChannel(envelope.channel, orIn: error.message) else {
             return false
         }
-        refuse(channel, with: error, at: now, into: &effects)
-        attributeRefusals(at: now, into: &effects)
+        refuse(channel, with: error, at: now)
+        attributeRefusals(at: now)
         return true
     }
 
@@ -32,35 +32,36 @@ extension ConnectionMachine {
     ///
     /// Some servers send such a refusal for each authorization. Once there are as many of these as authorized subscriptions under
     /// way, each of them was refused. Before that, it isn't known which ones were: other replies or time-outs may tell.
-    mutating func noteUnnamedRefusal(_ error: PusherError, at now: Instant, into effects: inout [Effect]) {
+    mutating func noteUnnamedRefusal(_ error: PusherError, at now: Instant) {
         guard error.mayBeUnnamedRefusal, subscriptions.unanswered > 0 else { return }
         if subscriptions.unanswered == 1, let only = subscriptions.all.first(where: \.isSubscribing) {
-            return refuse(only.channel, with: error, at: now, into: &effects)
+            return refuse(only.channel, with: error, at: now)
         }
         subscriptions.unattributedError = error
         guard error.code == CloseCode.unauthorized else { return }
-        unnamedRefusals.append(error)
-        attributeRefusals(at: now, into: &effects)
+        subscriptions.unnamedRefusals.append(error)
+        attributeRefusals(at: now)
     }
 
     /// Attributes the noted refusals if it is known by now which channels were refused. Called after each reply to a subscription
     /// and each new refusal.
-    mutating func attributeRefusals(at now: Instant, into effects: inout [Effect]) {
-        guard !unnamedRefusals.isEmpty, subscriptions.unansweredAuthorized <= unnamedRefusals.count else { return }
+    mutating func attributeRefusals(at now: Instant) {
+        guard !subscriptions.unnamedRefusals.isEmpty, subscriptions.unansweredAuthorized <= subscriptions.unnamedRefusals.count
+        else { return }
         let awaited = subscriptions.inOrder(where: \.awaitsVerdict)
-        let refusals = unnamedRefusals
-        unnamedRefusals = []
-        for (subscription, error) in zip(awaited, refusals) { refuse(subscription.channel, with: error, at: now, into: &effects) }
+        let refusals = subscriptions.unnamedRefusals
+        subscriptions.unnamedRefusals = []
+        for (subscription, error) in zip(awaited, refusals) { refuse(subscription.channel, with: error, at: now) }
     }
 
     /// Forgets a refusal if a channel got no reply or was given up before it: one of the refusals may have been its own.
     mutating func forgetUnnamedRefusal(ifOf subscription: SubscriptionMachine?) {
-        if subscription?.awaitsVerdict == true { _ = unnamedRefusals.popLast() }
+        if subscription?.awaitsVerdict == true { _ = subscriptions.unnamedRefusals.popLast() }
     }
 
-    private mutating func refuse(_ channel: Name, with error: PusherError, at now: Instant, into effects: inout [Effect]) {
+    private mutating func refuse(_ channel: Name, with error: PusherError, at now: Instant) {
         let refusal = PusherError(.subscriptionRefused, code: error.code, message: error.message)
-        subscriptionFailed(channel, SubscriptionFailure(error: refusal), at: now, into: &effects)
+        subscriptionFailed(channel, SubscriptionFailure(error: refusal), at: now)
     }
 }
 

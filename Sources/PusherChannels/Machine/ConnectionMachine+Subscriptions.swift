@@ -1,11 +1,11 @@
 /// The channels that the user wants.
 extension ConnectionMachine {
-    mutating func subscribe(_ channel: Name, auth: PusherAuth?, at now: Instant, into effects: inout [Effect]) {
+    mutating func subscribe(_ channel: Name, auth: PusherAuth?, at now: Instant) {
         if isShutDown {
-            return effects.append(.log(.shutDown))
+            return outputs.append(.log(.shutDown))
         }
         if let problem = problem(of: channel) {
-            return SubscriptionFailure(error: problem).report(channel: channel, into: &effects)
+            return report(SubscriptionFailure(error: problem), of: channel)
         }
         let name = ChannelName(channel)
         if let known = subscriptions[channel] {
@@ -15,10 +15,9 @@ extension ConnectionMachine {
             }
             if let auth { subscriptions[channel]?.suppliedAuth = auth }
         } else {
-            subscriptions[channel] = SubscriptionMachine(name: name, ordinal: subscriptionsMade, suppliedAuth: auth)
-            subscriptionsMade += 1
+            subscriptions.add(SubscriptionMachine(name: name, suppliedAuth: auth))
         }
-        begin(channel, at: now, into: &effects)
+        begin(channel, at: now)
     }
 
     /// Returns the reason why a channel of this name can't be requested from a server; nil if it can.
@@ -29,149 +28,140 @@ extension ConnectionMachine {
         return problem.map { PusherError(.invalidRequest, message: $0) }
     }
 
-    mutating func beginSubscriptions(at now: Instant, into effects: inout [Effect]) {
+    mutating func beginSubscriptions(at now: Instant) {
         for subscription in subscriptions.inOrder() {
-            beginWhenAllowed(subscription.channel, at: now, into: &effects)
+            beginWhenAllowed(subscription.channel, at: now)
         }
     }
 
     /// Starts subscribing to a channel, unless its authorizer asked for a pause.
-    private mutating func beginWhenAllowed(_ channel: Name, at now: Instant, into effects: inout [Effect]) {
+    private mutating func beginWhenAllowed(_ channel: Name, at now: Instant) {
         if socketID != nil, subscriptions[channel]?.waitIfAskedTo(at: now) == true {
             setDeadline(for: channel, at: now)
         } else {
-            begin(channel, at: now, into: &effects)
+            begin(channel, at: now)
         }
     }
 
     /// Starts subscribing to a channel if there is a connection.
-    mutating func begin(_ channel: Name, at now: Instant, into effects: inout [Effect]) {
+    mutating func begin(_ channel: Name, at now: Instant) {
         guard socketID != nil else { return }
-        let attempt = nextSubscriptionAttempt(for: channel)
-        switch subscriptions[channel]?.begin(attempt, into: &effects) {
-        case .askForAuthorization: askInTurn(attempt, at: now, into: &effects)
-        case .use(let auth): subscribe(channel, with: auth, at: now, into: &effects)
-        case .awaitResponse, nil: break
+        let attempt = subscriptions.nextAttempt(for: channel, on: attempt)
+        switch subscriptions[channel]?.begin(attempt) {
+        case .askForAuthorization: askInTurn(attempt, at: now)
+        case .use(let auth): subscribe(channel, with: auth, at: now)
+        case .send(let request): outputs.append(.command(.send(request)))
+        case nil: break
         }
         setDeadline(for: channel, at: now)
     }
 
-    mutating func nextSubscriptionAttempt(for channel: Name) -> SubscriptionAttempt {
-        subscriptionGeneration += 1
-        return SubscriptionAttempt(channel: channel, connection: attempt, generation: subscriptionGeneration)
-    }
-
     mutating func authorized(
-        _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorizationFailure>, at now: Instant,
-        into effects: inout [Effect]
+        _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorizationFailure>, at now: Instant
     ) {
         authorizations.finished(attempt)
-        if keyRefreshed(attempt, result, at: now, into: &effects) { return }
+        if keyRefreshed(attempt, result, at: now) { return }
         guard subscriptions[attempt.channel]?.state == .authorizing(attempt) else {
-            effects.append(.log(.staleAuthorization(attempt.channel)))
+            outputs.append(.log(.staleAuthorization(attempt.channel)))
             return
         }
         switch result {
         case .success(let auth):
-            subscribe(attempt.channel, with: auth, at: now, into: &effects)
+            subscribe(attempt.channel, with: auth, at: now)
             setDeadline(for: attempt.channel, at: now)
         case .failure(let failure):
-            authorizationFailed(attempt.channel, failure, at: now, into: &effects)
+            authorizationFailed(attempt.channel, failure, at: now)
         }
     }
 
     private mutating func subscribe(
-        _ channel: Name, with auth: PusherAuth, at now: Instant, into effects: inout [Effect]
+        _ channel: Name, with auth: PusherAuth, at now: Instant
     ) {
         if subscriptions[channel]?.encryptedEvents != nil, auth.sharedSecret == nil {
             let message = "the authorization for \(channel) has no shared_secret, which encrypted channels need"
-            return authorizationFailed(channel, AuthorizationFailure(message: message, isRetryable: true), at: now, into: &effects)
+            return authorizationFailed(channel, AuthorizationFailure(message: message, isRetryable: true), at: now)
         }
         if user.isExpected, subscriptions[channel]?.awaitUser(with: auth) == true { return }
-        subscriptions[channel]?.subscribe(with: auth, into: &effects)
-        useKey(auth, of: channel, into: &effects)
+        if let request = subscriptions[channel]?.subscribe(with: auth) ?? nil { outputs.append(.command(.send(request))) }
+        useKey(auth, of: channel)
     }
 
     /// Subscribes the channels that waited for the sign-in to end: the server now knows who joins, or refuses them itself.
-    mutating func subscribeThoseThatAwaitUser(at now: Instant, into effects: inout [Effect]) {
+    mutating func subscribeThoseThatAwaitUser(at now: Instant) {
         for subscription in subscriptions.inOrder(where: \.awaitsUser) {
-            subscriptions[subscription.channel]?.userIsKnown(into: &effects)
+            if let request = subscriptions[subscription.channel]?.userIsKnown() ?? nil {
+                outputs.append(.command(.send(request)))
+            }
             setDeadline(for: subscription.channel, at: now)
         }
     }
 
     private mutating func authorizationFailed(
-        _ channel: Name, _ failure: AuthorizationFailure, at now: Instant, into effects: inout [Effect]
+        _ channel: Name, _ failure: AuthorizationFailure, at now: Instant
     ) {
         subscriptionFailed(
-            channel, SubscriptionFailure(error: failure.error, authorization: failure), at: now, into: &effects)
+            channel, SubscriptionFailure(error: failure.error, authorization: failure), at: now)
     }
 
     mutating func subscriptionFailed(
-        _ channel: Name, _ failure: SubscriptionFailure, at now: Instant, into effects: inout [Effect]
+        _ channel: Name, _ failure: SubscriptionFailure, at now: Instant
     ) {
         guard let failures = subscriptions[channel]?.failures else { return }
-        let delay = configuration.subscriptionRetry.delay(afterFailures: failures, using: &subscriptionJitter)
+        let delay = configuration.subscriptionRetry.delay(afterFailures: failures, using: &subscriptions.jitter)
         let retry = failure.error.isRetryable ? now + max(delay, failure.error.retryAfter ?? .zero) : nil
-        let heard = heardBefore ?? now
-        subscriptions[channel]?.fail(failure, at: now, heardUpTo: heard, retryingAt: retry, into: &effects)
+        let heard = session.heardBefore ?? now
+        if let needless = subscriptions[channel]?.fail(failure, at: now, heardUpTo: heard, retryingAt: retry) ?? nil {
+            outputs.append(.command(.cancelAuthorization(needless)))
+        }
+        report(failure, of: channel)
         setDeadline(for: channel, at: now)
     }
 
-    mutating func unsubscribe(_ channel: Name, into effects: inout [Effect]) {
+    mutating func unsubscribe(_ channel: Name) {
         // The user's own channel goes with the sign-in.
-        if channel != user.channel { giveUp(channel, into: &effects) }
+        if channel != user.channel { giveUp(channel) }
     }
 
-    private mutating func giveUp(_ channel: Name, into effects: inout [Effect]) {
+    private mutating func giveUp(_ channel: Name) {
         let given = subscriptions.remove(channel)
         forgetUnnamedRefusal(ifOf: given)
-        given?.abandon(into: &effects)
+        if let needless = given?.authorizationUnderWay { outputs.append(.command(.cancelAuthorization(needless))) }
+        if let message = given?.abandonment { outputs.append(.command(.send(message))) }
     }
 
     /// Returns a channel's state for another connection to take over once this one has given it up. Its next subscription then
     /// reports since when events may be missing, and who came and went meanwhile.
     func handedOver(_ channel: Name, at now: Instant) -> SubscriptionMachine? {
         var subscription = subscriptions[channel]
-        var cancellations: [Effect] = []
-        subscription?.connectionLost(at: heardUpTo ?? now, into: &cancellations)
+        subscription?.connectionLost(at: session.heardUpTo ?? now)
         subscription?.encryptedEvents?.handedOver()
         return subscription
     }
 
-    mutating func adopt(_ subscription: SubscriptionMachine, at now: Instant, into effects: inout [Effect]) {
+    mutating func adopt(_ subscription: SubscriptionMachine, at now: Instant) {
         guard subscriptions[subscription.channel] == nil else { return }
-        var subscription = subscription
-        subscription.ordinal = subscriptionsMade
-        subscriptionsMade += 1
-        subscriptions[subscription.channel] = subscription
-        beginWhenAllowed(subscription.channel, at: now, into: &effects)
+        subscriptions.add(subscription)
+        beginWhenAllowed(subscription.channel, at: now)
     }
 
-    /// The time up to which everything that had arrived was heard; nil without a connection.
-    var heardUpTo: Instant? {
-        if case .connected(let session) = phase { session.heartbeat.heardUpTo } else { nil }
-    }
-
-    /// The time of the message before the one that is being handled; nil without a connection.
-    var heardBefore: Instant? {
-        if case .connected(let session) = phase { session.heartbeat.heardBefore } else { nil }
-    }
-
-    mutating func unsubscribeAll(into effects: inout [Effect]) {
+    mutating func unsubscribeAll() {
         for subscription in subscriptions.inOrder() {
-            giveUp(subscription.channel, into: &effects)
+            giveUp(subscription.channel)
         }
     }
 
-    mutating func subscriptionsLost(at now: Instant, into effects: inout [Effect]) {
-        let time = heardUpTo ?? now
-        channelsWithUnsentEvents = []
+    /// Notes the loss of the connection.
+    ///
+    /// - Parameter time: The time up to which everything that arrived is known to have been heard.
+    mutating func subscriptionsLost(heardUpTo time: Instant) {
+        unsentEvents.connectionLost()
         authorizations.removeAll()
-        unnamedRefusals = []
-        userLost(at: time, into: &effects)
+        subscriptions.unnamedRefusals = []
+        userLost(at: time)
         for channel in subscriptions.all.map(\.channel).sorted() {
-            subscriptions[channel]?.connectionLost(at: time, into: &effects)
+            if let needless = subscriptions[channel]?.connectionLost(at: time) ?? nil {
+                outputs.append(.command(.cancelAuthorization(needless)))
+            }
         }
     }
 }

@@ -1,3 +1,12 @@
+/// The importance of a log line.
+enum LogLevel: Equatable, Sendable {
+    case trace
+    case debug
+    case info
+    case warning
+    case error
+}
+
 /// A line of the log: an event and its subject. Its message is a constant.
 ///
 /// It is a value until somebody reads it, so no text is made of a line whose level isn't logged.
@@ -114,7 +123,7 @@ struct LogContext: Equatable, Sendable {
 
     init(of machine: ConnectionMachine, at now: Instant, for line: LogLine) {
         attempt = machine.attempt
-        socketID = machine.lastSocketID
+        socketID = machine.session.lastSocketID
         let next =
             if case .subscriptionFailed(let channel, _) = line { machine.nextTry(of: channel) } else { machine.nextAttempt }
         delay = next.map { $0 - now }

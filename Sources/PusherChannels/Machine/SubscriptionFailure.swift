@@ -5,18 +5,20 @@ struct SubscriptionFailure: Error, Equatable, Sendable {
     var authorization: AuthorizationFailure?
 }
 
-extension SubscriptionFailure {
-    /// Reports the failure to the user in two ways: as the protocol's event for it, even if the client noticed the failure
-    /// itself, and as a call.
-    func report(channel: Name, into effects: inout [Effect]) {
-        var data: [Name: JSONValue] = ["type": .string(type), "error": .string(error.message)]
-        data["status"] = error.code.map { .integer($0) }
+extension ConnectionMachine {
+    /// Reports a failure to the user in two ways: as the protocol's event for it, even if the client noticed the failure itself,
+    /// and as a call.
+    mutating func report(_ failure: SubscriptionFailure, of channel: Name) {
+        var data: [Name: JSONValue] = ["type": .string(failure.type), "error": .string(failure.error.message)]
+        data["status"] = failure.error.code.map { .integer($0) }
         let event = Envelope(event: "pusher:subscription_error", channel: channel, data: JSONValue.object(data).text)
-        effects.append(.deliver(.event(event)))
-        effects.append(.deliver(.subscriptionFailed(channel: channel, self)))
+        outputs.append(.deliver(.event(event)))
+        outputs.append(.deliver(.subscriptionFailed(channel: channel, failure)))
     }
+}
 
-    private var type: String {
+extension SubscriptionFailure {
+    fileprivate var type: String {
         switch error.kind {
         case .authorization: "AuthError"
         default: "SubscriptionError"

@@ -19,7 +19,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     let name: ChannelName
     var channel: Name { name.name }
     /// The position in the order in which channels were first requested, which is also the order of subscribing.
-    var ordinal: Int
+    var ordinal = 0
     private(set) var state = State.waiting {
         didSet { if !awaitsUser { authWithoutUser = nil } }
     }
@@ -57,9 +57,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     private var unsentEvents: [ClientEvent] = []
     private var unsentBytes = 0
 
-    init(name: ChannelName, ordinal: Int, suppliedAuth: PusherAuth?) {
+    init(name: ChannelName, suppliedAuth: PusherAuth?) {
         self.name = name
-        self.ordinal = ordinal
         self.suppliedAuth = suppliedAuth
         encryptedEvents = name.kind == .encrypted ? EncryptedEvents() : nil
     }
@@ -99,20 +98,19 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     // MARK: Subscribing
 
-    /// The step that follows ``begin(_:into:)``.
+    /// The step that follows ``begin(_:)``.
     enum NextStep {
         case askForAuthorization
         case use(PusherAuth)
-        case awaitResponse
+        case send(ClientMessage)
     }
 
     /// Begins an attempt to subscribe; returns the next step.
-    mutating func begin(_ attempt: SubscriptionAttempt, into effects: inout [Effect]) -> NextStep {
+    mutating func begin(_ attempt: SubscriptionAttempt) -> NextStep {
         guard name.needsAuthorization else {
             state = .subscribing(attempt)
             request = .made
-            effects.append(.send(.subscribe(channel: channel.text, auth: nil, channelData: nil)))
-            return .awaitResponse
+            return .send(.subscribe(channel: channel.text, auth: nil, channelData: nil))
         }
         state = .authorizing(attempt)
         defer { suppliedAuth = nil }
@@ -133,21 +131,23 @@ struct SubscriptionMachine: Equatable, Sendable {
         return true
     }
 
-    mutating func userIsKnown(into effects: inout [Effect]) {
-        guard case .awaitingUser(let attempt) = state, let auth = authWithoutUser else { return }
-        subscribe(attempt, with: auth, into: &effects)
+    /// Returns the request for the server, now that it knows the user.
+    mutating func userIsKnown() -> ClientMessage? {
+        guard case .awaitingUser(let attempt) = state, let auth = authWithoutUser else { return nil }
+        return subscribe(attempt, with: auth)
     }
 
-    mutating func subscribe(with auth: PusherAuth, into effects: inout [Effect]) {
-        guard case .authorizing(let attempt) = state else { return }
-        subscribe(attempt, with: auth, into: &effects)
+    /// Returns the request for the server, if the authorization is still awaited.
+    mutating func subscribe(with auth: PusherAuth) -> ClientMessage? {
+        guard case .authorizing(let attempt) = state else { return nil }
+        return subscribe(attempt, with: auth)
     }
 
-    private mutating func subscribe(_ attempt: SubscriptionAttempt, with auth: PusherAuth, into effects: inout [Effect]) {
+    private mutating func subscribe(_ attempt: SubscriptionAttempt, with auth: PusherAuth) -> ClientMessage {
         state = .subscribing(attempt)
         request = .made
         myUserID = auth.channelData.flatMap(Self.userID)
-        effects.append(.send(.subscribe(channel: channel.text, auth: auth.auth, channelData: auth.channelData)))
+        return .subscribe(channel: channel.text, auth: auth.auth, channelData: auth.channelData)
     }
 
     private static func userID(in channelData: String) -> Name? {
@@ -158,19 +158,19 @@ struct SubscriptionMachine: Equatable, Sendable {
         }
     }
 
+    /// Notes the server's success, and returns what follows from it.
+    ///
     /// - Parameter heard: The time up to which everything that arrived before this is known to have been heard.
-    mutating func succeeded(
-        _ presence: PresenceSnapshot?, envelope: Envelope, heardUpTo heard: Instant, into effects: inout [Effect]
-    ) {
+    mutating func succeeded(_ presence: PresenceSnapshot?, envelope: Envelope, heardUpTo heard: Instant) -> [Output] {
+        var outputs: [Output] = []
         switch state {
         case .subscribing, .subscribed: break
         // It arrived after its time-out, or after the refusal of an earlier request, but it is the reply.
         case .retrying where request != .none, .failed where request != .none, .awaitingUser where request != .none: break
         case .authorizing(let attempt) where request != .none:
-            effects.append(.cancelAuthorization(attempt))  // As above, with the next attempt under way.
+            outputs.append(.command(.cancelAuthorization(attempt)))  // As above, with the next attempt under way.
         case .waiting, .authorizing, .awaitingUser, .retrying, .failed:
-            effects.append(.log(.subscribedUnasked(channel)))
-            return
+            return [.log(.subscribedUnasked(channel))]
         }
         let didChange = !isSubscribed
         state = .subscribed
@@ -178,20 +178,20 @@ struct SubscriptionMachine: Equatable, Sendable {
         failures = 0
         latestFailure = nil
         notBefore = nil
-        tellGap(into: &effects)
+        if let gap = takeGap() { outputs.append(gap) }
         // A second success on one connection belongs to a second subscription, and events between the two may be missing.
         missingSince = heard
         let changes = replaceRoster(with: presence)
-        effects.append(.deliver(.event(envelope.renamed("pusher:subscription_succeeded"))))
-        if didChange { effects.append(.deliver(.subscribed(channel: channel))) }
-        for member in changes.left { report(removed: member, into: &effects) }
-        for member in changes.joined { report(added: member, into: &effects) }
+        outputs.append(.deliver(.event(envelope.renamed("pusher:subscription_succeeded"))))
+        if didChange { outputs.append(.deliver(.subscribed(channel: channel))) }
+        outputs += changes.left.map { .deliver(.memberRemoved(channel: channel, $0)) }
+        outputs += changes.joined.map { .deliver(.memberAdded(channel: channel, $0)) }
+        return outputs
     }
 
-    /// Reports since when events may be missing, if any may be.
-    mutating func tellGap(into effects: inout [Effect]) {
-        guard let since = missingSince.take() else { return }
-        effects.append(.deliver(.gap(channel: channel, since: since)))
+    /// Returns since when events may be missing, once, if any may be.
+    mutating func takeGap() -> Output? {
+        missingSince.take().map { .deliver(.gap(channel: channel, since: $0)) }
     }
 
     /// Replaces the roster, and returns the changes. The members of the very first subscription are the starting point, not
@@ -216,92 +216,77 @@ struct SubscriptionMachine: Equatable, Sendable {
         return true
     }
 
-    /// Notes that the channel isn't subscribed, for now or for good.
+    /// Notes that the channel isn't subscribed, for now or for good. Returns the authorization that is no longer needed.
     ///
     /// - Parameters:
     ///   - heard: The time up to which everything that arrived before this is known to have been heard.
     ///   - time: The time of the automatic retry; nil if there is none.
     mutating func fail(
-        _ failure: SubscriptionFailure, at now: Instant, heardUpTo heard: Instant, retryingAt time: Instant?,
-        into effects: inout [Effect]
-    ) {
+        _ failure: SubscriptionFailure, at now: Instant, heardUpTo heard: Instant, retryingAt time: Instant?
+    ) -> SubscriptionAttempt? {
         if isSubscribed { missingSince = heard }
         failures += 1
         notBefore = failure.error.retryAfter.map { now + $0 }
         latestFailure = failure.error
-        if let refresh = encryptedEvents?.subscriptionLost() { effects.append(.cancelAuthorization(refresh)) }
         state = time.map { .retrying(at: $0) } ?? .failed
-        failure.report(channel: channel, into: &effects)
+        return encryptedEvents?.subscriptionLost()
     }
 
+    /// Notes the loss of the connection. Returns the authorization that is no longer needed.
+    ///
     /// - Parameters:
     ///   - time: The time up to which everything that arrived is known to have been heard.
     ///   - isHeard: Indicates whether events were heard although the channel wasn't subscribed.
-    mutating func connectionLost(at time: Instant, isHeard: Bool = false, into effects: inout [Effect]) {
+    @discardableResult
+    mutating func connectionLost(at time: Instant, isHeard: Bool = false) -> SubscriptionAttempt? {
+        defer {
+            _ = encryptedEvents?.subscriptionLost()
+            state = .waiting
+        }
         if isSubscribed || isHeard { missingSince = time }
-        if case .authorizing(let attempt) = state { effects.append(.cancelAuthorization(attempt)) }
-        if let refresh = encryptedEvents?.subscriptionLost() { effects.append(.cancelAuthorization(refresh)) }
-        state = .waiting
         request = .none
         failures = 0
+        return authorizationUnderWay
     }
 
-    /// Tells the server and the authorizer that the channel is no longer wanted.
-    func abandon(into effects: inout [Effect]) {
-        if let refresh = encryptedEvents?.refresh { effects.append(.cancelAuthorization(refresh)) }
-        if case .authorizing(let attempt) = state { effects.append(.cancelAuthorization(attempt)) }
-        if request == .made { effects.append(.send(.unsubscribe(channel: channel.text))) }
+    /// The authorization that is awaited, for the subscription or for a new key.
+    var authorizationUnderWay: SubscriptionAttempt? {
+        if case .authorizing(let attempt) = state { attempt } else { encryptedEvents?.refresh }
     }
+
+    /// The request that undoes the one that the server got; nil if it got none.
+    var abandonment: ClientMessage? { request == .made ? .unsubscribe(channel: channel.text) : nil }
 
     // MARK: While subscribed
 
-    mutating func memberAdded(_ member: PresenceMember, into effects: inout [Effect]) {
-        guard isSubscribed, roster?.admits(member) == true else { return reject(member, into: &effects) }
-        if roster?.add(member) == true { report(added: member, into: &effects) }
+    /// Adds a member; returns the news of it, if there is any.
+    mutating func memberAdded(_ member: PresenceMember) -> Delivery? {
+        guard isSubscribed, roster != nil else { return nil }
+        guard roster?.admits(member) == true else {
+            let user = member.userID.text.inLogLine(upTo: 100)
+            let message = "\(channel) has members of \(PresenceRoster.byteLimit) bytes: \(user) is not added"
+            return .error(PusherError(.malformedMessage, message: message))
+        }
+        return roster?.add(member) == true ? .memberAdded(channel: channel, member) : nil
     }
 
-    private func reject(_ member: PresenceMember, into effects: inout [Effect]) {
-        guard isSubscribed, roster != nil else { return }
-        let user = member.userID.text.inLogLine(upTo: 100)
-        let message = "\(channel) has members of \(PresenceRoster.byteLimit) bytes: \(user) is not added"
-        effects.append(.deliver(.error(PusherError(.malformedMessage, message: message))))
+    /// Removes a member; returns the news of it, if there is any.
+    mutating func memberRemoved(_ userID: Name) -> Delivery? {
+        guard isSubscribed else { return nil }
+        return roster?.remove(userID: userID).map { .memberRemoved(channel: channel, $0) }
     }
 
-    mutating func memberRemoved(_ userID: Name, into effects: inout [Effect]) {
-        guard isSubscribed, let member = roster?.remove(userID: userID) else { return }
-        report(removed: member, into: &effects)
-    }
-
-    private func report(added member: PresenceMember, into effects: inout [Effect]) {
-        effects.append(.deliver(.event(memberEvent("pusher:member_added", member, info: member.info))))
-        effects.append(.deliver(.memberAdded(channel: channel, member)))
-    }
-
-    private func report(removed member: PresenceMember, into effects: inout [Effect]) {
-        effects.append(.deliver(.event(memberEvent("pusher:member_removed", member))))
-        effects.append(.deliver(.memberRemoved(channel: channel, member)))
-    }
-
-    /// Returns the event for a member. The member's description is passed on as the server wrote it.
-    private func memberEvent(_ event: Name, _ member: PresenceMember, info: JSONText? = nil) -> Envelope {
-        let info = info.map { ",\"user_info\":\($0.text)" } ?? ""
-        return Envelope(event: event, channel: channel, data: "{\"user_id\":\(member.userID.text.quotedJSON)\(info)}")
-    }
-
-    mutating func countChanged(_ count: Int, envelope: Envelope, into effects: inout [Effect]) {
+    mutating func countChanged(_ count: Int) {
         subscriptionCount = count
-        effects.append(.deliver(.event(envelope.renamed("pusher:subscription_count"))))
-        effects.append(.deliver(.subscriptionCount(channel: channel, count)))
     }
 
     // MARK: Client events
 
     var hasUnsentEvents: Bool { !unsentEvents.isEmpty }
 
-    /// Sends an event if nothing is in its way; otherwise queues or refuses it.
+    /// Lets an event be sent if nothing is in its way; otherwise queues or refuses it.
     mutating func trigger(
-        _ event: ClientEvent, queueLimit: Int, byteLimit: Int, limiter: inout ClientEventLimiter, at now: Instant,
-        into effects: inout [Effect]
+        _ event: ClientEvent, queueLimit: Int, byteLimit: Int, limiter: inout ClientEventLimiter, at now: Instant
     ) -> TriggerResult {
         if isSubscribed, unsentEvents.isEmpty {
             guard limiter.isOpen(at: now) else {
@@ -309,7 +294,6 @@ struct SubscriptionMachine: Equatable, Sendable {
                 return .refused(PusherError(.rateLimited, message: problem))
             }
             limiter.count(at: now)
-            effects.append(.send(event.message))
             return .sent
         }
         let size = event.data.utf8.count

@@ -10,6 +10,31 @@ struct Subscriptions: Equatable, Sendable {
     private(set) var unansweredAuthorized = 0
     /// The last error that may have been the answer to any of several; nil once all have been answered.
     var unattributedError: PusherError?
+    /// Refusals of authorized subscriptions that name no channel. There are fewer of them than such subscriptions under way.
+    var unnamedRefusals: [PusherError] = []
+    /// The number of subscriptions made so far.
+    private var made = 0
+    private var generation = 0
+    var deadlines = DeadlineHeap<ConnectionMachine.SubscriptionDeadline>()
+    var jitter: SplitMix64
+
+    init(seed: UInt64) {
+        jitter = SplitMix64(seed: seed)
+    }
+
+    /// Adds a channel behind those that were requested before.
+    mutating func add(_ subscription: SubscriptionMachine) {
+        var subscription = subscription
+        subscription.ordinal = made
+        made += 1
+        self[subscription.channel] = subscription
+    }
+
+    /// Returns a new attempt for a channel, which no earlier one equals.
+    mutating func nextAttempt(for channel: Name, on connection: ConnectionAttempt) -> SubscriptionAttempt {
+        generation += 1
+        return SubscriptionAttempt(channel: channel, connection: connection, generation: generation)
+    }
 
     subscript(channel: Name) -> SubscriptionMachine? {
         get { channels[channel] }

@@ -26,3 +26,22 @@ public enum DefaultTransport {
         #endif
     }()
 }
+
+extension PusherEnvironment {
+    /// Creates an environment; parts that are left out are live.
+    public init(
+        scheduler: any Scheduler = LiveScheduler(),
+        httpSession: any HTTPSession = DefaultTransport.httpSession,
+        makeWebSocket: @escaping @Sendable () -> any WebSocket = DefaultTransport.makeWebSocket,
+        wallClock: @escaping @Sendable () -> Date = { Date() },
+        randomSeed: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) },
+        jsonDecoder: (@Sendable () -> JSONDecoder)? = nil,
+        jsonEncoder: @escaping @Sendable () -> JSONEncoder = { JSONEncoder() },
+        spawn: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }
+    ) {
+        self.init(of: scheduler, httpSession, makeWebSocket, wallClock, randomSeed, jsonDecoder, jsonEncoder, spawn)
+    }
+
+    /// The live environment.
+    public static let live = PusherEnvironment()
+}

@@ -75,7 +75,7 @@ final class PoolReading: StreamReading {
 
     /// Takes the waiting elements of a client, which are then read before anything that comes later from another client.
     func takeAll(of core: ClientCore) {
-        for source in sources where source.core === core { takeAll(of: source) }
+        for source in sources where source.owner === core { takeAll(of: source) }
     }
 
     private func takeAll(of source: Source) {

@@ -55,7 +55,10 @@ struct ResponseCheck {
         return all[0]
     }
 
-    private static let environment = PusherEnvironment(httpSession: FixedSession(data: Data(), response: nil))
+    private static let environment = PusherEnvironment(
+        of: LiveScheduler(), FixedSession(data: Data(), response: nil), { fatalError("no socket is made") }, { Date() }, { 1 },
+        nil,
+        { JSONEncoder() }, { body in Task { await body() } })
 
     private func checkOutcome(_ outcome: Outcome, of asked: AuthorizationSubject) {
         let body = String(decoding: response.body, as: UTF8.self)

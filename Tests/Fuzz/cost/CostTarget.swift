@@ -67,15 +67,14 @@ struct ReadingClient {
 
     /// Passes an input to the machine, and grants every authorization that it requests at once.
     private mutating func tell(_ input: Input) {
-        var effects: [Effect] = []
-        machine.handle(input, at: .origin, into: &effects)
-        for effect in effects {
-            switch effect {
-            case .authorize(let attempt, _):
+        machine.handle(input, at: .origin)
+        for output in machine.takeOutputs() {
+            switch output {
+            case .command(.authorize(let attempt, _)):
                 let secret = ChannelName(attempt.channel).kind == .encrypted ? "key" : nil
                 let auth = PusherAuth(auth: "k:s", channelData: #"{"user_id":"me"}"#, sharedSecret: secret)
                 tell(.authorized(attempt, .success(auth)))
-            case .authorizeUser(let attempt, _):
+            case .command(.authorizeUser(let attempt, _)):
                 tell(.userAuthorized(attempt, .success(PusherUserAuth(auth: "k:s", userData: #"{"id":"me"}"#))))
             default: break
             }

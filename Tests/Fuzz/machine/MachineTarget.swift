@@ -82,6 +82,6 @@ extension World {
 
 extension ConnectionMachine {
     fileprivate var isEstablishing: Bool {
-        if case .establishing = phase { true } else { false }
+        if case .establishing = session.phase { true } else { false }
     }
 }

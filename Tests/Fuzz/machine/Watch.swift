@@ -38,10 +38,10 @@ struct Watch {
     }
 
     mutating func see(
-        _ input: Input, _ effects: [Effect], before: ConnectionMachine, after: ConnectionMachine, at now: Instant
+        _ input: Input, _ outputs: [Output], before: ConnectionMachine, after: ConnectionMachine, at now: Instant
     ) {
         see(input)
-        for effect in effects { see(effect, before, after, at: now) }
+        for output in outputs { see(output, before, after, at: now) }
         check(after)
     }
 
@@ -61,30 +61,30 @@ struct Watch {
 
     // MARK: Effects
 
-    private mutating func see(_ effect: Effect, _ before: ConnectionMachine, _ after: ConnectionMachine, at now: Instant) {
-        switch effect {
-        case .openSocket(let attempt, let secure): open(attempt, secure, after.configuration)
-        case .closeSocket(let attempt, _, _): close(attempt)
+    private mutating func see(_ output: Output, _ before: ConnectionMachine, _ after: ConnectionMachine, at now: Instant) {
+        switch output {
+        case .command(.openSocket(let attempt, let secure)): open(attempt, secure, after.configuration)
+        case .command(.closeSocket(let attempt, _, _)): close(attempt)
         case .setReading(let reading):
             require(sockets[attempt] == .open || reading, "reading is nothing to a socket that isn't open")
             isReading = reading
-        case .send(let message): send(message, after, at: now)
-        case .authorize(let attempt, let socketID): authorize(attempt, socketID, after)
-        case .cancelAuthorization(let attempt, _):
+        case .command(.send(let message)): send(message, after, at: now)
+        case .command(.authorize(let attempt, let socketID)): authorize(attempt, socketID, after)
+        case .command(.cancelAuthorization(let attempt, _)):
             require(settled.insert(attempt).inserted, "\(attempt) is cancelled when it was answered or cancelled before")
             underWay.remove(attempt)
-        case .authorizeUser(let attempt, let socketID):
+        case .command(.authorizeUser(let attempt, let socketID)):
             require(attempt.connection == self.attempt && socketID == after.socketID, "a user for another connection")
             require(usersUnderWay.isEmpty && !askedUsers.contains(attempt), "a user is asked for once at a time")
             usersUnderWay.insert(attempt)
             askedUsers.append(attempt)
-        case .cancelUserAuthorization(let attempt, _):
+        case .command(.cancelUserAuthorization(let attempt, _)):
             require(usersUnderWay.remove(attempt) != nil, "a user is cancelled whom nobody asks for")
-        case .decrypt(let event, _):
+        case .command(.decrypt(let event, _)):
             require(!encryptedEvents.contains(event), "an event is opened once")
             encryptedEvents.append(event)
         case .deliver(let delivery): hear(delivery, before, after)
-        case .log, .pauseLimitReached: break
+        case .command(.log), .log, .pauseLimitReached: break
         }
     }
 
@@ -175,13 +175,13 @@ struct Watch {
     private func check(_ machine: ConnectionMachine) {
         require(machine.state == state, "it is \(machine.state), but said \(state)")
         require(machine.attempt == attempt, "it thinks of \(machine.attempt), not \(attempt)")
-        switch machine.phase {
+        switch machine.session.phase {
         case .idle, .shutDown: break
         case .opening, .establishing, .connected, .waiting, .closing:
-            require(machine.nextDeadline != nil, "it may wait for ever: \(machine.phase)")
+            require(machine.nextDeadline != nil, "it may wait for ever: \(machine.session.phase)")
         }
         var shouldRead = true
-        if case .connected = machine.phase, case .paused = machine.reading { shouldRead = false }
+        if case .connected = machine.session.phase, case .paused = machine.reading { shouldRead = false }
         require(isReading == shouldRead || sockets[attempt] != .open, "it reads: \(isReading)")
         checkAuthorizations(machine)
     }

@@ -20,9 +20,8 @@ struct World {
 
     mutating func tell(_ input: Input) {
         let before = machine
-        var effects: [Effect] = []
-        machine.handle(input, at: now, into: &effects)
-        watch.see(input, effects, before: before, after: machine, at: now)
+        machine.handle(input, at: now)
+        watch.see(input, machine.takeOutputs(), before: before, after: machine, at: now)
     }
 
     // MARK: Time

@@ -204,7 +204,7 @@ import Testing
         rig.socket.publish(channel: "news", event: "n", data: "1")
         #expect(!rig.socket.isReading)
         await rig.pusher.shutdown()
-        #expect(rig.pusher.connection.core.readState(\.streams.over) == 0)
+        #expect(rig.pusher.connection.core.readers.change(\.over) == 0)
         withExtendedLifetime(stream) {}
     }
 

@@ -64,7 +64,7 @@ import Testing
         publish(rig, 0..<1_000)
         rig.scheduler.advance(by: .seconds(5))
         #expect(rig.socket.isReading)
-        for number in 0..<50 {
+        for number in 0..<100 {
             rig.socket.serverSendsEvent(
                 "pusher_internal:member_added", channel: "presence-lobby", data: #"{"user_id":"\#(number)"}"#)
         }

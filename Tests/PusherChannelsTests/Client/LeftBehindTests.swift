@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    private func underWay(_ rig: ClientRig) -> Int { rig.pusher.connection.core.readState(\.authorizations.count) }
+    private func underWay(_ rig: ClientRig) -> Int { rig.pusher.connection.core.readState(\.outbox.authorizations.count) }
 
     @Test func anAuthorizationThatComesAtOnceIsForgotten() {
         let rig = ClientRig.connected { $0.userAuthMethod = .inline(secret: "s", userData: #"{"id":"ann"}"#) }

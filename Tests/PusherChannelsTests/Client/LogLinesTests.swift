@@ -61,19 +61,19 @@ import Testing
         }
     }
 
-    /// Returns the lines that a client logs for these effects, and those that its delegate gets.
-    private func written(_ effects: [Effect], level: Logger.Level = .trace) -> ([Written], [String]) {
+    /// Returns the lines that a client logs for these outputs, and those that its delegate gets.
+    private func written(_ outputs: [Output], level: Logger.Level = .trace) -> ([Written], [String]) {
         let lines = Locked<[Written]>([])
         let rig = ClientRig(auth: .inline(secret: Self.secret)) { options in
             options.logger = Logger(label: "test") { _ in Handler(lines: lines, logLevel: level) }
         }
-        for effect in effects { rig.pusher.connection.core.change { $0.effects.append(effect) } }
+        for output in outputs { rig.pusher.connection.core.change { $0.machine.outputs.append(output) } }
         // The end of the client would write another line.
         return withExtendedLifetime(rig) { (lines.withLock { $0 }, rig.recorder.log) }
     }
 
     @Test func everyLineIsOfTheList() {
-        let effects = Self.samples.map { Effect.log($0) } + Self.deliveries.map { .deliver($0) }
+        let effects = Self.samples.map { Output.log($0) } + Self.deliveries.map { .deliver($0) }
         let (lines, texts) = written(effects)
         for (line, text) in zip(lines, texts) { #expect(text == line.message || text.hasPrefix("\(line.message) ")) }
         #expect(lines.count == effects.count && texts.count == effects.count)

@@ -12,7 +12,7 @@ import Testing
         return (transcript, asked)
     }
 
-    private func reply(_ transcript: inout Transcript, _ attempt: SubscriptionAttempt) -> [Effect] {
+    private func reply(_ transcript: inout Transcript, _ attempt: SubscriptionAttempt) -> [Output] {
         transcript.play(.authorized(attempt, .success(PusherAuth(auth: "k:s"))))
     }
 

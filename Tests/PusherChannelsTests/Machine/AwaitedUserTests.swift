@@ -19,18 +19,19 @@ import Testing
             transcript.play(.signIn)
             transcript.play(.subscribe(channel: AwaitedUserTests.lobby, auth: nil))
             transcript.play(.connect)
-            let effects = transcript.establish()
-            user = try #require(effects.compactMap { if case .authorizeUser(let attempt, _) = $0 { attempt } else { nil } }.first)
-            channel = try #require(effects.authorizations.first)
+            let outputs = transcript.establish()
+            user = try #require(
+                outputs.compactMap { if case .command(.authorizeUser(let attempt, _)) = $0 { attempt } else { nil } }.first)
+            channel = try #require(outputs.authorizations.first)
         }
 
         @discardableResult
-        mutating func authorizeChannel(_ auth: PusherAuth = PusherAuth(auth: "k:s")) -> [Effect] {
+        mutating func authorizeChannel(_ auth: PusherAuth = PusherAuth(auth: "k:s")) -> [Output] {
             transcript.play(.authorized(channel, .success(auth)))
         }
 
         @discardableResult
-        mutating func authorizeUser(_ failure: AuthorizationFailure? = nil) -> [Effect] {
+        mutating func authorizeUser(_ failure: AuthorizationFailure? = nil) -> [Output] {
             let auth = PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
             return transcript.play(.userAuthorized(user, failure.map { .failure($0) } ?? .success(auth)))
         }
@@ -60,8 +61,8 @@ import Testing
         var transcript = Transcript.connected()
         #expect(transcript.play(.subscribe(channel: Self.lobby, auth: PusherAuth(auth: "k:s"))).sent == [subscribe])
         transcript.play(.signIn)
-        let effects = transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
-        #expect(effects.sent == [.subscribe(channel: "private-room", auth: "k:s", channelData: nil)])
+        let outputs = transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
+        #expect(outputs.sent == [.subscribe(channel: "private-room", auth: "k:s", channelData: nil)])
     }
 
     /// The server itself reports that it knows no user.
@@ -83,8 +84,8 @@ import Testing
         var waiting = try Waiting()
         waiting.authorizeChannel()
         #expect(waiting.authorizeUser(AuthorizationFailure(message: "no", status: 503, isRetryable: true)).sent.isEmpty)
-        let effects = waiting.transcript.pass(.seconds(45))
-        let failures = effects.deliveries.compactMap {
+        let outputs = waiting.transcript.pass(.seconds(45))
+        let failures = outputs.deliveries.compactMap {
             if case .subscriptionFailed(Self.lobby, let failure) = $0 { failure.error } else { nil }
         }
         #expect(failures.map(\.kind) == [.timedOut])
@@ -111,10 +112,10 @@ import Testing
         waiting.transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"no"}}"#)
         waiting.transcript.play(.signIn)
         waiting.authorizeChannel()
-        let effects = waiting.transcript.receive(success)
-        #expect(effects.sent.last == subscribe)
+        let outputs = waiting.transcript.receive(success)
+        #expect(outputs.sent.last == subscribe)
         #expect(waiting.transcript.succeed(Self.lobby).deliveries.contains(.subscribed(channel: Self.lobby)))
-        #expect(!effects.deliveries.contains { if case .subscriptionFailed = $0 { true } else { false } })
+        #expect(!outputs.deliveries.contains { if case .subscriptionFailed = $0 { true } else { false } })
     }
 
     @Test func whoGivesUpTheChannelOrLosesTheConnectionSendsNothing() throws {

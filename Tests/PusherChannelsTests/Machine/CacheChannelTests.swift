@@ -11,12 +11,12 @@ import Testing
         var transcript = Transcript.connected()
         #expect(
             transcript.play(.subscribe(channel: "cache-room", auth: nil)) == [
-                .send(.subscribe(channel: "cache-room", auth: nil, channelData: nil))
+                .command(.send(.subscribe(channel: "cache-room", auth: nil, channelData: nil)))
             ])
         for channel: Name in ["private-cache-room", "presence-cache-room"] {
-            let effects = transcript.play(.subscribe(channel: channel, auth: nil))
-            #expect(effects.sent.isEmpty)
-            #expect(effects.authorizations.map(\.channel) == [channel])
+            let outputs = transcript.play(.subscribe(channel: channel, auth: nil))
+            #expect(outputs.sent.isEmpty)
+            #expect(outputs.authorizations.map(\.channel) == [channel])
         }
     }
 
@@ -25,8 +25,8 @@ import Testing
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "cache-room", auth: nil))
         for _ in 1...2 {
-            let effects = transcript.receive(succeeded) + transcript.receive(cached)
-            #expect(effects.events == ["pusher:subscription_succeeded", "price"])
+            let outputs = transcript.receive(succeeded) + transcript.receive(cached)
+            #expect(outputs.events == ["pusher:subscription_succeeded", "price"])
             transcript.close(4200)
             transcript.establish()
         }

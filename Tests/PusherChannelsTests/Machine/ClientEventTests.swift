@@ -11,14 +11,13 @@ import Testing
         return transcript
     }
 
-    private func succeed(_ transcript: inout Transcript) -> [Effect] {
+    private func succeed(_ transcript: inout Transcript) -> [Output] {
         transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"private-room","data":"{}"}"#)
     }
 
     private func trigger(_ transcript: Transcript, _ event: ClientEvent) -> TriggerResult {
         var machine = transcript.machine
-        var effects: [Effect] = []
-        return machine.trigger(event, at: transcript.now, into: &effects)
+        return machine.trigger(event, at: transcript.now)
     }
 
     // Proves P8.6.
@@ -26,7 +25,7 @@ import Testing
         var transcript = subscribing()
         _ = succeed(&transcript)
         #expect(trigger(transcript, event) == .sent)
-        #expect(transcript.play(.trigger(event)) == [.send(event.message)])
+        #expect(transcript.play(.trigger(event)) == [.command(.send(event.message))])
     }
 
     // Proves P8.5, P8.6.
@@ -45,9 +44,9 @@ import Testing
         var transcript = Transcript.connected { $0.unsentEventLimit = 2 }
         if earlier > 0 { transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s"))) }
         for _ in 0..<earlier { transcript.play(.trigger(event)) }
-        let effects = transcript.play(.trigger(ClientEvent(name: name, channel: "private-room", data: "1")))
-        guard case .log(let line, _)? = effects.first, effects.count == 1 else {
-            Issue.record("\(effects)")
+        let outputs = transcript.play(.trigger(ClientEvent(name: name, channel: "private-room", data: "1")))
+        guard case .log(let line)? = outputs.first, outputs.count == 1 else {
+            Issue.record("\(outputs)")
             return
         }
         #expect((line.message, line.level) == (.notTriggered, level))
@@ -109,7 +108,7 @@ import Testing
         var transcript = Transcript.connected { $0.limits = .unchecked }
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
         _ = succeed(&transcript)
-        for _ in 0..<100 { #expect(transcript.play(.trigger(event)) == [.send(event.message)]) }
+        for _ in 0..<100 { #expect(transcript.play(.trigger(event)) == [.command(.send(event.message))]) }
         let big = ClientEvent(name: "client-e", channel: "private-room", data: String(repeating: "1", count: 100_000))
         #expect(trigger(transcript, big) == .sent)
     }
@@ -118,7 +117,7 @@ import Testing
     @Test func tenASecondAreSentAndMoreRefused() {
         var transcript = subscribing()
         _ = succeed(&transcript)
-        for _ in 0..<10 { #expect(transcript.play(.trigger(event)) == [.send(event.message)]) }
+        for _ in 0..<10 { #expect(transcript.play(.trigger(event)) == [.command(.send(event.message))]) }
         guard case .refused(let error) = trigger(transcript, event) else {
             Issue.record("the eleventh was accepted")
             return
@@ -166,14 +165,15 @@ import Testing
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "private-room", auth: nil))
         for _ in 0..<15 { transcript.play(.trigger(event)) }
-        func authorize(_ effects: [Effect]) {
-            for attempt in effects.authorizations {
+        func authorize(_ outputs: [Output]) {
+            for attempt in outputs.authorizations {
                 transcript.play(.authorized(attempt, .success(PusherAuth(auth: "k:s"))))
             }
         }
         authorize([
-            .authorize(
-                SubscriptionAttempt(channel: "private-room", connection: transcript.attempt, generation: 1), socketID: "1.1")
+            .command(
+                .authorize(
+                    SubscriptionAttempt(channel: "private-room", connection: transcript.attempt, generation: 1), socketID: "1.1"))
         ])
         #expect(succeed(&transcript).sent.count == 10)
         transcript.close(4200)

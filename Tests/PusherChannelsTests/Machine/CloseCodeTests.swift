@@ -10,10 +10,10 @@ import Testing
         case waits(atLeast: Duration)
     }
 
-    private func outcome(_ transcript: Transcript, _ effects: [Effect]) -> Outcome? {
-        switch transcript.machine.phase {
+    private func outcome(_ transcript: Transcript, _ outputs: [Output]) -> Outcome? {
+        switch transcript.machine.session.phase {
         case .idle: .stops
-        case .opening where effects.opened == [ConnectionAttempt(2)]: .returnsAtOnce
+        case .opening where outputs.opened == [ConnectionAttempt(2)]: .returnsAtOnce
         case .waiting(let until): .waits(atLeast: until - transcript.now >= .seconds(1) ? .seconds(1) : .zero)
         default: nil
         }
@@ -22,8 +22,8 @@ import Testing
     /// Closes a connection whose initial retry delay is zero, so any wait is due to the code.
     private func closed(with code: UInt16) -> (outcome: Outcome?, errors: [PusherError]) {
         var transcript = Transcript.connected { $0.reconnectPolicy.initialDelay = .zero }
-        let effects = transcript.close(code, "why")
-        return (outcome(transcript, effects), effects.errors)
+        let outputs = transcript.close(code, "why")
+        return (outcome(transcript, outputs), outputs.errors)
     }
 
     // Proves P5.1.
@@ -96,9 +96,9 @@ import Testing
     // Proves P5.6.
     @Test func transportFailureBacksOffAndReports() {
         var transcript = Transcript.connected()
-        let effects = transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionLost, "gone")), transcript.attempt))
+        let outputs = transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionLost, "gone")), transcript.attempt))
         #expect(transcript.machine.state == .reconnecting)
-        #expect(effects.errors == [PusherError(.transport(.connectionLost), message: "gone")])
+        #expect(outputs.errors == [PusherError(.transport(.connectionLost), message: "gone")])
     }
 
     /// Plays attempts that lead to an upgrade and are then lost; returns their errors.
@@ -156,7 +156,7 @@ import Testing
         #expect(
             transcript.play(.disconnect) == [
                 .deliver(.stateChanged(from: .connected, to: .disconnecting)),
-                .closeSocket(ConnectionAttempt(1), code: 1000, reason: ""),
+                .command(.closeSocket(ConnectionAttempt(1), code: 1000, reason: "")),
             ])
         #expect(transcript.close(1000) == [.deliver(.stateChanged(from: .disconnecting, to: .disconnected))])
         #expect(transcript.machine.nextDeadline == nil)
@@ -170,7 +170,7 @@ import Testing
             $0.secure = false
             $0.upgradesToTLS = true
         }
-        #expect(transcript.close(4000).contains(.openSocket(ConnectionAttempt(2), secure: true)))
+        #expect(transcript.close(4000).contains(.command(.openSocket(ConnectionAttempt(2), secure: true))))
         transcript.establish()
         transcript.close(4000)
         #expect(transcript.machine.state == .disconnected)
@@ -206,11 +206,11 @@ import Testing
     @Test(arguments: [4000, 4001, 4009, 4100, 4200, 4301])
     func errorInTheStreamNeverEndsAConnection(code: Int) {
         var transcript = Transcript.connected()
-        let effects = transcript.receive(#"{"event":"pusher:error","data":{"message":"m","code":\#(code)}}"#)
+        let outputs = transcript.receive(#"{"event":"pusher:error","data":{"message":"m","code":\#(code)}}"#)
         #expect(transcript.machine.state == .connected)
-        #expect(effects.opened.isEmpty)
-        #expect(effects.events == ["pusher:error"])
-        #expect(effects.errors == [PusherError(.server, code: code, message: "m")])
+        #expect(outputs.opened.isEmpty)
+        #expect(outputs.events == ["pusher:error"])
+        #expect(outputs.errors == [PusherError(.server, code: code, message: "m")])
     }
 
     // Proves P5.8.
@@ -224,9 +224,9 @@ import Testing
         transcript.play(.connect)
         transcript.play(.socketOpened(transcript.attempt))
         transcript.receive(#"{"event":"pusher:error","data":"{\"message\":\"no such app\",\"code\":4001}"}"#)
-        let effects = transcript.play(.socketClosed(closure, transcript.attempt))
+        let outputs = transcript.play(.socketClosed(closure, transcript.attempt))
         #expect(transcript.machine.state == .disconnected)
-        #expect(effects.errors.isEmpty, "the error was reported when it came")
+        #expect(outputs.errors.isEmpty, "the error was reported when it came")
     }
 
     // Proves P5.8.
@@ -236,10 +236,10 @@ import Testing
         transcript.play(.connect)
         transcript.play(.socketOpened(transcript.attempt))
         transcript.receive(#"{"event":"pusher:error","data":{"code":\#(code),"message":"Application does not exist"}}"#)
-        let effects = transcript.pass(.seconds(15))
-        #expect(effects.contains(.closeSocket(ConnectionAttempt(1), code: 1000, reason: "")))
+        let outputs = transcript.pass(.seconds(15))
+        #expect(outputs.contains(.command(.closeSocket(ConnectionAttempt(1), code: 1000, reason: ""))))
         #expect(transcript.machine.state == state)
-        #expect(effects.errors.isEmpty == (state == .disconnected), "the error was reported when it came")
+        #expect(outputs.errors.isEmpty == (state == .disconnected), "the error was reported when it came")
     }
 
     // Proves P5.7, P5.8.

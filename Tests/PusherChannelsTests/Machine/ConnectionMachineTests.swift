@@ -11,13 +11,13 @@ import Testing
         #expect(
             transcript.play(.connect) == [
                 .deliver(.stateChanged(from: .disconnected, to: .connecting)),
-                .openSocket(ConnectionAttempt(1), secure: true),
+                .command(.openSocket(ConnectionAttempt(1), secure: true)),
             ])
         #expect(transcript.play(.socketOpened(ConnectionAttempt(1))).isEmpty)
         #expect(transcript.machine.state == .connecting)
-        let effects = transcript.receive(#"{"event":"pusher:connection_established","data":"{\"socket_id\":\"7.8\"}"}"#)
-        #expect(effects.stateChanges == [.connected])
-        #expect(effects.events == ["pusher:connection_established"])
+        let outputs = transcript.receive(#"{"event":"pusher:connection_established","data":"{\"socket_id\":\"7.8\"}"}"#)
+        #expect(outputs.stateChanges == [.connected])
+        #expect(outputs.events == ["pusher:connection_established"])
         #expect(transcript.machine.socketID?.text == "7.8")
     }
 
@@ -38,19 +38,19 @@ import Testing
         var transcript = Transcript()
         transcript.play(.connect)
         transcript.play(.socketOpened(transcript.attempt))
-        let effects = transcript.receive(#"{"event":"pusher:connection_established","data":\#(data.quotedJSON)}"#)
-        #expect(effects.first == .closeSocket(ConnectionAttempt(1), code: 1002, reason: ""))
-        #expect(effects.errors.map(\.kind) == [.malformedMessage])
-        #expect(effects.stateChanges == [.reconnecting])
-        #expect(transcript.machine.lastSocketID == nil)
+        let outputs = transcript.receive(#"{"event":"pusher:connection_established","data":\#(data.quotedJSON)}"#)
+        #expect(outputs.first == .command(.closeSocket(ConnectionAttempt(1), code: 1002, reason: "")))
+        #expect(outputs.errors.map(\.kind) == [.malformedMessage])
+        #expect(outputs.stateChanges == [.reconnecting])
+        #expect(transcript.machine.session.lastSocketID == nil)
         #expect(transcript.passToDeadline().opened == [ConnectionAttempt(2)])
     }
 
     // Proves P3.2, P3.6.
     @Test func onceConnectedAnotherSocketIDIsOnlyReported() {
         var transcript = Transcript.connected()
-        let effects = transcript.receive(#"{"event":"pusher:connection_established","data":"{\"socket_id\":\"a b\"}"}"#)
-        #expect(effects.errors.map(\.kind) == [.malformedMessage])
+        let outputs = transcript.receive(#"{"event":"pusher:connection_established","data":"{\"socket_id\":\"a b\"}"}"#)
+        #expect(outputs.errors.map(\.kind) == [.malformedMessage])
         #expect(transcript.machine.socketID?.text == "1.1")
     }
 
@@ -84,9 +84,9 @@ import Testing
     @Test func openingTakesNoLongerThanItMay() {
         var transcript = Transcript()
         transcript.play(.connect)
-        let effects = transcript.pass(.seconds(15))
-        #expect(effects.contains(.closeSocket(ConnectionAttempt(1), code: 1000, reason: "")))
-        #expect(effects.errors.map(\.kind) == [.timedOut])
+        let outputs = transcript.pass(.seconds(15))
+        #expect(outputs.contains(.command(.closeSocket(ConnectionAttempt(1), code: 1000, reason: ""))))
+        #expect(outputs.errors.map(\.kind) == [.timedOut])
         #expect(transcript.machine.state == .reconnecting)
     }
 
@@ -95,9 +95,9 @@ import Testing
         transcript.play(.connect)
         transcript.pass(.seconds(15))
         transcript.play(.connect)
-        let opening = transcript.machine.phase
+        let opening = transcript.machine.session.phase
         #expect(transcript.play(.socketOpened(ConnectionAttempt(1))).isEmpty)
-        #expect(transcript.machine.phase == opening)
+        #expect(transcript.machine.session.phase == opening)
     }
 
     // Proves P3.5.
@@ -106,9 +106,9 @@ import Testing
         transcript.play(.connect)
         transcript.play(.socketOpened(transcript.attempt))
         #expect(transcript.pass(.seconds(14)).isEmpty)
-        let effects = transcript.pass(.seconds(1))
-        #expect(effects.contains(.closeSocket(ConnectionAttempt(1), code: 1000, reason: "")))
-        #expect(effects.errors.map(\.kind) == [.timedOut])
+        let outputs = transcript.pass(.seconds(1))
+        #expect(outputs.contains(.command(.closeSocket(ConnectionAttempt(1), code: 1000, reason: ""))))
+        #expect(outputs.errors.map(\.kind) == [.timedOut])
         #expect(transcript.machine.state == .reconnecting)
     }
 
@@ -127,7 +127,7 @@ import Testing
     @Test func disconnectWhileOpening() {
         var transcript = Transcript()
         transcript.play(.connect)
-        #expect(transcript.play(.disconnect).contains(.closeSocket(ConnectionAttempt(1), code: 1000, reason: "")))
+        #expect(transcript.play(.disconnect).contains(.command(.closeSocket(ConnectionAttempt(1), code: 1000, reason: ""))))
         transcript.play(.socketClosed(.failed(WebSocketFailure(.cancelled, "")), transcript.attempt))
         #expect(transcript.machine.state == .disconnected)
         #expect(transcript.pass(.seconds(3600)).isEmpty)
@@ -138,7 +138,7 @@ import Testing
         var transcript = Transcript()
         transcript.play(.connect)
         transcript.play(.socketOpened(transcript.attempt))
-        #expect(transcript.play(.disconnect).contains(.closeSocket(ConnectionAttempt(1), code: 1000, reason: "")))
+        #expect(transcript.play(.disconnect).contains(.command(.closeSocket(ConnectionAttempt(1), code: 1000, reason: ""))))
         transcript.close(1000)
         #expect(transcript.machine.state == .disconnected)
         #expect(transcript.pass(.seconds(3600)).isEmpty)
@@ -163,17 +163,17 @@ import Testing
 
     // Proves P3.8.
     @Test func whoIsLetGoOfWhileAConnectionIsWantedSaysSo() {
-        func isLogged(_ effects: [Effect]) -> Bool {
-            effects.contains(.log(.letGo))
+        func isLogged(_ outputs: [Output]) -> Bool {
+            outputs.contains(.log(.letGo))
         }
         var transcript = Transcript()
         #expect(transcript.play(.letGo).isEmpty)
         transcript.play(.connect)
         transcript.play(.socketOpened(transcript.attempt))
         transcript.establish()
-        let effects = transcript.play(.letGo)
-        #expect(isLogged(effects))
-        #expect(effects.contains(.closeSocket(transcript.attempt, code: 1000, reason: "")))
+        let outputs = transcript.play(.letGo)
+        #expect(isLogged(outputs))
+        #expect(outputs.contains(.command(.closeSocket(transcript.attempt, code: 1000, reason: ""))))
         #expect(transcript.play(.letGo).isEmpty)
         transcript.play(.connect)
         #expect(isLogged(transcript.play(.letGo)))
@@ -224,10 +224,10 @@ import Testing
     @Test func serversActivityTimeoutCountsIfItIsShorter() {
         var transcript = Transcript.connected(activityTimeout: 30)
         #expect(transcript.pass(.seconds(22)).isEmpty)
-        #expect(transcript.pass(.seconds(1)) == [.send(.ping)])
+        #expect(transcript.pass(.seconds(1)) == [.command(.send(.ping))])
         transcript = .connected(activityTimeout: 300)
         #expect(transcript.pass(.seconds(89)).isEmpty)
-        #expect(transcript.pass(.seconds(1)) == [.send(.ping)])
+        #expect(transcript.pass(.seconds(1)) == [.command(.send(.ping))])
     }
 
     /// Makes the client send messages of its own.
@@ -253,7 +253,7 @@ import Testing
         transcript.pass(.seconds(60))
         speak(&transcript)
         #expect(transcript.pass(.seconds(59)).isEmpty)
-        #expect(transcript.pass(.seconds(1)) == [.send(.ping)])
+        #expect(transcript.pass(.seconds(1)) == [.command(.send(.ping))])
     }
 
     // Proves P4.2.
@@ -281,7 +281,7 @@ import Testing
             Transcript.input(#"{"event":"news","channel":"nobodys"}"#, ConnectionAttempt(1)),
         ] as [Input] {
             var transcript = Transcript.connected()
-            #expect(transcript.pass(.seconds(90)) == [.send(.ping)])
+            #expect(transcript.pass(.seconds(90)) == [.command(.send(.ping))])
             transcript.pass(.seconds(29))
             transcript.play(input)
             #expect(transcript.pass(.seconds(60)).isEmpty)
@@ -292,17 +292,17 @@ import Testing
     // Proves P4.3, P4.4.
     @Test func missingPongClosesAndReconnectsAtOnce() {
         var transcript = Transcript.connected()
-        #expect(transcript.pass(.seconds(90)) == [.send(.ping)])
-        let effects = transcript.pass(.seconds(30))
-        #expect(effects.contains(.closeSocket(ConnectionAttempt(1), code: 4201, reason: "pong not received")))
-        #expect(effects.errors.map(\.kind) == [.timedOut])
-        #expect(effects.opened == [ConnectionAttempt(2)])
+        #expect(transcript.pass(.seconds(90)) == [.command(.send(.ping))])
+        let outputs = transcript.pass(.seconds(30))
+        #expect(outputs.contains(.command(.closeSocket(ConnectionAttempt(1), code: 4201, reason: "pong not received"))))
+        #expect(outputs.errors.map(\.kind) == [.timedOut])
+        #expect(outputs.opened == [ConnectionAttempt(2)])
     }
 
     // Proves P4.5.
     @Test func pingGetsAPong() {
         var transcript = Transcript.connected()
-        #expect(transcript.receive(#"{"event":"pusher:ping","data":{}}"#) == [.send(.pong)])
+        #expect(transcript.receive(#"{"event":"pusher:ping","data":{}}"#) == [.command(.send(.pong))])
     }
 
     // MARK: Bad frames
@@ -342,7 +342,7 @@ import Testing
     // Proves P2.8.
     @Test func unknownProtocolEventsAreLogged() {
         var transcript = Transcript.connected()
-        let effects = transcript.receive(#"{"event":"pusher_internal:future","data":{}}"#)
-        #expect(effects == [.log(.unknownEvent("pusher_internal:future"))])
+        let outputs = transcript.receive(#"{"event":"pusher_internal:future","data":{}}"#)
+        #expect(outputs == [.log(.unknownEvent("pusher_internal:future"))])
     }
 }

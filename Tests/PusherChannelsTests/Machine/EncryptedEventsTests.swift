@@ -21,13 +21,13 @@ import Testing
 
     /// Replies to each decryption with the result of `open` until none is left.
     private func reply(
-        _ transcript: inout Transcript, _ effects: [Effect],
+        _ transcript: inout Transcript, _ outputs: [Output],
         open: (String, SharedSecret) -> Result<String, ConnectionMachine.DecryptionFailure>
-    ) -> [Effect] {
-        var all = effects
+    ) -> [Output] {
+        var all = outputs
         var index = 0
         while index < all.count {
-            if case .decrypt(let event, let secret) = all[index] {
+            if case .command(.decrypt(let event, let secret)) = all[index] {
                 all += transcript.play(.opened(event, open(event.data ?? "", secret)))
             }
             index += 1
@@ -53,14 +53,14 @@ import Testing
             count += 1
         }
         #expect((10..<25).contains(count), "half of what has room")
-        let effects = reply(&transcript, opening, open: opened(with: "old"))
-        #expect(data(effects).count == count)
+        let outputs = reply(&transcript, opening, open: opened(with: "old"))
+        #expect(data(outputs).count == count)
         #expect(!transcript.machine.isOverWithDecrypting)
     }
 
     @Test func theServerWaitsForThemOnceUntilTheyHaveCaughtUp() {
         var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
-        func fall(_ transcript: inout Transcript) -> [Effect] {
+        func fall(_ transcript: inout Transcript) -> [Output] {
             let opening = transcript.receive(event("first"))
             for _ in 0..<20 { transcript.receive(event("more")) }
             return opening
@@ -87,9 +87,9 @@ import Testing
     /// Once the key has come or was refused, only the decrypting thread is in their way.
     @Test(arguments: [true, false]) func whatHasWaitedForAKeyHasTheServerWait(comes: Bool) throws {
         var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
-        let effects = reply(&transcript, transcript.receive(event("first")), open: opened(with: "new"))
+        let outputs = reply(&transcript, transcript.receive(event("first")), open: opened(with: "new"))
         for _ in 0..<18 { transcript.receive(event("more")) }
-        let attempt = try #require(effects.authorizations.last)
+        let attempt = try #require(outputs.authorizations.last)
         let opening = transcript.play(
             .authorized(attempt, comes ? .success(auth("new")) : .failure(AuthorizationFailure(message: "no"))))
         #expect(transcript.machine.isOverWithDecrypting)
@@ -97,33 +97,33 @@ import Testing
         #expect(!transcript.machine.isOverWithDecrypting)
     }
 
-    private func data(_ effects: [Effect]) -> [String] {
-        effects.deliveries.compactMap { if case .event(let envelope) = $0 { envelope.data } else { nil } }
+    private func data(_ outputs: [Output]) -> [String] {
+        outputs.deliveries.compactMap { if case .event(let envelope) = $0 { envelope.data } else { nil } }
     }
 
-    private func undecryptable(_ effects: [Effect]) -> [String] {
-        effects.deliveries.compactMap { if case .decryptionFailed(_, let event, _, _) = $0 { event.text } else { nil } }
+    private func undecryptable(_ outputs: [Output]) -> [String] {
+        outputs.deliveries.compactMap { if case .decryptionFailed(_, let event, _, _) = $0 { event.text } else { nil } }
     }
 
     @Test func eventsAreOpenedAndDelivered() {
         var transcript = subscribed()
-        let effects = reply(&transcript, transcript.receive(event("a")), open: opened(with: "old"))
-        #expect(effects.deliveries == [.event(Envelope(event: "a", channel: channel, data: "open sealed-a"))])
+        let outputs = reply(&transcript, transcript.receive(event("a")), open: opened(with: "old"))
+        #expect(outputs.deliveries == [.event(Envelope(event: "a", channel: channel, data: "open sealed-a"))])
     }
 
     // Proves P10.2.
     @Test func theSecretIsNotSentToTheServer() {
         var transcript = Transcript.connected()
-        let effects = transcript.play(.subscribe(channel: channel, auth: auth("old")))
-        #expect(effects == [.send(.subscribe(channel: channel.text, auth: "k:s", channelData: nil))])
+        let outputs = transcript.play(.subscribe(channel: channel, auth: auth("old")))
+        #expect(outputs == [.command(.send(.subscribe(channel: channel.text, auth: "k:s", channelData: nil)))])
     }
 
     // Proves P10.1.
     @Test func withoutASecretThereIsNoSubscription() {
         var transcript = Transcript.connected()
-        let effects = transcript.play(.subscribe(channel: channel, auth: auth(nil)))
-        #expect(effects.sent.isEmpty)
-        #expect(effects.events == ["pusher:subscription_error"])
+        let outputs = transcript.play(.subscribe(channel: channel, auth: auth(nil)))
+        #expect(outputs.sent.isEmpty)
+        #expect(outputs.events == ["pusher:subscription_error"])
     }
 
     // Proves P10.5, P10.6, P10.7.
@@ -136,10 +136,10 @@ import Testing
         transcript.play(.subscribe(channel: "news", auth: nil))
         transcript.succeed("news")
         #expect(transcript.receive(event("other", on: "news")).events == ["other"], "other channels don't wait")
-        let effects = reply(
+        let outputs = reply(
             &transcript, transcript.play(.authorized(refresh, .success(auth("new")))), open: opened(with: "new"))
-        #expect(data(effects) == ["open sealed-a", "open sealed-b", "open sealed-c"])
-        #expect(effects.sent.isEmpty, "the channel is subscribed to already")
+        #expect(data(outputs) == ["open sealed-a", "open sealed-b", "open sealed-c"])
+        #expect(outputs.sent.isEmpty, "the channel is subscribed to already")
     }
 
     /// If any of these events are lost, they came after that time.
@@ -165,9 +165,9 @@ import Testing
         #expect(reply(&first, asked, open: opened(with: "old")).deliveries.isEmpty)
         var second = Transcript.connected()
         let authorization = try #require(second.play(.adopt(handedOver)).authorizations.first)
-        let effects = reply(
+        let outputs = reply(
             &second, second.play(.authorized(authorization, .success(auth("old")))), open: opened(with: "old"))
-        #expect(data(effects) == ["open sealed-a", "open sealed-b"])
+        #expect(data(outputs) == ["open sealed-a", "open sealed-b"])
     }
 
     // Proves P10.8.
@@ -176,21 +176,21 @@ import Testing
         let asked = reply(&transcript, transcript.receive(event("broken")), open: opened(with: "old", except: "sealed-broken"))
         transcript.receive(event("b"))
         let refresh = try #require(asked.authorizations.first)
-        let effects = reply(
+        let outputs = reply(
             &transcript, transcript.play(.authorized(refresh, .success(auth("old")))),
             open: opened(with: "old", except: "sealed-broken"))
-        #expect(undecryptable(effects) == ["broken"])
-        #expect(data(effects) == ["open sealed-b"])
+        #expect(undecryptable(outputs) == ["broken"])
+        #expect(data(outputs) == ["open sealed-b"])
     }
 
     @Test func afterAVainKeyNoneIsFetchedForTenSeconds() throws {
         var transcript = subscribed()
         var requests = 0
         for _ in 0..<100 {
-            var effects = reply(&transcript, transcript.receive(event("x")), open: opened(with: "none"))
-            for attempt in effects.authorizations {
+            var outputs = reply(&transcript, transcript.receive(event("x")), open: opened(with: "none"))
+            for attempt in outputs.authorizations {
                 requests += 1
-                effects += reply(
+                outputs += reply(
                     &transcript, transcript.play(.authorized(attempt, .success(auth("old")))), open: opened(with: "none"))
             }
             transcript.pass(.milliseconds(100))
@@ -215,9 +215,9 @@ import Testing
     // Proves P10.9.
     @Test func dataThatIsNoneNeedsNoNewKey() {
         var transcript = subscribed()
-        let effects = reply(&transcript, transcript.receive(event("a"))) { _, _ in .failure(.malformed("no nonce")) }
-        #expect(undecryptable(effects) == ["a"])
-        #expect(effects.authorizations.isEmpty)
+        let outputs = reply(&transcript, transcript.receive(event("a"))) { _, _ in .failure(.malformed("no nonce")) }
+        #expect(undecryptable(outputs) == ["a"])
+        #expect(outputs.authorizations.isEmpty)
     }
 
     @Test(arguments: [403, nil]) func whereThereIsNoNewKeyTheEventIsGivenUp(status: Int?) throws {
@@ -228,8 +228,8 @@ import Testing
         let replied =
             status.map { transcript.play(.authorized(refresh, .failure(AuthorizationFailure(message: "no", status: $0)))) }
             ?? transcript.pass(.seconds(15))
-        let effects = reply(&transcript, replied, open: opened(with: "new"))
-        #expect(undecryptable(effects) == ["a", "b"])
+        let outputs = reply(&transcript, replied, open: opened(with: "new"))
+        #expect(undecryptable(outputs) == ["a", "b"])
         #expect(transcript.machine.subscriptions[channel]?.isSubscribed == true)
     }
 
@@ -238,11 +238,11 @@ import Testing
         let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         transcript.receive(event("b"))
         let refresh = try #require(asked.authorizations.first)
-        #expect(transcript.close(4200).contains(.cancelAuthorization(refresh)))
+        #expect(transcript.close(4200).contains(.command(.cancelAuthorization(refresh))))
         let again = try #require(transcript.establish().authorizations.first)
-        let effects = reply(
+        let outputs = reply(
             &transcript, transcript.play(.authorized(again, .success(auth("new")))), open: opened(with: "new"))
-        #expect(data(effects) == ["open sealed-a", "open sealed-b"])
+        #expect(data(outputs) == ["open sealed-a", "open sealed-b"])
     }
 
     // Proves P10.5, P10.8.
@@ -259,9 +259,9 @@ import Testing
         if isLate { transcript.pass(.seconds(30)) }
         let refresh = try #require(transcript.succeed(channel).authorizations.first)
         #expect(transcript.receive(event("c")).isEmpty, "it waits its turn")
-        let effects = reply(&transcript, transcript.play(.authorized(refresh, .success(auth("new")))), open: open)
-        #expect(undecryptable(effects) == ["b"])
-        #expect(data(effects) == ["open sealed-c"])
+        let outputs = reply(&transcript, transcript.play(.authorized(refresh, .success(auth("new")))), open: open)
+        #expect(undecryptable(outputs) == ["b"])
+        #expect(data(outputs) == ["open sealed-c"])
     }
 
     @Test func aRefusedSubscriptionNeedsNoRefreshEither() throws {
@@ -269,55 +269,55 @@ import Testing
         let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         let refresh = try #require(asked.authorizations.first)
         let error = #"{"event":"pusher_internal:subscription_error","channel":"\#(channel)","data":"{\"status\":403}"}"#
-        #expect(transcript.receive(error).contains(.cancelAuthorization(refresh)))
+        #expect(transcript.receive(error).contains(.command(.cancelAuthorization(refresh))))
         // The next subscription also brings the key for the waiting events.
-        let effects = reply(
+        let outputs = reply(
             &transcript, transcript.play(.subscribe(channel: channel, auth: auth("new"))), open: opened(with: "new"))
-        #expect(data(effects) == ["open sealed-a"])
+        #expect(data(outputs) == ["open sealed-a"])
     }
 
     @Test func nothingIsDeliveredAfterUnsubscribing() throws {
         var transcript = subscribed()
-        let effects = transcript.receive(event("a"))
+        let outputs = transcript.receive(event("a"))
         transcript.play(.unsubscribe(channel: channel))
-        #expect(reply(&transcript, effects, open: opened(with: "old")).deliveries.isEmpty)
+        #expect(reply(&transcript, outputs, open: opened(with: "old")).deliveries.isEmpty)
     }
 
     /// A shutdown is orderly: events that came before it are delivered.
     @Test func whatWasReadBeforeTheShutdownIsOpened() {
         var transcript = subscribed()
-        let effects = transcript.receive(event("a")) + transcript.receive(event("b"))
+        let outputs = transcript.receive(event("a")) + transcript.receive(event("b"))
         transcript.play(.shutDown)
-        #expect(data(reply(&transcript, effects, open: opened(with: "old"))) == ["open sealed-a", "open sealed-b"])
+        #expect(data(reply(&transcript, outputs, open: opened(with: "old"))) == ["open sealed-a", "open sealed-b"])
     }
 
     @Test func whatIsStillToBeOpenedIsKnown() {
         var transcript = subscribed()
-        let effects = transcript.receive(event("a"))
+        let outputs = transcript.receive(event("a"))
         transcript.play(.shutDown)
         transcript.close(1000)
         #expect(transcript.machine.state == .disconnected)
-        #expect(!transcript.machine.lastEncryptedEvents.isEmpty)
-        #expect(data(reply(&transcript, effects, open: opened(with: "old"))) == ["open sealed-a"])
-        #expect(transcript.machine.lastEncryptedEvents.isEmpty)
+        #expect(!transcript.machine.decryption.lastEvents.isEmpty)
+        #expect(data(reply(&transcript, outputs, open: opened(with: "old"))) == ["open sealed-a"])
+        #expect(transcript.machine.decryption.lastEvents.isEmpty)
     }
 
     /// A second subscription or shutdown doesn't change that.
     @Test func whateverIsAskedThenItIsOpened() {
         var transcript = subscribed()
-        let effects = transcript.receive(event("a")) + transcript.receive(event("b"))
+        let outputs = transcript.receive(event("a")) + transcript.receive(event("b"))
         transcript.play(.shutDown)
         transcript.play(.subscribe(channel: channel, auth: nil))
         transcript.play(.shutDown)
-        #expect(data(reply(&transcript, effects, open: opened(with: "old"))) == ["open sealed-a", "open sealed-b"])
-        #expect(transcript.machine.lastEncryptedEvents.isEmpty)
+        #expect(data(reply(&transcript, outputs, open: opened(with: "old"))) == ["open sealed-a", "open sealed-b"])
+        #expect(transcript.machine.decryption.lastEvents.isEmpty)
     }
 
     @Test func whatNeedsAKeyThenIsReported() {
         var transcript = subscribed()
-        let effects = transcript.receive(event("a"))
+        let outputs = transcript.receive(event("a"))
         transcript.play(.shutDown)
-        #expect(undecryptable(reply(&transcript, effects, open: opened(with: "new"))) == ["a"])
+        #expect(undecryptable(reply(&transcript, outputs, open: opened(with: "new"))) == ["a"])
         transcript = subscribed()
         _ = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         transcript.receive(event("b"))
@@ -328,12 +328,12 @@ import Testing
 
     @Test func resultsOfAnEarlierSubscriptionAreDropped() throws {
         var transcript = subscribed()
-        let effects = transcript.receive(event("a"))
+        let outputs = transcript.receive(event("a"))
         transcript.play(.unsubscribe(channel: channel))
         transcript.play(.subscribe(channel: channel, auth: auth("old")))
         transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)","data":"{}"}"#)
         _ = transcript.receive(event("b"))
-        #expect(reply(&transcript, effects, open: opened(with: "old")).deliveries.isEmpty)
+        #expect(reply(&transcript, outputs, open: opened(with: "old")).deliveries.isEmpty)
     }
 
     @Test func whatWaitsIsBounded() throws {
@@ -346,9 +346,9 @@ import Testing
     /// This occurs if another thread is busy with something else.
     @Test func whatOnlyHasToBeOpenedIsNotLimitedInNumber() {
         var transcript = subscribed { $0.encryptedEventLimit = 2 }
-        var effects: [Effect] = []
-        for name in ["a", "b", "c", "d"] { effects += transcript.receive(event(name)) }
-        #expect(data(reply(&transcript, effects, open: opened(with: "old"))).count == 4)
+        var outputs: [Output] = []
+        for name in ["a", "b", "c", "d"] { outputs += transcript.receive(event(name)) }
+        #expect(data(reply(&transcript, outputs, open: opened(with: "old"))).count == 4)
     }
 
     // Proves P10.4, P11.4.
@@ -360,10 +360,10 @@ import Testing
     @Test func bytesThatWereOpenedMakeRoom() {
         var transcript = subscribed { $0.encryptedEventByteLimit = 2 * event("a").utf8.count }
         for _ in 0..<3 {
-            var effects: [Effect] = []
-            for name in ["a", "b", "c"] { effects += transcript.receive(event(name)) }
-            effects = reply(&transcript, effects, open: opened(with: "old"))
-            #expect(data(effects) == ["open sealed-a", "open sealed-b", "open sealed-c"])
+            var outputs: [Output] = []
+            for name in ["a", "b", "c"] { outputs += transcript.receive(event(name)) }
+            outputs = reply(&transcript, outputs, open: opened(with: "old"))
+            #expect(data(outputs) == ["open sealed-a", "open sealed-b", "open sealed-c"])
         }
     }
 }

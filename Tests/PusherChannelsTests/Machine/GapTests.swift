@@ -12,8 +12,8 @@ import Testing
         return transcript
     }
 
-    private func gaps(_ effects: [Effect]) -> [Delivery] {
-        effects.deliveries.filter { if case .gap = $0 { true } else { false } }
+    private func gaps(_ outputs: [Output]) -> [Delivery] {
+        outputs.deliveries.filter { if case .gap = $0 { true } else { false } }
     }
 
     @Test func theFirstSubscriptionHasNone() {
@@ -31,10 +31,10 @@ import Testing
         transcript.close(1006)
         transcript.passToDeadline()
         transcript.establish()
-        let effects = transcript.succeed("room")
-        #expect(gaps(effects) == [.gap(channel: "room", since: .seconds(10))])
-        let announced = effects.deliveries.firstIndex(of: .gap(channel: "room", since: .seconds(10)))
-        let subscribed = effects.deliveries.firstIndex(of: .subscribed(channel: "room"))
+        let outputs = transcript.succeed("room")
+        #expect(gaps(outputs) == [.gap(channel: "room", since: .seconds(10))])
+        let announced = outputs.deliveries.firstIndex(of: .gap(channel: "room", since: .seconds(10)))
+        let subscribed = outputs.deliveries.firstIndex(of: .subscribed(channel: "room"))
         #expect((announced ?? 9) < (subscribed ?? 0), "before what comes after it")
     }
 
@@ -155,9 +155,9 @@ import Testing
         second.pass(.seconds(20))
         let asked = second.play(.adopt(handedOver))
         #expect(asked.sent == [.subscribe(channel: "room", auth: nil, channelData: nil)])
-        let effects = second.succeed("room")
-        #expect(gaps(effects) == [.gap(channel: "room", since: .seconds(10))])
-        #expect(effects.deliveries.contains(.subscribed(channel: "room")))
+        let outputs = second.succeed("room")
+        #expect(gaps(outputs) == [.gap(channel: "room", since: .seconds(10))])
+        #expect(outputs.deliveries.contains(.subscribed(channel: "room")))
         #expect(second.play(.adopt(handedOver)).isEmpty, "it has the channel")
     }
 

@@ -48,8 +48,8 @@ import Testing
                 default: break
                 }
             }
-            let effects = transcript.play(input)
-            for case .authorize(let attempt, _) in effects {
+            let outputs = transcript.play(input)
+            for case .command(.authorize(let attempt, _)) in outputs {
                 transcript.play(.authorized(attempt, .failure(AuthorizationFailure(message: "no"))))
             }
         }

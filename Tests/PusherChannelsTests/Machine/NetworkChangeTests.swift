@@ -9,7 +9,7 @@ import Testing
         var transcript = Transcript.connected { $0.reconnectPolicy.initialDelay = .seconds(60) }
         transcript.close(1006)
         #expect(transcript.machine.nextAttempt != nil)
-        #expect(transcript.play(.networkChanged).contains(.openSocket(transcript.attempt, secure: true)))
+        #expect(transcript.play(.networkChanged).contains(.command(.openSocket(transcript.attempt, secure: true))))
         #expect(transcript.machine.nextAttempt == nil)
     }
 
@@ -17,7 +17,7 @@ import Testing
     @Test func aConnectionThatWasLeftBehindIsNoticedWithinThePongTimeout() {
         var transcript = Transcript.connected()
         transcript.pass(.seconds(5))
-        #expect(transcript.play(.networkChanged) == [.send(.ping)])
+        #expect(transcript.play(.networkChanged) == [.command(.send(.ping))])
         #expect(transcript.play(.networkChanged) == [], "one question is enough")
         #expect(transcript.pass(.seconds(29)).isEmpty)
         #expect(transcript.pass(.seconds(1)).stateChanges == [.connecting])
@@ -28,7 +28,7 @@ import Testing
         var transcript = Transcript.connected()
         transcript.play(.readersChanged(areOver: true))
         #expect(transcript.play(.networkChanged) == [])
-        #expect(transcript.play(.readersChanged(areOver: false)) == [.setReading(true), .send(.ping)])
+        #expect(transcript.play(.readersChanged(areOver: false)) == [.setReading(true), .command(.send(.ping))])
         #expect(transcript.pass(.seconds(30)).stateChanges == [.connecting])
     }
 

@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: ["18446744073709551616", "-0", "1.50", "1e2", "123456789012345678901234567890"])
     func aNumberOfAnySizeIsAnIDByItsOwnText(number: String) {
         var transcript = subscribed([])
-        #expect(transcript.receive(added(number)).deliveries.count == 2)
+        #expect(transcript.receive(added(number)).deliveries.count == 1)
         #expect(members(transcript) == [number])
         let data = #"{"presence":{"ids":[\#(number),"ann"],"hash":{"\#(number)":{}}}}"#
         transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"presence-lobby","data":\#(data)}"#)
@@ -52,10 +52,10 @@ import Testing
     @Test func aMemberWithoutAnIDLosesNobodyElse() {
         var transcript = subscribed([])
         let data = #"{"presence":{"ids":[null,"bob",7],"hash":{"undefined":{},"bob":{}}}}"#
-        let effects = transcript.receive(
+        let outputs = transcript.receive(
             #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-lobby","data":\#(data.quotedJSON)}"#)
         #expect(members(transcript) == ["bob", "7", "undefined"])
-        let joined = effects.deliveries.compactMap {
+        let joined = outputs.deliveries.compactMap {
             if case .memberAdded(_, let member) = $0 { member.userID.text } else { nil }
         }
         #expect(joined == ["bob", "7", "undefined"])
@@ -86,9 +86,9 @@ import Testing
     @Test func theFirstMembersAreNoJoins() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "presence-lobby", auth: Self.auth("ann")))
-        let effects = transcript.receive(Self.success(["bob", "ann"]))
-        #expect(effects.events == ["pusher:subscription_succeeded"])
-        #expect(effects.deliveries.last == .subscribed(channel: "presence-lobby"))
+        let outputs = transcript.receive(Self.success(["bob", "ann"]))
+        #expect(outputs.events == ["pusher:subscription_succeeded"])
+        #expect(outputs.deliveries.last == .subscribed(channel: "presence-lobby"))
     }
 
     // Proves P7.6.
@@ -96,14 +96,10 @@ import Testing
         var transcript = subscribed(["ann"])
         let join = transcript.receive(added("\"bob\"", info: #"{"name":"Bob"}"#))
         let bob = PresenceMember(userID: "bob", info: JSONText(["name": "Bob"]))
-        #expect(
-            join.deliveries == [
-                .event(
-                    Envelope(
-                        event: "pusher:member_added", channel: "presence-lobby",
-                        data: #"{"user_id":"bob","user_info":{"name":"Bob"}}"#)),
-                .memberAdded(channel: "presence-lobby", bob),
-            ])
+        #expect(join.deliveries == [.memberAdded(channel: "presence-lobby", bob)])
+        let event = Envelope(
+            event: "pusher:member_added", channel: "presence-lobby", data: #"{"user_id":"bob","user_info":{"name":"Bob"}}"#)
+        #expect(join.deliveries.map(\.envelope) == [event])
         #expect(members(transcript) == ["ann", "bob"])
         let leave = transcript.receive(removed("bob"))
         #expect(leave.events == ["pusher:member_removed"])
@@ -131,8 +127,8 @@ import Testing
         var transcript = subscribed(["ann"])
         let info = "\"" + String(repeating: "x", count: 15 << 20) + "\""
         for user in ["1", "2", "3", "4"] { #expect(transcript.receive(added("\"\(user)\"", info: info)).errors.isEmpty) }
-        let effects = transcript.receive(added("\"5\"", info: info))
-        #expect(effects.errors.map(\.message) == ["presence-lobby has members of 67108864 bytes: 5 is not added"])
+        let outputs = transcript.receive(added("\"5\"", info: info))
+        #expect(outputs.errors.map(\.message) == ["presence-lobby has members of 67108864 bytes: 5 is not added"])
         #expect(members(transcript) == ["ann", "1", "2", "3", "4"])
         // A member who leaves makes room, and a member whose info is updated counts only once.
         transcript.receive(added("\"4\"", info: info))
@@ -154,9 +150,9 @@ import Testing
         #expect(members(transcript).isEmpty, "nobody is known to be there while there is no subscription")
         #expect(transcript.machine.subscriptions["presence-lobby"]?.me == nil)
         for attempt in transcript.establish().authorizations { transcript.play(.authorized(attempt, .success(Self.auth("ann")))) }
-        let effects = transcript.receive(Self.success(["ann", "cy", "dee"]))
+        let outputs = transcript.receive(Self.success(["ann", "cy", "dee"]))
         #expect(members(transcript) == ["ann", "cy", "dee"])
-        #expect(effects.events == ["pusher:subscription_succeeded", "pusher:member_removed", "pusher:member_added"])
+        #expect(outputs.events == ["pusher:subscription_succeeded", "pusher:member_removed", "pusher:member_added"])
     }
 
     // Proves P7.2.

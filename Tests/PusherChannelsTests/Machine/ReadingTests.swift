@@ -25,10 +25,11 @@ import Testing
         transcript.play(.readersChanged(areOver: true))
         let pings = transcript.pass(.seconds(999))
         #expect(
-            pings == Array(repeating: .send(.ping), count: 11), "the server hears from the client; the pong's time doesn't run")
+            pings == Array(repeating: .command(.send(.ping)), count: 11),
+            "the server hears from the client; the pong's time doesn't run")
         transcript.play(.readersChanged(areOver: false))
         #expect(transcript.pass(.seconds(80)).isEmpty)
-        #expect(transcript.pass(.seconds(1)) == [.send(.ping)])
+        #expect(transcript.pass(.seconds(1)) == [.command(.send(.ping))])
     }
 
     /// The reply may have arrived without being read yet.
@@ -37,7 +38,7 @@ import Testing
         var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
         transcript.play(.subscribe(channel: "news", auth: nil))
         transcript.play(.readersChanged(areOver: true))
-        #expect(transcript.pass(.seconds(100)).allSatisfy { $0 == .send(.ping) })
+        #expect(transcript.pass(.seconds(100)).allSatisfy { $0 == .command(.send(.ping)) })
         transcript.play(.readersChanged(areOver: false))
         let late = transcript.pass(.seconds(30)).contains { if case .deliver(.subscriptionFailed) = $0 { true } else { false } }
         #expect(late, "the time runs again")
@@ -48,7 +49,7 @@ import Testing
         var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
         transcript.play(.readersChanged(areOver: true))
         transcript.receive(#"{"event":"pusher:pong","data":"{}"}"#)
-        #expect(transcript.pass(.seconds(999)) == Array(repeating: .send(.ping), count: 11))
+        #expect(transcript.pass(.seconds(999)) == Array(repeating: .command(.send(.ping)), count: 11))
         #expect(transcript.machine.state == .connected)
     }
 
@@ -66,8 +67,8 @@ import Testing
         var transcript = paused()
         transcript.close(1006)
         #expect(transcript.passToDeadline().contains(.setReading(true)))
-        let effects = transcript.establish()
-        #expect(effects.last == .setReading(false), "still behind")
+        let outputs = transcript.establish()
+        #expect(outputs.last == .setReading(false), "still behind")
         let established = transcript.now
         #expect(transcript.pass(.seconds(20)).contains(.pauseLimitReached(heardUpTo: established)))
     }

@@ -18,7 +18,7 @@ import Testing
     }
 
     private func delay(_ transcript: Transcript) -> Duration? {
-        guard case .waiting(let until) = transcript.machine.phase else { return nil }
+        guard case .waiting(let until) = transcript.machine.session.phase else { return nil }
         return until - transcript.now
     }
 
@@ -71,7 +71,7 @@ import Testing
         fail(&transcript)
         transcript.play(.disconnect)
         transcript.play(.connect)
-        #expect(transcript.machine.backoff.failures == 0)
+        #expect(transcript.machine.session.backoff.failures == 0)
     }
 
     // Proves P5.10.
@@ -82,7 +82,7 @@ import Testing
         transcript.establish()
         transcript.pass(lifetime)
         transcript.close(1006)
-        #expect(transcript.machine.backoff.failures == failures)
+        #expect(transcript.machine.session.backoff.failures == failures)
     }
 
     // Proves P5.10.
@@ -91,17 +91,17 @@ import Testing
         connect(&transcript, failing: 10)
         transcript.establish()
         transcript.close(1006)
-        #expect(transcript.machine.backoff.failures == 11)
+        #expect(transcript.machine.session.backoff.failures == 11)
     }
 
     // Proves P5.6, P5.11.
     @Test func attemptsCanBeLimited() {
         var transcript = Transcript { $0.reconnectPolicy.maximumRetries = 2 }
         connect(&transcript, failing: 2)
-        let effects = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "no word")), transcript.attempt))
-        #expect(effects.errors.map(\.kind) == [.transport(.timedOut), .attemptsExhausted])
-        #expect(effects.errors.last?.message == "gave up after 2 retries: no word; call connect() to try again")
-        #expect(effects.errors.last?.isRetryable == true)
+        let outputs = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "no word")), transcript.attempt))
+        #expect(outputs.errors.map(\.kind) == [.transport(.timedOut), .attemptsExhausted])
+        #expect(outputs.errors.last?.message == "gave up after 2 retries: no word; call connect() to try again")
+        #expect(outputs.errors.last?.isRetryable == true)
         #expect(transcript.machine.state == .disconnected)
         #expect(transcript.play(.connect).opened.count == 1, "the user can start again")
     }
@@ -109,8 +109,8 @@ import Testing
     @Test func oneRetryIsCountedAsOne() {
         var transcript = Transcript { $0.reconnectPolicy.maximumRetries = 1 }
         connect(&transcript, failing: 1)
-        let effects = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "no word")), transcript.attempt))
-        #expect(effects.errors.last?.message == "gave up after 1 retry: no word; call connect() to try again")
+        let outputs = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "no word")), transcript.attempt))
+        #expect(outputs.errors.last?.message == "gave up after 1 retry: no word; call connect() to try again")
     }
 
     /// An untrusted certificate won't be any better at the next call.
@@ -118,9 +118,9 @@ import Testing
         var transcript = Transcript { $0.reconnectPolicy.maximumRetries = 0 }
         transcript.play(.connect)
         let failure = WebSocketFailure(.tlsFailed(.untrustedAuthority), "nobody's certificate")
-        let effects = transcript.play(.socketClosed(.failed(failure), transcript.attempt))
-        #expect(effects.errors.last?.message == "gave up after 0 retries: nobody's certificate; call connect() to try again")
-        #expect(effects.errors.last?.isRetryable == false)
+        let outputs = transcript.play(.socketClosed(.failed(failure), transcript.attempt))
+        #expect(outputs.errors.last?.message == "gave up after 0 retries: nobody's certificate; call connect() to try again")
+        #expect(outputs.errors.last?.isRetryable == false)
     }
 
     /// A retry can't help if this machine can't do something or the options make no sense.
@@ -129,8 +129,8 @@ import Testing
         var transcript = Transcript()
         transcript.play(.connect)
         let failure = WebSocketFailure(.unsupported, "70000 is not a TCP port")
-        let effects = transcript.play(.socketClosed(.failed(failure), transcript.attempt))
-        #expect(effects.errors.map(\.kind) == [.transport(.unsupported)])
+        let outputs = transcript.play(.socketClosed(.failed(failure), transcript.attempt))
+        #expect(outputs.errors.map(\.kind) == [.transport(.unsupported)])
         #expect(transcript.machine.state == .disconnected && transcript.machine.nextAttempt == nil)
         #expect(transcript.play(.connect).opened.count == 1, "the user can start again")
     }
@@ -139,9 +139,9 @@ import Testing
     // Proves P5.11.
     @Test func noAttemptIsNone() {
         var transcript = Transcript.connected { $0.reconnectPolicy.maximumRetries = 0 }
-        let effects = transcript.close(4200)
-        #expect(effects.opened.isEmpty)
-        #expect(effects.errors.map(\.kind).last == .attemptsExhausted)
+        let outputs = transcript.close(4200)
+        #expect(outputs.opened.isEmpty)
+        #expect(outputs.errors.map(\.kind).last == .attemptsExhausted)
     }
 
     /// One hour with a server that is away for ten minutes of every twenty. The client is back soon after each return, and doesn't
@@ -156,8 +156,8 @@ import Testing
             for _ in 0..<3 {
                 transcript.establish()
                 for _ in 0..<10 {
-                    let effects = transcript.pass(.seconds(60))
-                    pings += effects.sent.filter { $0 == .ping }.count
+                    let outputs = transcript.pass(.seconds(60))
+                    pings += outputs.sent.filter { $0 == .ping }.count
                     transcript.receive(#"{"event":"pusher:pong"}"#)
                 }
                 #expect(transcript.machine.state == .connected)

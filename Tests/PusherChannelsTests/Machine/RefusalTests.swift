@@ -10,8 +10,8 @@ import Testing
         return transcript
     }
 
-    private func failures(_ effects: [Effect]) -> [String] {
-        effects.deliveries.compactMap {
+    private func failures(_ outputs: [Output]) -> [String] {
+        outputs.deliveries.compactMap {
             if case .subscriptionFailed(let channel, let failure) = $0 { "\(channel): \(failure.error)" } else { nil }
         }
     }
@@ -168,7 +168,7 @@ import Testing
                 refusals += 1
             }
             let awaited = transcript.machine.subscriptions.all.filter(\.awaitsVerdict).count
-            let known = transcript.machine.unnamedRefusals.count
+            let known = transcript.machine.subscriptions.unnamedRefusals.count
             #expect(known == 0 || known < awaited, "\(known) refusals of \(awaited) are told")
         }
         #expect(refusals > 0)
@@ -211,6 +211,6 @@ import Testing
             transcript.play(.authorized(attempt, .success(PusherAuth(auth: "k:s"))))
         }
         #expect(failures(transcript.receive(unnamed)).isEmpty)
-        #expect(transcript.machine.unnamedRefusals.count == 1)
+        #expect(transcript.machine.subscriptions.unnamedRefusals.count == 1)
     }
 }

@@ -31,9 +31,9 @@ import Testing
     private func isFinal(_ transcript: Transcript) -> Bool {
         var transcript = transcript
         guard transcript.machine.state == .disconnected, transcript.machine.nextDeadline == nil else { return false }
-        let effects = transcript.play(.connect)
+        let outputs = transcript.play(.connect)
         transcript.play(.networkChanged)
-        return effects.count == 1 && effects.opened.isEmpty && transcript.machine.state == .disconnected
+        return outputs.count == 1 && outputs.opened.isEmpty && transcript.machine.state == .disconnected
     }
 
     @Test func beforeAnythingElseAndTwice() {
@@ -70,8 +70,8 @@ import Testing
     @Test func whoWaitsForASignInIsTold() {
         var transcript = Transcript()
         transcript.play(.signIn)
-        let failures = transcript.play(.shutDown).compactMap { effect in
-            if case .deliver(.signInFailed(let error)) = effect { error } else { nil }
+        let failures = transcript.play(.shutDown).compactMap { output in
+            if case .deliver(.signInFailed(let error)) = output { error } else { nil }
         }
         #expect(failures.map(\.message) == ["the client was shut down"])
         #expect(transcript.play(.signIn).count == 1, "nor does anybody wait later")

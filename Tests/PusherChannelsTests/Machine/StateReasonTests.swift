@@ -4,8 +4,8 @@ import Testing
 
 /// The reasons for state changes, and a reconnect policy that is changed before the connection is lost.
 @Suite struct StateReasonTests {
-    private func reasons(_ effects: [Effect]) -> [PusherError?] {
-        effects.deliveries.compactMap { if case .stateChanged(_, _, let reason) = $0 { .some(reason) } else { nil } }
+    private func reasons(_ outputs: [Output]) -> [PusherError?] {
+        outputs.deliveries.compactMap { if case .stateChanged(_, _, let reason) = $0 { .some(reason) } else { nil } }
     }
 
     @Test func whatTheUserAskedForHasNone() {
@@ -43,8 +43,8 @@ import Testing
     @Test func thePolicyCanBeChangedMeanwhile() {
         var transcript = Transcript.connected()
         transcript.play(.reconnectPolicy(ReconnectPolicy(initialDelay: .seconds(1), maximumRetries: 0)))
-        let effects = transcript.close(1006)
-        #expect(effects.stateChanges == [.disconnected])
-        #expect(reasons(effects).first??.kind == .attemptsExhausted)
+        let outputs = transcript.close(1006)
+        #expect(outputs.stateChanges == [.disconnected])
+        #expect(reasons(outputs).first??.kind == .attemptsExhausted)
     }
 }

@@ -62,7 +62,7 @@ import Testing
             transcript.play(.connect)
             #expect(transcript.establish().authorizations.isEmpty)
         }
-        #expect(transcript.machine.subscriptionDeadlines.count == 1)
+        #expect(transcript.machine.subscriptions.deadlines.count == 1)
     }
 
     @Test func whoAsksHimselfNeedNotWaitThereEither() throws {
@@ -127,9 +127,9 @@ import Testing
         transcript.receive(#"{"event":"pusher:pong"}"#)
         asked = transcript.pass(.seconds(1)).authorizations
         let again = try #require(asked.first)
-        let effects = transcript.succeed(channel)
-        #expect(effects.contains(.cancelAuthorization(again)))
-        #expect(effects.deliveries.contains(.subscribed(channel: channel)))
+        let outputs = transcript.succeed(channel)
+        #expect(outputs.contains(.command(.cancelAuthorization(again))))
+        #expect(outputs.deliveries.contains(.subscribed(channel: channel)))
         #expect(transcript.play(.authorized(again, .success(PusherAuth(auth: "k:s")))).sent.isEmpty)
     }
 
@@ -140,15 +140,18 @@ import Testing
         transcript.pass(.seconds(30))
         transcript.receive(#"{"event":"pusher:pong"}"#)
         asked = transcript.pass(.seconds(1)).authorizations
-        let effects = transcript.play(.unsubscribe(channel: channel))
-        #expect(effects == [.cancelAuthorization(try #require(asked.first)), .send(.unsubscribe(channel: channel.text))])
+        let outputs = transcript.play(.unsubscribe(channel: channel))
+        #expect(
+            outputs == [
+                .command(.cancelAuthorization(try #require(asked.first))), .command(.send(.unsubscribe(channel: channel.text))),
+            ])
     }
 
     @Test func everyFailureIsReported() throws {
         var (transcript, asked) = authorizing()
         for _ in 0..<3 {
-            let effects = transcript.play(.authorized(try #require(asked.first), failure(status: 500, isRetryable: true)))
-            #expect(effects.events == ["pusher:subscription_error"])
+            let outputs = transcript.play(.authorized(try #require(asked.first), failure(status: 500, isRetryable: true)))
+            #expect(outputs.events == ["pusher:subscription_error"])
             asked = transcript.pass(.seconds(8)).authorizations
         }
     }
@@ -156,9 +159,9 @@ import Testing
     // Proves P6.8, P6.10.
     @Test func aReplyThatNeverComesIsAskedForAgain() {
         var (transcript, _) = authorizing()
-        let effects = transcript.pass(.seconds(17))
-        #expect(effects.events == ["pusher:subscription_error"])
-        #expect(effects.authorizations.count == 1)
+        let outputs = transcript.pass(.seconds(17))
+        #expect(outputs.events == ["pusher:subscription_error"])
+        #expect(outputs.authorizations.count == 1)
     }
 
     // Proves P6.7, P6.10, P6.11.
@@ -195,7 +198,7 @@ import Testing
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.pass(.seconds(30))
-        #expect(transcript.play(.unsubscribe(channel: "room")) == [.send(.unsubscribe(channel: "room"))])
+        #expect(transcript.play(.unsubscribe(channel: "room")) == [.command(.send(.unsubscribe(channel: "room")))])
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.receive(#"{"event":"pusher:subscription_error","channel":"room","data":{"error":"no","status":403}}"#)
         #expect(transcript.play(.unsubscribe(channel: "room")).isEmpty, "refused is refused")
@@ -209,7 +212,7 @@ import Testing
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.receive(#"{"event":"pusher:subscription_error","channel":"room","data":{"error":"no","status":403}}"#)
         #expect(transcript.succeed("room").deliveries.contains(.subscribed(channel: "room")))
-        #expect(transcript.play(.unsubscribe(channel: "room")) == [.send(.unsubscribe(channel: "room"))])
+        #expect(transcript.play(.unsubscribe(channel: "room")) == [.command(.send(.unsubscribe(channel: "room")))])
     }
 
     // MARK: Refusals that name no channel
@@ -231,7 +234,7 @@ import Testing
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
         transcript.receive(refusal)
-        #expect(transcript.play(.unsubscribe(channel: channel)) == [.send(.unsubscribe(channel: channel.text))])
+        #expect(transcript.play(.unsubscribe(channel: channel)) == [.command(.send(.unsubscribe(channel: channel.text)))])
     }
 
     // Proves P14.10.
@@ -239,8 +242,8 @@ import Testing
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:bad")))
-        let effects = transcript.receive(refusal)
-        #expect(effects.events == ["pusher:error", "pusher:subscription_error"])
+        let outputs = transcript.receive(refusal)
+        #expect(outputs.events == ["pusher:error", "pusher:subscription_error"])
         #expect(transcript.machine.subscriptions[channel]?.state == .failed)
         #expect(transcript.machine.subscriptions["room"]?.isSubscribing == true)
     }
@@ -258,8 +261,8 @@ import Testing
     @Test func aRefusalOfSomethingElseChangesNothing() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
-        let effects = transcript.receive(#"{"event":"pusher:error","data":{"code":4301,"message":"too fast"}}"#)
-        #expect(effects.events == ["pusher:error"])
+        let outputs = transcript.receive(#"{"event":"pusher:error","data":{"code":4301,"message":"too fast"}}"#)
+        #expect(outputs.events == ["pusher:error"])
         #expect(transcript.machine.subscriptions[channel]?.isSubscribing == true)
     }
 }

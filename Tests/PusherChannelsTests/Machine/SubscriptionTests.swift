@@ -37,7 +37,7 @@ import Testing
         var transcript = Transcript.connected()
         #expect(
             transcript.play(.subscribe(channel: "room", auth: nil)) == [
-                .send(.subscribe(channel: "room", auth: nil, channelData: nil))
+                .command(.send(.subscribe(channel: "room", auth: nil, channelData: nil)))
             ])
         #expect(
             transcript.receive(succeeded).deliveries == [
@@ -82,10 +82,10 @@ import Testing
     func invalidNamesFailAtOnce(text: String) {
         let name = Name(text)
         var transcript = Transcript.connected()
-        let effects = transcript.play(.subscribe(channel: name, auth: nil))
-        #expect(effects.sent.isEmpty)
-        guard case .subscriptionFailed(name, let failure)? = effects.deliveries.last else {
-            Issue.record("no failure: \(effects)")
+        let outputs = transcript.play(.subscribe(channel: name, auth: nil))
+        #expect(outputs.sent.isEmpty)
+        guard case .subscriptionFailed(name, let failure)? = outputs.deliveries.last else {
+            Issue.record("no failure: \(outputs)")
             return
         }
         #expect(failure.error.kind == .invalidRequest)
@@ -114,12 +114,12 @@ import Testing
         #expect(transcript.establish().sent.isEmpty)
 
         transcript.play(.subscribe(channel: "room", auth: nil))
-        #expect(transcript.play(.unsubscribe(channel: "room")) == [.send(.unsubscribe(channel: "room"))])
+        #expect(transcript.play(.unsubscribe(channel: "room")) == [.command(.send(.unsubscribe(channel: "room")))])
         #expect(transcript.receive(succeeded).isEmpty, "a late success is no news")
 
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.receive(succeeded)
-        #expect(transcript.play(.unsubscribe(channel: "room")) == [.send(.unsubscribe(channel: "room"))])
+        #expect(transcript.play(.unsubscribe(channel: "room")) == [.command(.send(.unsubscribe(channel: "room")))])
         #expect(transcript.play(.unsubscribe(channel: "room")).isEmpty)
     }
 
@@ -152,8 +152,8 @@ import Testing
 
     private func authorizing(_ channel: Name = "private-room") -> (Transcript, SubscriptionAttempt?) {
         var transcript = Transcript.connected()
-        let effects = transcript.play(.subscribe(channel: channel, auth: nil))
-        return (transcript, effects.authorizations.first)
+        let outputs = transcript.play(.subscribe(channel: channel, auth: nil))
+        return (transcript, outputs.authorizations.first)
     }
 
     // Proves P6.2.
@@ -163,7 +163,7 @@ import Testing
         #expect(asked == SubscriptionAttempt(channel: "private-room", connection: ConnectionAttempt(1), generation: 1))
         #expect(
             transcript.play(.authorized(asked, .success(PusherAuth(auth: "k:s")))) == [
-                .send(.subscribe(channel: "private-room", auth: "k:s", channelData: nil))
+                .command(.send(.subscribe(channel: "private-room", auth: "k:s", channelData: nil)))
             ])
     }
 
@@ -172,7 +172,7 @@ import Testing
         var transcript = Transcript.connected()
         #expect(
             transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own"))) == [
-                .send(.subscribe(channel: "private-room", auth: "k:own", channelData: nil))
+                .command(.send(.subscribe(channel: "private-room", auth: "k:own", channelData: nil)))
             ])
     }
 
@@ -182,8 +182,8 @@ import Testing
         transcript.play(.subscribe(channel: "private-room", auth: nil))
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own")))
         transcript.play(.connect)
-        let sent = transcript.establish().filter { if case .send(.subscribe) = $0 { true } else { false } }
-        #expect(sent == [.send(.subscribe(channel: "private-room", auth: "k:own", channelData: nil))])
+        let sent = transcript.establish().filter { if case .command(.send(.subscribe)) = $0 { true } else { false } }
+        #expect(sent == [.command(.send(.subscribe(channel: "private-room", auth: "k:own", channelData: nil)))])
     }
 
     // Proves P14.8.
@@ -191,19 +191,19 @@ import Testing
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own")))
         transcript.close(4200)
-        let effects = transcript.establish()
-        #expect(effects.sent.isEmpty)
-        #expect(effects.authorizations.map(\.channel) == ["private-room"])
+        let outputs = transcript.establish()
+        #expect(outputs.sent.isEmpty)
+        #expect(outputs.authorizations.map(\.channel) == ["private-room"])
     }
 
     // Proves P6.4, P6.9.
     @Test func failedAuthorizationIsReportedAndStays() throws {
         var (transcript, attempt) = authorizing()
         let failure = AuthorizationFailure(message: "no", url: "http://h/auth", status: 403, body: "denied")
-        let effects = transcript.play(.authorized(try #require(attempt), .failure(failure)))
+        let outputs = transcript.play(.authorized(try #require(attempt), .failure(failure)))
         let error = PusherError(.authorization, code: 403, message: "no")
         #expect(
-            effects.deliveries == [
+            outputs.deliveries == [
                 .event(
                     Envelope(
                         event: "pusher:subscription_error", channel: "private-room",
@@ -247,13 +247,13 @@ import Testing
         let first = try #require(attempt)
         let reply = Input.authorized(first, .success(PusherAuth(auth: "k:old")))
 
-        #expect(transcript.play(.unsubscribe(channel: "private-room")) == [.cancelAuthorization(first)])
+        #expect(transcript.play(.unsubscribe(channel: "private-room")) == [.command(.cancelAuthorization(first))])
         #expect(transcript.play(reply).withoutLogs.isEmpty, "nobody wants the channel")
 
         let second = try #require(transcript.play(.subscribe(channel: "private-room", auth: nil)).authorizations.first)
         #expect(transcript.play(reply).withoutLogs.isEmpty, "the channel was asked for anew")
 
-        #expect(transcript.close(4200).contains(.cancelAuthorization(second)))
+        #expect(transcript.close(4200).contains(.command(.cancelAuthorization(second))))
         transcript.establish()
         let late = transcript.play(.authorized(second, .success(PusherAuth(auth: "k:old"))))
         #expect(late.withoutLogs.isEmpty, "signed for another socket id")
@@ -263,10 +263,10 @@ import Testing
     @Test func authorizationTakesNoLongerThanItMay() throws {
         var (transcript, attempt) = authorizing()
         #expect(transcript.machine.nextDeadline == .seconds(15))
-        let effects = transcript.pass(.seconds(15))
-        #expect(effects.contains(.cancelAuthorization(try #require(attempt), unansweredFor: .seconds(15))))
-        guard case .subscriptionFailed(_, let failure)? = effects.deliveries.last else {
-            Issue.record("no failure: \(effects)")
+        let outputs = transcript.pass(.seconds(15))
+        #expect(outputs.contains(.command(.cancelAuthorization(try #require(attempt), unansweredFor: .seconds(15)))))
+        guard case .subscriptionFailed(_, let failure)? = outputs.deliveries.last else {
+            Issue.record("no failure: \(outputs)")
             return
         }
         #expect(failure.error.kind == .timedOut)
@@ -294,11 +294,11 @@ import Testing
     func refusalIsReported(event: String) {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:bad")))
-        let effects = transcript.receive(
+        let outputs = transcript.receive(
             #"{"event":"\#(event)","channel":"private-room","data":{"type":"AuthError","error":"bad signature","status":401}}"#)
         let failure = SubscriptionFailure(error: PusherError(.subscriptionRefused, code: 401, message: "bad signature"))
-        #expect(effects.events == ["pusher:subscription_error"])
-        #expect(effects.deliveries.last == .subscriptionFailed(channel: "private-room", failure))
+        #expect(outputs.events == ["pusher:subscription_error"])
+        #expect(outputs.deliveries.last == .subscriptionFailed(channel: "private-room", failure))
     }
 
     // Proves P6.7.
@@ -314,10 +314,10 @@ import Testing
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.receive(succeeded)
-        let effects = transcript.receive(
+        let outputs = transcript.receive(
             #"{"event":"pusher_internal:subscription_count","channel":"room","data":"{\"subscription_count\":7}"}"#)
-        #expect(effects.events == ["pusher:subscription_count"])
-        #expect(effects.deliveries.last == .subscriptionCount(channel: "room", 7))
+        #expect(outputs.events == ["pusher:subscription_count"])
+        #expect(outputs.deliveries.last == .subscriptionCount(channel: "room", 7))
         #expect(transcript.machine.subscriptions["room"]?.subscriptionCount == 7)
     }
 }

@@ -8,27 +8,27 @@ import Testing
     private let auth = PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
 
     /// Returns the attempt whose authorization is requested.
-    private func asked(_ effects: [Effect]) -> UserMachine.Attempt? {
-        effects.compactMap { if case .authorizeUser(let attempt, _) = $0 { attempt } else { nil } }.first
+    private func asked(_ outputs: [Output]) -> UserMachine.Attempt? {
+        outputs.compactMap { if case .command(.authorizeUser(let attempt, _)) = $0 { attempt } else { nil } }.first
     }
 
     /// Fails the requested authorization and returns the number of failures reported.
     @discardableResult
     private func fail(
-        after effects: [Effect], isRetryable: Bool = true, retryAfter: Duration? = nil, _ transcript: inout Transcript
+        after outputs: [Output], isRetryable: Bool = true, retryAfter: Duration? = nil, _ transcript: inout Transcript
     ) throws -> Int {
         let failure = AuthorizationFailure(message: "no", isRetryable: isRetryable, retryAfter: retryAfter)
-        let effects = transcript.play(.userAuthorized(try #require(asked(effects)), .failure(failure)))
-        return effects.deliveries.filter { if case .signInFailed = $0 { true } else { false } }.count
+        let outputs = transcript.play(.userAuthorized(try #require(asked(outputs)), .failure(failure)))
+        return outputs.deliveries.filter { if case .signInFailed = $0 { true } else { false } }.count
     }
 
     // Proves P9.9.
     @Test func anAuthorizationThatMayBeGivenNextTimeIsAskedForAgain() throws {
         var transcript = Transcript.connected()
         let first = try fail(after: transcript.play(.signIn), &transcript)
-        let effects = transcript.pass(.seconds(1))
-        #expect(asked(effects)?.number == 2)
-        let second = try fail(after: effects, &transcript)
+        let outputs = transcript.pass(.seconds(1))
+        #expect(asked(outputs)?.number == 2)
+        let second = try fail(after: outputs, &transcript)
         #expect((first, second) == (1, 1), "who listens hears of each")
         let third = try #require(asked(transcript.pass(.seconds(2))))
         transcript.play(.userAuthorized(third, .success(auth)))
@@ -40,15 +40,15 @@ import Testing
     // Proves P9.9.
     @Test func delaysGrowToAMinute() throws {
         var transcript = Transcript.connected()
-        var effects = transcript.play(.signIn)
+        var outputs = transcript.play(.signIn)
         var delays: [Duration] = []
         for _ in 0..<40 {
-            try fail(after: effects, &transcript)
+            try fail(after: outputs, &transcript)
             let began = transcript.now
             repeat {
-                effects = transcript.passToDeadline()
-                if effects.sent.contains(.ping) { transcript.receive(#"{"event":"pusher:pong"}"#) }
-            } while asked(effects) == nil
+                outputs = transcript.passToDeadline()
+                if outputs.sent.contains(.ping) { transcript.receive(#"{"event":"pusher:pong"}"#) }
+            } while asked(outputs) == nil
             delays.append(transcript.now - began)
         }
         #expect(delays[0] <= .seconds(1))

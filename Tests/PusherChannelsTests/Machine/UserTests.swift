@@ -10,8 +10,8 @@ import Testing
     private let channel: Name = "#server-to-user-ann"
 
     /// Returns the attempt whose authorization is requested.
-    private func asked(_ effects: [Effect]) -> UserMachine.Attempt? {
-        effects.compactMap { if case .authorizeUser(let attempt, _) = $0 { attempt } else { nil } }.first
+    private func asked(_ outputs: [Output]) -> UserMachine.Attempt? {
+        outputs.compactMap { if case .command(.authorizeUser(let attempt, _)) = $0 { attempt } else { nil } }.first
     }
 
     private func signingIn() throws -> Transcript {
@@ -27,18 +27,20 @@ import Testing
         return transcript
     }
 
-    private func failures(_ effects: [Effect]) -> [PusherError] {
-        effects.deliveries.compactMap { if case .signInFailed(let error) = $0 { error } else { nil } }
+    private func failures(_ outputs: [Output]) -> [PusherError] {
+        outputs.deliveries.compactMap { if case .signInFailed(let error) = $0 { error } else { nil } }
     }
 
     // Proves P9.1, P9.3, P9.6.
     @Test func theUserIsAuthorizedSignedInAndGetsAChannel() throws {
         var transcript = Transcript.connected()
-        let effects = transcript.play(.signIn)
-        #expect(effects == [.authorizeUser(UserMachine.Attempt(connection: transcript.attempt, number: 1), socketID: "1.1")])
+        let outputs = transcript.play(.signIn)
         #expect(
-            transcript.play(.userAuthorized(try #require(asked(effects)), .success(auth))) == [
-                .send(.signIn(auth: "k:s", userData: #"{"id":"ann"}"#))
+            outputs == [.command(.authorizeUser(UserMachine.Attempt(connection: transcript.attempt, number: 1), socketID: "1.1"))]
+        )
+        #expect(
+            transcript.play(.userAuthorized(try #require(asked(outputs)), .success(auth))) == [
+                .command(.send(.signIn(auth: "k:s", userData: #"{"id":"ann"}"#)))
             ])
         let signedIn = transcript.receive(success)
         #expect(signedIn.deliveries.contains(.signedIn(userID: "ann")))
@@ -60,8 +62,8 @@ import Testing
     @Test(arguments: ["{}", #"{"user_data":"no json"}"#, #"{"user_data":{}}"#, #"{"user_data":{"id":""}}"#])
     func aSuccessWithoutAUserIsMalformed(data: String) throws {
         var transcript = try signingIn()
-        let effects = transcript.receive(#"{"event":"pusher:signin_success","data":\#(data)}"#)
-        #expect(effects.errors.map(\.kind) == [.malformedMessage])
+        let outputs = transcript.receive(#"{"event":"pusher:signin_success","data":\#(data)}"#)
+        #expect(outputs.errors.map(\.kind) == [.malformedMessage])
         #expect(transcript.machine.user.id == nil)
     }
 
@@ -73,8 +75,8 @@ import Testing
     func theUserHearsWithoutTheChannel(refusal: String?) throws {
         var transcript = try signedIn()
         if let refusal { transcript.receive(refusal) } else { transcript.pass(.seconds(30)) }
-        let effects = transcript.receive(##"{"event":"note","channel":"#server-to-user-ann","data":"hi"}"##)
-        #expect(effects.deliveries.contains { if case .userEvent = $0 { true } else { false } })
+        let outputs = transcript.receive(##"{"event":"note","channel":"#server-to-user-ann","data":"hi"}"##)
+        #expect(outputs.deliveries.contains { if case .userEvent = $0 { true } else { false } })
     }
 
     // Proves P12.2.
@@ -93,10 +95,10 @@ import Testing
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.close(4200)
         #expect(transcript.machine.user.id == nil)
-        let effects = transcript.establish()
-        let again = try #require(asked(effects))
+        let outputs = transcript.establish()
+        let again = try #require(asked(outputs))
         #expect(again.number == 2)
-        #expect(effects.sent == [.subscribe(channel: "room", auth: nil, channelData: nil)], "not the user's before the sign-in")
+        #expect(outputs.sent == [.subscribe(channel: "room", auth: nil, channelData: nil)], "not the user's before the sign-in")
         transcript.play(.userAuthorized(again, .success(auth)))
         #expect(transcript.receive(success).sent == [.subscribe(channel: channel.text, auth: nil, channelData: nil)])
     }
@@ -122,8 +124,8 @@ import Testing
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
         let attempt = try #require(asked(transcript.play(.signIn)))
-        let effects = transcript.play(.userAuthorized(attempt, .failure(AuthorizationFailure(message: "no", status: 403))))
-        #expect(failures(effects) == [PusherError(.authorization, code: 403, message: "no")])
+        let outputs = transcript.play(.userAuthorized(attempt, .failure(AuthorizationFailure(message: "no", status: 403))))
+        #expect(failures(outputs) == [PusherError(.authorization, code: 403, message: "no")])
         #expect(transcript.machine.state == .connected)
         #expect(asked(transcript.play(.signIn)) != nil, "it can be asked for again")
     }
@@ -132,9 +134,9 @@ import Testing
     @Test func anAuthorizationThatDoesNotComeIsATimeOut() throws {
         var transcript = Transcript.connected()
         let attempt = try #require(asked(transcript.play(.signIn)))
-        let effects = transcript.pass(.seconds(15))
-        #expect(effects.contains(.cancelUserAuthorization(attempt, unansweredFor: .seconds(15))))
-        #expect(failures(effects).map(\.kind) == [.timedOut])
+        let outputs = transcript.pass(.seconds(15))
+        #expect(outputs.contains(.command(.cancelUserAuthorization(attempt, unansweredFor: .seconds(15)))))
+        #expect(failures(outputs).map(\.kind) == [.timedOut])
         #expect(transcript.play(.userAuthorized(attempt, .success(auth))).sent.isEmpty, "its answer is stale")
     }
 
@@ -148,8 +150,8 @@ import Testing
     @Test(arguments: [4009, 4200, nil] as [Int?]) func anErrorWhileSigningInIsTheReply(code: Int?) throws {
         var transcript = try signingIn()
         let data = code.map { #"{"code":\#($0),"message":"no"}"# } ?? #"{"message":"no"}"#
-        let effects = transcript.receive(#"{"event":"pusher:error","data":\#(data)}"#)
-        #expect(failures(effects) == [PusherError(.server, code: code, message: "no")])
+        let outputs = transcript.receive(#"{"event":"pusher:error","data":\#(data)}"#)
+        #expect(failures(outputs) == [PusherError(.server, code: code, message: "no")])
         #expect(transcript.machine.state == .connected)
     }
 
@@ -190,9 +192,9 @@ import Testing
         var transcript = try signingIn()
         transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"no"}}"#)
         let again = try #require(asked(transcript.play(.signIn)))
-        let effects = transcript.receive(success)
-        #expect(effects.contains(.cancelUserAuthorization(again)))
-        #expect(effects.deliveries.contains(.signedIn(userID: "ann")))
+        let outputs = transcript.receive(success)
+        #expect(outputs.contains(.command(.cancelUserAuthorization(again))))
+        #expect(outputs.deliveries.contains(.signedIn(userID: "ann")))
         #expect(transcript.play(.userAuthorized(again, .success(auth))).sent.isEmpty)
     }
 
@@ -292,8 +294,8 @@ import Testing
         transcript.pass(.seconds(10))
         transcript.close(4200)
         transcript.play(.userAuthorized(try #require(asked(transcript.establish())), .success(auth)))
-        let effects = transcript.receive(success) + transcript.succeed(channel)
-        #expect(effects.deliveries.filter { if case .gap = $0 { true } else { false } }.count == 1)
+        let outputs = transcript.receive(success) + transcript.succeed(channel)
+        #expect(outputs.deliveries.filter { if case .gap = $0 { true } else { false } }.count == 1)
     }
 
     /// The user's events arrive even without the channel, and so do announcements of gaps in them.
@@ -321,8 +323,8 @@ import Testing
     // Proves P9.6.
     @Test func eventsOfTheUsersChannelAreTheUsers() throws {
         var transcript = try signedIn()
-        let effects = transcript.receive(##"{"event":"note","channel":"#server-to-user-ann","data":"hi"}"##)
-        #expect(effects.deliveries == [.userEvent(Envelope(event: "note", channel: channel, data: "hi"))])
+        let outputs = transcript.receive(##"{"event":"note","channel":"#server-to-user-ann","data":"hi"}"##)
+        #expect(outputs.deliveries == [.userEvent(Envelope(event: "note", channel: channel, data: "hi"))])
         #expect(transcript.receive(##"{"event":"note","channel":"#server-to-user-bob","data":"hi"}"##).deliveries.isEmpty)
     }
 
@@ -331,9 +333,9 @@ import Testing
         var transcript = try signedIn()
         let data = #"{"events":[{"name":"online","user_ids":["1",2]},{"name":"offline","user_ids":["3"]}]}"#
         for form in [data, data.quotedJSON] {
-            let effects = transcript.receive(#"{"event":"pusher_internal:watchlist_events","data":\#(form)}"#)
+            let outputs = transcript.receive(#"{"event":"pusher_internal:watchlist_events","data":\#(form)}"#)
             #expect(
-                effects.deliveries == [
+                outputs.deliveries == [
                     .watchlist(WatchlistEvent(name: "online", userIDs: ["1", "2"])),
                     .watchlist(WatchlistEvent(name: "offline", userIDs: ["3"])),
                 ])
@@ -346,8 +348,8 @@ import Testing
     // Proves P9.7.
     @Test func aPlainEventMayTellToo() throws {
         var transcript = try signedIn()
-        let effects = transcript.receive(#"{"event":"online","data":{"user_ids":["1"]}}"#)
-        #expect(effects.deliveries.contains(.watchlist(WatchlistEvent(name: "online", userIDs: ["1"]))))
+        let outputs = transcript.receive(#"{"event":"online","data":{"user_ids":["1"]}}"#)
+        #expect(outputs.deliveries.contains(.watchlist(WatchlistEvent(name: "online", userIDs: ["1"]))))
         let other = transcript.receive(#"{"event":"online","data":"an application's own"}"#)
         #expect(other.deliveries == [.event(Envelope(event: "online", data: "an application's own"))])
     }

@@ -49,9 +49,8 @@ extension Simulation {
         triggered += 1
         let event = ClientEvent(name: "client-\(triggered)", channel: channel, data: "{}")
         oracle.triggered.insert(event.name)
-        var effects: [Effect] = []
-        _ = client.trigger(event, at: now, into: &effects)
-        for case .send(let message) in effects { sendToServer(EnvelopeEncoder.encode(message)) }
+        _ = client.trigger(event, at: now)
+        for case .command(.send(let message)) in client.takeOutputs() { sendToServer(EnvelopeEncoder.encode(message)) }
     }
 
     /// Publishes the channel's next number.

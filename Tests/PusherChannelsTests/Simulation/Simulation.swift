@@ -124,11 +124,11 @@ struct Simulation {
     // MARK: The machines
 
     mutating func tellClient(_ input: Input) {
-        var effects: [Effect] = []
-        client.handle(input, at: now, into: &effects)
+        client.handle(input, at: now)
+        let outputs = client.takeOutputs()
         trace("  client: \(input)")
-        for effect in effects { trace("    \(effect)") }
-        for effect in effects { run(effect) }
+        for output in outputs { trace("    \(output)") }
+        for output in outputs { run(output) }
     }
 
     mutating func tellServer(_ input: ServerMachine.Input) {
@@ -144,17 +144,19 @@ struct Simulation {
         for effect in effects { run(effect) }
     }
 
-    private mutating func run(_ effect: Effect) {
-        switch effect {
-        case .openSocket(let attempt, _): connect(attempt)
-        case .closeSocket(let attempt, _, _): closeLink(of: attempt)
-        case .send(let message): sendToServer(EnvelopeEncoder.encode(message))
-        case .authorize(let attempt, let socketID): authorize(attempt, socketID: socketID)
-        case .authorizeUser(let attempt, let socketID): authorizeUser(attempt, socketID: socketID)
-        case .decrypt(let event, let secret): tellClient(.opened(event, EncryptedData.open(event.data, with: secret)))
+    private mutating func run(_ output: Output) {
+        switch output {
+        case .command(.openSocket(let attempt, _)): connect(attempt)
+        case .command(.closeSocket(let attempt, _, _)): closeLink(of: attempt)
+        case .command(.send(let message)): sendToServer(EnvelopeEncoder.encode(message))
+        case .command(.authorize(let attempt, let socketID)): authorize(attempt, socketID: socketID)
+        case .command(.authorizeUser(let attempt, let socketID)): authorizeUser(attempt, socketID: socketID)
+        case .command(.decrypt(let event, let secret)): tellClient(.opened(event, EncryptedData.open(event.data, with: secret)))
         case .deliver(let delivery): oracle.hear(delivery, at: now, wanted: wantedChannels)
         // The reply may already be on its way, so a cancelled authorization is still delivered.
-        case .cancelAuthorization, .cancelUserAuthorization, .log, .setReading, .pauseLimitReached: break
+        case .command(.cancelAuthorization), .command(.cancelUserAuthorization), .command(.log), .log, .setReading,
+            .pauseLimitReached:
+            break
         }
     }
 

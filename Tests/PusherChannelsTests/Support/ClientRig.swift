@@ -21,9 +21,8 @@ struct ClientRig {
         change(&options)
         let socket = MockWebSocket(server: server)
         self.socket = socket
-        var environment = PusherEnvironment(
+        let environment = PusherEnvironment(
             scheduler: scheduler, httpSession: session, makeWebSocket: { socket }, randomSeed: { 1 }, spawn: spawn)
-        environment.log = { $0() }
         pusher = Pusher(key: key, options: options, environment: environment)
         recorder = RecordingDelegate(of: pusher)
     }

@@ -24,15 +24,14 @@ struct Transcript {
     var attempt: ConnectionAttempt { machine.attempt }
 
     @discardableResult
-    mutating func play(_ input: Input) -> [Effect] {
-        var effects: [Effect] = []
-        machine.handle(input, at: now, into: &effects)
-        return effects
+    mutating func play(_ input: Input) -> [Output] {
+        machine.handle(input, at: now)
+        return machine.takeOutputs()
     }
 
     /// Opens the socket and establishes the connection as the server does.
     @discardableResult
-    mutating func establish(activityTimeout: Int = 120) -> [Effect] {
+    mutating func establish(activityTimeout: Int = 120) -> [Output] {
         play(.socketOpened(attempt))
             + receive(
                 #"{"event":"pusher:connection_established","data":"{\"socket_id\":\"1.\#(attempt.number)\",\"activity_timeout\":\#(activityTimeout)}"}"#
@@ -40,19 +39,20 @@ struct Transcript {
     }
 
     /// Triggers a client event as the application does.
-    mutating func trigger(_ event: ClientEvent, into effects: inout [Effect]) -> TriggerResult {
-        machine.trigger(event, at: now, into: &effects)
+    mutating func trigger(_ event: ClientEvent) -> TriggerResult {
+        defer { _ = machine.takeOutputs() }
+        return machine.trigger(event, at: now)
     }
 
     /// Receives a frame from the server.
     @discardableResult
-    mutating func receive(_ text: String) -> [Effect] {
+    mutating func receive(_ text: String) -> [Output] {
         play(Self.input(text, attempt))
     }
 
     /// Receives the server's confirmation of a subscription.
     @discardableResult
-    mutating func succeed(_ channel: Name) -> [Effect] {
+    mutating func succeed(_ channel: Name) -> [Output] {
         receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)","data":"{}"}"#)
     }
 
@@ -68,26 +68,26 @@ struct Transcript {
     }
 
     @discardableResult
-    mutating func close(_ code: UInt16, _ reason: String = "") -> [Effect] {
+    mutating func close(_ code: UInt16, _ reason: String = "") -> [Output] {
         play(.socketClosed(.closed(code: code, reason: reason), attempt))
     }
 
     /// Lets time pass and handles each deadline when it comes.
     @discardableResult
-    mutating func pass(_ duration: Duration) -> [Effect] {
+    mutating func pass(_ duration: Duration) -> [Output] {
         let end = now + duration
-        var effects: [Effect] = []
+        var outputs: [Output] = []
         while let deadline = machine.nextDeadline, deadline <= end {
             now = max(now, deadline)
-            effects += play(.deadlineReached)
+            outputs += play(.deadlineReached)
         }
         now = end
-        return effects
+        return outputs
     }
 
     /// Lets time pass until the next deadline.
     @discardableResult
-    mutating func passToDeadline() -> [Effect] {
+    mutating func passToDeadline() -> [Output] {
         guard let deadline = machine.nextDeadline else { return [] }
         return pass(deadline - now)
     }
@@ -101,14 +101,14 @@ extension SocketID: ExpressibleByStringLiteral {
     }
 }
 
-extension [Effect] {
-    /// The effects without log lines.
-    var withoutLogs: [Effect] {
+extension [Output] {
+    /// The outputs without log lines.
+    var withoutLogs: [Output] {
         filter { if case .log = $0 { false } else { true } }
     }
 
     var sent: [ClientMessage] {
-        compactMap { if case .send(let message) = $0 { message } else { nil } }
+        compactMap { if case .command(.send(let message)) = $0 { message } else { nil } }
     }
 
     var deliveries: [Delivery] {
@@ -120,7 +120,7 @@ extension [Effect] {
     }
 
     var events: [String] {
-        deliveries.compactMap { if case .event(let envelope) = $0 { envelope.event.text } else { nil } }
+        deliveries.compactMap(\.envelope?.event.text)
     }
 
     var stateChanges: [ConnectionState] {
@@ -128,10 +128,10 @@ extension [Effect] {
     }
 
     var opened: [ConnectionAttempt] {
-        compactMap { if case .openSocket(let attempt, _) = $0 { attempt } else { nil } }
+        compactMap { if case .command(.openSocket(let attempt, _)) = $0 { attempt } else { nil } }
     }
 
     var authorizations: [SubscriptionAttempt] {
-        compactMap { if case .authorize(let attempt, _) = $0 { attempt } else { nil } }
+        compactMap { if case .command(.authorize(let attempt, _)) = $0 { attempt } else { nil } }
     }
 }

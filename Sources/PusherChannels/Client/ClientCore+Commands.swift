@@ -1,21 +1,15 @@
-/// Carries out the machine's effects. They reach the outside world only here. Used by one thread at a time.
+/// Carries out commands. They reach the outside world only here. Used by one thread at a time.
 extension ClientCore {
-    /// The subject of an authorization.
-    enum Authorization: Hashable {
-        case channel(SubscriptionAttempt)
-        case user(UserMachine.Attempt)
-    }
-
     /// `socket` is the one in use, if there is one.
-    func run(_ effects: [Effect], socket known: (any WebSocket)?) {
+    func run(_ commands: [Output.Command], socket known: (any WebSocket)?) {
         var known = known
         func socket() -> any WebSocket {
             let socket = known ?? self.socket
             known = socket
             return socket
         }
-        for effect in effects {
-            switch effect {
+        for command in commands {
+            switch command {
             case .send(.pong): socket().sendUnlessBusy(EnvelopeEncoder.encode(.pong))
             case .send(let message): socket().send(EnvelopeEncoder.encode(message))
             case .openSocket(let attempt, let secure): open(socket(), attempt, secure: secure)
@@ -26,7 +20,6 @@ extension ClientCore {
             case .cancelUserAuthorization(let attempt, let time): cancel(.user(attempt), unansweredFor: time)
             case .decrypt(let event, let secret): opened(event, EncryptedData.open(event.data, with: secret))
             case .log(let line, let context): write(line, context)
-            case .deliver, .pauseLimitReached, .setReading: break  // Done when they were sorted.
             }
         }
     }
@@ -34,7 +27,7 @@ extension ClientCore {
     private func opened(_ event: ConnectionMachine.EncryptedEvent, _ result: Result<String, ConnectionMachine.DecryptionFailure>)
     {
         change { state, now in
-            state.came = state.machine.encryptedEventsSince(of: event.channel)
+            state.router.arrival = state.machine.encryptedEventsSince(of: event.channel)
             state.handle(.opened(event, result), at: now)
         }
     }
@@ -43,41 +36,41 @@ extension ClientCore {
 
     /// The socket in use, which is made when it is first needed.
     var socket: any WebSocket {
-        if let socket = readState(\.socket) { return socket }
+        if let socket = readState(\.outbox.socket) { return socket }
         let made = environment.makeWebSocket()
         made.delegate = self
         return change { state in
-            if let socket = state.socket { return socket }
-            state.socket = made
+            if let socket = state.outbox.socket { return socket }
+            state.outbox.socket = made
             return made
         }
     }
 
     private func open(_ socket: any WebSocket, _ attempt: ConnectionAttempt, secure: Bool) {
-        guard !target.key.isEmpty else {
+        guard !peers.target.key.isEmpty else {
             let failure = WebSocketFailure(.unsupported, "The app key is empty")
             return handle(.socketClosed(.failed(failure), attempt))
         }
-        socket.open(target.request(secure: secure), attempt: attempt)
+        socket.open(peers.target.request(secure: secure), attempt: attempt)
         // If the socket was replaced meanwhile, it is closed before it was open, and nothing is sent on it.
-        if readState({ $0.socket !== socket }) { socket.close(code: 1000, reason: "") }
+        if readState({ $0.outbox.socket !== socket }) { socket.close(code: 1000, reason: "") }
     }
 
     /// Replaces the socket; returns the previous one.
     func replaceSocket(_ socket: any WebSocket) -> (any WebSocket)? {
         change { state in
-            defer { state.socket = socket }
-            return state.socket
+            defer { state.outbox.socket = socket }
+            return state.outbox.socket
         }
     }
 
     // MARK: Authorizations
 
     private func authorize(_ attempt: SubscriptionAttempt, socketID: SocketID) {
-        let (session, channelUser) = readState { ($0.session, $0.channelUser) }
+        let (session, channelUser) = readState { ($0.outbox.session, $0.outbox.channelUser) }
         let asked = environment.scheduler.now
         track(.channel(attempt)) { done in
-            authorizer.authorize(
+            peers.authorizer.authorize(
                 channel: attempt.channel.text, socketID: socketID, session: session.traced(in: environment),
                 channelUser: { channelUser?().channelData },
                 completion: { [weak self] result in
@@ -88,10 +81,10 @@ extension ClientCore {
     }
 
     private func authorizeUser(_ attempt: UserMachine.Attempt, socketID: SocketID) {
-        let session = readState(\.session)
+        let session = readState(\.outbox.session)
         let asked = environment.scheduler.now
         track(.user(attempt)) { done in
-            userAuthorizer.authorize(socketID: socketID, session: session.traced(in: environment)) { [weak self] result in
+            peers.userAuthorizer.authorize(socketID: socketID, session: session.traced(in: environment)) { [weak self] result in
                 if done() { self?.note(result, of: .user(attempt), since: asked) }
                 self?.handle(.userAuthorized(attempt, result))
             }
@@ -99,37 +92,47 @@ extension ClientCore {
     }
 
     private func note(
-        _ result: Result<some Sendable, AuthorizationFailure>, of authorization: Authorization, since asked: Instant
+        _ result: Result<some Sendable, AuthorizationFailure>, of authorization: AuthorizationID, since asked: Instant
     ) {
         var failure: AuthorizationFailure?
         if case .failure(let reason) = result { failure = reason }
-        metrics.authorized(failure == nil, after: environment.scheduler.now - asked)
+        telemetry.metrics.authorized(failure == nil, after: environment.scheduler.now - asked)
         endSpan(of: authorization, failure?.error)
     }
 
     /// Keeps the closure that cancels an authorization until it is done. The closure passed to `ask` then returns whether it was
     /// still awaited. The entry is made before the request, as the response, which removes it, may come at once.
-    private func track(_ authorization: Authorization, _ ask: (@escaping @Sendable () -> Bool) -> AuthCall.Cancel) {
-        change { $0.authorizations[authorization] = {} }
+    private func track(_ authorization: AuthorizationID, _ ask: (@escaping @Sendable () -> Bool) -> AuthCall.Cancel) {
+        change { $0.outbox.authorizations[authorization] = {} }
         let cancel = withSpan(of: authorization) { ask { [weak self] in self?.forget(authorization) != nil } }
         change { state in
-            if state.authorizations[authorization] != nil { state.authorizations[authorization] = cancel }
+            if state.outbox.authorizations[authorization] != nil { state.outbox.authorizations[authorization] = cancel }
         }
     }
 
     /// Cancels an authorization. The authorizer may report that as a failure, but it counts as one only after a time-out.
-    private func cancel(_ authorization: Authorization, unansweredFor time: Duration?) {
+    private func cancel(_ authorization: AuthorizationID, unansweredFor time: Duration?) {
         guard let cancel = forget(authorization) else { return }
         var reason = PusherError(.transport(.cancelled), message: "the authorization is wanted no longer")
         if let time {
-            metrics.authorized(false, after: time)
+            telemetry.metrics.authorized(false, after: time)
             reason = PusherError(.timedOut, message: "no authorization within \(time)")
         }
         endSpan(of: authorization, reason)
         cancel()
     }
 
-    private func forget(_ authorization: Authorization) -> AuthCall.Cancel? {
-        change { $0.authorizations.removeValue(forKey: authorization) }
+    private func forget(_ authorization: AuthorizationID) -> AuthCall.Cancel? {
+        change { $0.outbox.authorizations.removeValue(forKey: authorization) }
+    }
+
+    // MARK: Reading
+
+    /// Passes on orders, outside the lock, until there are no more.
+    func orderReading() {
+        // Each attempt begins with reading on, so without a socket there is nothing to do.
+        while let (reading, socket) = withState({ state in state.outbox.reading.next().map { ($0, state.outbox.socket) } }) {
+            socket?.setReading(reading)
+        }
     }
 }

@@ -27,13 +27,3 @@ struct ReadingOrder: Sendable {
         return wanted.take()
     }
 }
-
-extension ClientCore {
-    /// Passes on orders, outside the lock, until there are no more.
-    func orderReading() {
-        // Each attempt begins with reading on, so without a socket there is nothing to do.
-        while let (reading, socket) = withState({ state in state.reading.next().map { ($0, state.socket) } }) {
-            socket?.setReading(reading)
-        }
-    }
-}

@@ -2,7 +2,7 @@
 enum TracedOperation: Hashable, Sendable {
     case connecting(ConnectionAttempt, secure: Bool)
     case subscribing(Name)
-    case authorizing(ClientCore.Authorization)
+    case authorizing(AuthorizationID)
 }
 
 #if Tracing
@@ -40,17 +40,17 @@ struct SpanNotes: Sendable {
         }
     }
 
-    mutating func note(_ effect: Effect, subscriptions: Subscriptions, at now: Instant) {
-        switch effect {
-        case .openSocket(let attempt, let secure):
+    mutating func note(_ output: Output, subscriptions: Subscriptions, at now: Instant) {
+        switch output {
+        case .command(.openSocket(let attempt, let secure)):
             // One attempt may follow another without another state in between.
             endConnecting(problem ?? .clientDisconnected, at: now)
             problem = nil
             let isAskedFor = caller?.attempt == attempt
             begin(.connecting(attempt, secure: secure), in: isAskedFor ? caller?.context : nil, at: now)
-        case .authorize(let attempt, _) where subscriptions[attempt.channel]?.isSubscribed == false:
+        case .command(.authorize(let attempt, _)) where subscriptions[attempt.channel]?.isSubscribed == false:
             begin(.subscribing(attempt.channel), in: nil, at: now)
-        case .send(.subscribe(let channel, _, _)): begin(.subscribing(Name(channel)), in: nil, at: now)
+        case .command(.send(.subscribe(let channel, _, _))): begin(.subscribing(Name(channel)), in: nil, at: now)
         case .deliver(let delivery): note(delivery, at: now)
         default: break
         }
@@ -125,7 +125,7 @@ struct SpanNotes: Sendable {
     func note(
         _ input: Input, attempt: ConnectionAttempt, subscriptions: Subscriptions, at now: Instant
     ) {}
-    func note(_ effect: Effect, subscriptions: Subscriptions, at now: Instant) {}
+    func note(_ output: Output, subscriptions: Subscriptions, at now: Instant) {}
     func take() -> [Note] { [] }
 }
 #endif

@@ -37,25 +37,31 @@ struct MetricsTally: Sendable {
         isEmpty = false
     }
 
-    mutating func note(_ effect: Effect, subscriptions: Subscriptions, at now: Instant) {
-        switch effect {
+    mutating func note(_ output: Output, subscriptions: Subscriptions, at now: Instant) {
+        switch output {
         case .deliver(.event(let envelope)), .deliver(.userEvent(let envelope)):
-            if let channel = envelope.channel {
-                events[(subscriptions[channel]?.name ?? ChannelName(channel)).kind, default: 0] += 1
-            } else {
-                connectionEvents += 1
-            }
+            noteEvent(on: envelope.channel, subscriptions)
+        case .deliver(.memberAdded(let channel, _)), .deliver(.memberRemoved(let channel, _)):
+            noteEvent(on: channel, subscriptions)
         case .deliver(.stateChanged(let old, let new, _)):
             states[old, default: 0] -= 1
             states[new, default: 0] += 1
         case .deliver(.decryptionFailed): decryptionFailures += 1
-        case .openSocket: attempts += 1
-        case .send(.ping): pingSent = pingSent ?? now
+        case .command(.openSocket): attempts += 1
+        case .command(.send(.ping)): pingSent = pingSent ?? now
         case .setReading(let isOn):
             if isOn, let since = pausedSince.take() { paused += now - since } else if !isOn { pausedSince = pausedSince ?? now }
         default: return
         }
         isEmpty = false
+    }
+
+    private mutating func noteEvent(on channel: Name?, _ subscriptions: Subscriptions) {
+        if let channel {
+            events[(subscriptions[channel]?.name ?? ChannelName(channel)).kind, default: 0] += 1
+        } else {
+            connectionEvents += 1
+        }
     }
 
     /// Notes that the client is gone, perhaps before anybody could hear that its connection was closed.
@@ -95,7 +101,7 @@ struct MetricsTally: Sendable {
     }
     #else
     func note(_ input: Input, at now: Instant) {}
-    func note(_ effect: Effect, subscriptions: Subscriptions, at now: Instant) {}
+    func note(_ output: Output, subscriptions: Subscriptions, at now: Instant) {}
     func noteEnd(in state: ConnectionState) {}
     func noteRead(bytes: Int) {}
     func noteWaiting(_ count: Int) {}

@@ -148,7 +148,7 @@ struct Listeners {
         Binding(id: "binding-\(makeID())", callback: callback)
     }
 
-    mutating func add(_ binding: Binding, to place: ClientCore.BindingPlace) {
+    mutating func add(_ binding: Binding, to place: BindingPlace) {
         switch place {
         case .everywhere(let channelEventsOnly): global.add(binding, channelEventsOnly: channelEventsOnly)
         case .user(let event): user.bindings.add(binding, to: event)
@@ -159,7 +159,7 @@ struct Listeners {
         }
     }
 
-    mutating func remove(_ id: String, from place: ClientCore.BindingPlace) -> Binding? {
+    mutating func remove(_ id: String, from place: BindingPlace) -> Binding? {
         switch place {
         case .everywhere: return global.remove(id: id)
         case .user(let event): return user.bindings.remove(id: id, from: event)
@@ -171,7 +171,7 @@ struct Listeners {
         }
     }
 
-    mutating func removeAll(from place: ClientCore.BindingPlace) -> [Binding] {
+    mutating func removeAll(from place: BindingPlace) -> [Binding] {
         switch place {
         case .everywhere:
             return global.removeAll()

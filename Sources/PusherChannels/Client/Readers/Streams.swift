@@ -12,6 +12,7 @@ struct Streams: Sendable {
     var poolStates = StreamTable<ConnectionStateChange>(of: "connection states") { _ in 0 }
     private let date: @Sendable (Instant) -> Date
     private(set) var isShutDown = false
+    private var latestNumber = 0
 
     /// - Parameter date: Returns the wall clock's time at an instant. It is called when somebody reads that time.
     init(date: @escaping @Sendable (Instant) -> Date) {
@@ -19,6 +20,12 @@ struct Streams: Sendable {
         updates = StreamTable(of: "updates", size: \.size) { time in
             .eventsMayBeMissing(EventGap(.overflow) { date(time) })
         }
+    }
+
+    /// Returns a new number for a stream or a reader.
+    mutating func makeNumber() -> Int {
+        latestNumber += 1
+        return latestNumber
     }
 
     // MARK: Streams after others
@@ -85,8 +92,11 @@ struct Streams: Sendable {
         case .gap(let channel, let since):
             update(channel, .eventsMayBeMissing(EventGap(.reconnected) { [date] in date(since) }), at: since)
         case .subscriptionFailed(let channel, let failure): update(channel, .subscriptionFailed(failure.error), at: now)
-        case .memberAdded(let channel, let member): update(channel, .memberAdded(PusherPresenceChannelMember(member)), at: now)
+        case .memberAdded(let channel, let member):
+            appendEvent(delivery, of: channel, decoder, at: now)
+            update(channel, .memberAdded(PusherPresenceChannelMember(member)), at: now)
         case .memberRemoved(let channel, let member):
+            appendEvent(delivery, of: channel, decoder, at: now)
             update(channel, .memberRemoved(PusherPresenceChannelMember(member)), at: now)
         case .subscriptionCount(let channel, let count): update(channel, .subscriptionCount(count), at: now)
         case .decryptionFailed(let channel, _, _, let since):
@@ -94,6 +104,12 @@ struct Streams: Sendable {
         case .signedIn, .signInFailed, .watchlist, .error: break
         }
         return false
+    }
+
+    /// Appends the protocol's event for news that has an update of its own.
+    private mutating func appendEvent(_ delivery: Delivery, of channel: Name, _ decoder: EventDecoder?, at now: Instant) {
+        guard !events.isEmpty, let envelope = delivery.envelope else { return }
+        _ = events.append(PusherEvent(envelope: envelope, decoder: decoder), of: channel, envelope.event, at: now)
     }
 
     private mutating func append(_ event: PusherEvent, at now: Instant) -> Bool {

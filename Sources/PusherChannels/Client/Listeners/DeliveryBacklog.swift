@@ -57,14 +57,6 @@ struct DeliveryBacklog: Sendable {
 }
 
 extension Delivery {
-    /// The event that it delivers, if any.
-    var envelope: Envelope? {
-        switch self {
-        case .event(let envelope), .userEvent(let envelope): envelope
-        default: nil
-        }
-    }
-
     /// The order in which deliveries are dropped.
     fileprivate enum Rank {
         /// An application event.

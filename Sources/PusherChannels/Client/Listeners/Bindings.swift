@@ -4,6 +4,13 @@ struct Binding: Sendable {
     let callback: @Sendable (PusherEvent) -> Void
 }
 
+/// The events that a closure is bound to.
+enum BindingPlace {
+    case everywhere(channelEventsOnly: Bool)
+    case user(event: Name)
+    case channel(Name, number: Int, event: Name)
+}
+
 /// Closures by the name of the event they are bound to, in the order of binding.
 struct Bindings: Sendable {
     private var byEvent: [Name: [Binding]] = [:]

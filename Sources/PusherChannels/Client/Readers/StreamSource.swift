@@ -1,25 +1,35 @@
+/// The client that streams belong to.
+protocol StreamOwner: AnyObject, Sendable {
+    var readers: Readers { get }
+    /// Notes that the server has to wait for readers from now on, or no longer has to.
+    func readersHaveCrossed()
+    func removeStream<Element>(_ id: Int, from table: StreamSource<Element>.Table)
+}
+
 /// One stream of a client, as its readers hold it. It is removed from the client when the last of them is gone.
 final class StreamSource<Element: Sendable>: StreamReading {
     typealias Batch = StreamQueue<Element>.Batch
     typealias Table = any WritableKeyPath<Streams, StreamTable<Element>> & Sendable
 
-    let core: ClientCore
+    let owner: any StreamOwner
     private let id: Int
     private let table: Table
 
-    init(_ core: ClientCore, _ id: Int, in table: Table) {
-        self.core = core
+    init(_ owner: any StreamOwner, _ id: Int, in table: Table) {
+        self.owner = owner
         self.id = id
         self.table = table
     }
 
     deinit {
-        core.removeStream(id, from: table)
+        owner.removeStream(id, from: table)
     }
 
     @discardableResult
     func change<Result>(_ body: (inout StreamQueue<Element>) -> Result) -> Result? {
-        core.change { $0.streams[keyPath: table].change(id, body) }
+        let (result, isCrossing) = owner.readers.report { $0[keyPath: table].change(id, body) }
+        if isCrossing { owner.readersHaveCrossed() }
+        return result
     }
 
     /// Calls the closure with the waiting elements, at once or as soon as there are some; with none if none will come.
@@ -34,9 +44,9 @@ final class StreamSource<Element: Sendable>: StreamReading {
 
     // MARK: StreamReading
 
-    var dropped: Int { core.readState { $0.streams[keyPath: table].read(id, \.dropped) } ?? 0 }
+    var dropped: Int { owner.readers.change { $0[keyPath: table].read(id, \.dropped) } ?? 0 }
 
-    var waiting: Int { core.readState { $0.streams[keyPath: table].read(id, \.waiting) } ?? 0 }
+    var waiting: Int { owner.readers.change { $0[keyPath: table].read(id, \.waiting) } ?? 0 }
 
     func finish() {
         change { $0.finish() }
@@ -56,7 +66,7 @@ final class StreamSource<Element: Sendable>: StreamReading {
 
     @_specialize(where Element == PusherEvent)
     func wait(evenIfCancelled: Bool) async -> (batch: Batch, source: StreamSource?) {
-        let number = core.makeID()
+        let number = owner.readers.change { $0.makeNumber() }
         let batch = await withTaskCancellationHandler {
             await endingGracefully(unless: evenIfCancelled) {
                 await withCheckedContinuation { reader in wait(reader, number, evenIfCancelled) }

@@ -47,8 +47,9 @@ public struct PusherEnvironment: Sendable {
     /// Runs asynchronous user code, such as ``AuthMethod/customHandler(_:)``.
     public var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
 
-    /// Calls log handlers, one after the other, and not on a thread that serves connections, unless there can't be another.
-    package var log: @Sendable (_ line: @escaping @Sendable () -> Void) -> Void = lines.perform
+    /// Calls log handlers, one after the other, and not on a thread that serves connections, unless there can't be another. In
+    /// virtual time, which can't wait for another thread, calls them at once.
+    package var log: @Sendable (_ line: @escaping @Sendable () -> Void) -> Void
 
     private static let lines = BackgroundWork("pusher-log")
 
@@ -71,18 +72,14 @@ public struct PusherEnvironment: Sendable {
     public var tracer: (any Tracer)?
     #endif
 
-    /// Creates an environment; parts that are left out are live.
-    public init(
-        scheduler: any Scheduler = LiveScheduler(),
-        httpSession: any HTTPSession = DefaultTransport.httpSession,
-        makeWebSocket: @escaping @Sendable () -> any WebSocket = DefaultTransport.makeWebSocket,
-        wallClock: @escaping @Sendable () -> Date = { Date() },
-        randomSeed: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) },
-        jsonDecoder: (@Sendable () -> JSONDecoder)? = nil,
-        jsonEncoder: @escaping @Sendable () -> JSONEncoder = { JSONEncoder() },
-        spawn: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }
+    init(
+        of scheduler: any Scheduler, _ httpSession: any HTTPSession, _ makeWebSocket: @escaping @Sendable () -> any WebSocket,
+        _ wallClock: @escaping @Sendable () -> Date, _ randomSeed: @escaping @Sendable () -> UInt64,
+        _ jsonDecoder: (@Sendable () -> JSONDecoder)?, _ jsonEncoder: @escaping @Sendable () -> JSONEncoder,
+        _ spawn: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     ) {
         self.scheduler = scheduler
+        log = if scheduler is LiveScheduler { Self.lines.perform } else { { $0() } }
         self.httpSession = httpSession
         self.makeWebSocket = makeWebSocket
         self.wallClock = wallClock
@@ -96,7 +93,4 @@ public struct PusherEnvironment: Sendable {
     func date(_ instant: Instant) -> Date {
         wallClock().addingTimeInterval((instant - scheduler.now) / .seconds(1))
     }
-
-    /// The live environment.
-    public static let live = PusherEnvironment()
 }

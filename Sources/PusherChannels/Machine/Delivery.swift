@@ -1,0 +1,43 @@
+/// A notification for the user. Notifications come in the order in which things happened.
+enum Delivery: Equatable, Sendable {
+    case event(Envelope)
+    indirect case stateChanged(from: ConnectionState, to: ConnectionState, because: PusherError? = nil)
+    indirect case subscribed(channel: Name)
+    /// The channel is subscribed again: events sent on it since that time may be missing.
+    indirect case gap(channel: Name, since: Instant)
+    indirect case subscriptionFailed(channel: Name, SubscriptionFailure)
+    /// A member came or left, of which closures that are bound to the protocol's event hear, too.
+    indirect case memberAdded(channel: Name, PresenceMember)
+    indirect case memberRemoved(channel: Name, PresenceMember)
+    indirect case subscriptionCount(channel: Name, Int)
+    indirect case signedIn(userID: Name)
+    indirect case signInFailed(PusherError)
+    /// An event sent to the signed-in user rather than to one connection.
+    case userEvent(Envelope)
+    indirect case watchlist(WatchlistEvent)
+    /// An event could not be decrypted. It arrived after `since`.
+    indirect case decryptionFailed(channel: Name, event: Name, data: String?, since: Instant)
+    indirect case error(PusherError)
+}
+
+extension Delivery {
+    /// The event for bound closures and for streams of events, if there is one.
+    var envelope: Envelope? {
+        switch self {
+        case .event(let envelope), .userEvent(let envelope): envelope
+        case .memberAdded(let channel, let member): member.envelope("pusher:member_added", of: channel, info: member.info)
+        case .memberRemoved(let channel, let member): member.envelope("pusher:member_removed", of: channel)
+        case .stateChanged, .subscribed, .gap, .subscriptionFailed, .subscriptionCount, .signedIn, .signInFailed, .watchlist,
+            .decryptionFailed, .error:
+            nil
+        }
+    }
+}
+
+extension PresenceMember {
+    /// Returns the event for a member. The member's description is passed on as the server wrote it.
+    fileprivate func envelope(_ event: Name, of channel: Name, info: JSONText? = nil) -> Envelope {
+        let info = info.map { ",\"user_info\":\($0.text)" } ?? ""
+        return Envelope(event: event, channel: channel, data: "{\"user_id\":\(userID.text.quotedJSON)\(info)}")
+    }
+}

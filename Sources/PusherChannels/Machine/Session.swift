@@ -1,0 +1,116 @@
+/// The connection that the user wants or doesn't want, and the way to it.
+struct Session: Equatable, Sendable {
+    enum Phase: Equatable {
+        case idle
+        /// A socket is being opened: name look-up, TCP, TLS, and upgrade.
+        case opening(deadline: Instant)
+        /// The socket is open; `pusher:connection_established` has not arrived yet.
+        case establishing(deadline: Instant)
+        case connected(Established)
+        case waiting(until: Instant)
+        case closing(deadline: Instant, then: AfterClosing)
+        /// The client was shut down for good.
+        case shutDown
+    }
+
+    enum AfterClosing: Equatable {
+        case stayDisconnected
+        case connect
+        case shutDown
+    }
+
+    /// The state of an established connection. Every event reads it, so it holds nothing that is reference-counted.
+    struct Established: Equatable {
+        let since: Instant
+        var heartbeat: Heartbeat
+    }
+
+    private(set) var phase = Phase.idle
+    /// The reason for the latest phase change; nil if the user asked for it.
+    private(set) var endReason: PusherError?
+    var attempt = ConnectionAttempt(0)
+    var secure: Bool
+    var backoff: Backoff
+    /// Indicates whether the server closed the last connection with a code that asks the client to come back, and no connection
+    /// has been established since.
+    var isAskedBack = false
+    /// The last error that the server reported, until it sends another message. It explains a plain close that follows.
+    var lastServerError: PusherError?
+    /// The number of attempts in a row in which the server has sent nothing after the upgrade, the current one included.
+    var silentUpgrades = 0
+    /// The error that ended the last connection or connection attempt, until another connection is established.
+    var lastError: PusherError?
+    /// The server's ID for this connection, or for the previous one while there is none. Log lines identify connections by it.
+    var lastSocketID: SocketID?
+
+    init(secure: Bool, backoff: Backoff) {
+        self.secure = secure
+        self.backoff = backoff
+    }
+
+    /// Changes the phase; returns the previous state and the current one if they differ.
+    mutating func enter(_ phase: Phase, because reason: PusherError?) -> (old: ConnectionState, new: ConnectionState)? {
+        let before = state
+        self.phase = phase
+        endReason = reason
+        return state == before ? nil : (before, state)
+    }
+
+    /// Decides what follows a close that is under way.
+    mutating func afterClosing(_ next: AfterClosing) {
+        if case .closing(let deadline, _) = phase { phase = .closing(deadline: deadline, then: next) }
+    }
+
+    /// Changes the heartbeat of an established connection; returns nil if there is none.
+    @discardableResult
+    mutating func changeHeartbeat<Result>(_ body: (inout Heartbeat) -> Result) -> Result? {
+        guard case .connected(var established) = phase else { return nil }
+        let result = body(&established.heartbeat)
+        phase = .connected(established)
+        return result
+    }
+
+    var state: ConnectionState {
+        switch phase {
+        case .idle, .shutDown: .disconnected
+        case .opening, .establishing: .connecting
+        case .connected: .connected
+        case .waiting: .reconnecting
+        case .closing: .disconnecting
+        }
+    }
+
+    var isIdle: Bool {
+        switch phase {
+        case .idle, .shutDown: true
+        case .opening, .establishing, .connected, .waiting, .closing: false
+        }
+    }
+
+    /// Indicates whether the client was shut down, so nothing connects it again.
+    var isShutDown: Bool {
+        switch phase {
+        case .shutDown, .closing(_, .shutDown): true
+        case .idle, .opening, .establishing, .connected, .waiting, .closing: false
+        }
+    }
+
+    var nextDeadline: Instant? {
+        switch phase {
+        case .idle, .shutDown: nil
+        case .opening(let deadline), .establishing(let deadline), .closing(let deadline, _): deadline
+        case .waiting(let until): until
+        case .connected(let established): established.heartbeat.nextDeadline
+        }
+    }
+
+    private var heartbeat: Heartbeat? {
+        if case .connected(let established) = phase { established.heartbeat } else { nil }
+    }
+
+    /// The time up to which everything that had arrived was heard; nil without a connection.
+    var heardUpTo: Instant? { heartbeat?.heardUpTo }
+
+    /// The time of the message before the one that is being handled; nil without a connection.
+    var heardBefore: Instant? { heartbeat?.heardBefore }
+}
