@@ -25,7 +25,7 @@ public final class DecoderMock<Input: Sendable>: Sendable {
     public var nextDecode: Decode {
         get { state.withLock { $0.decode } }
         set {
-            state.letGo { state in
+            state.release { state in
                 defer { state.decode = newValue }
                 return state.decode
             }
@@ -80,7 +80,7 @@ public final class EncoderMock<Output: Sendable>: Sendable {
     public var nextEncode: Encode {
         get { state.withLock { $0.encode } }
         set {
-            state.letGo { state in
+            state.release { state in
                 defer { state.encode = newValue }
                 return state.encode
             }

@@ -17,7 +17,7 @@ enum ForgottenHarnesses {
     /// Checks a harness again at the end of the process.
     static func watch(_ harness: TestHarness) {
         _ = atEnd
-        state.letGo { state in
+        state.release { state in
             defer { state.entries.append(Weak(harness)) }
             // Deallocated harnesses have already reported their findings.
             return state.entries.count.isMultiple(of: 256) ? state.entries.removeGone() : []

@@ -25,7 +25,7 @@ public func withTestHarness<Result>(
     } catch {
         throw harness.ended(with: error)
     }
-    harness.session.letGo()
+    harness.session.release()
     harness.waitForLastOwners(alive: true)
     try harness.verify(alive: true)
     return result
@@ -65,7 +65,7 @@ public func withTestHarness<Result>(
         throw harness.ended(with: error)
     }
     await harness.stopServers()
-    harness.session.letGo()
+    harness.session.release()
     await harness.waitForLastOwners(alive: true)
     try harness.verify(alive: true)
     return result

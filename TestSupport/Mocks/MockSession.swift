@@ -176,8 +176,8 @@ public final class MockSession: HTTPSession, RequestStubbing {
 
     /// Releases the stubs' closures and the handler, which may hold clients that hold this session. The counts stay, and late
     /// requests are refused.
-    func letGo() {
-        for stub in stubList.all { stub.letGo() }
+    func release() {
+        for stub in stubList.all { stub.release() }
         if nextRequestHandler != nil { nextRequestHandler = { _ in .http(403) } }
     }
 

@@ -136,7 +136,7 @@ struct MockSocketState: Sendable {
     mutating func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
         leaveUnread()
         if phase != .idle {
-            end(.failed(WebSocketFailure(.cancelled, "given up for attempt \(attempt)")))
+            end(.failed(TransportError(.cancelled, "given up for attempt \(attempt)")))
         }
         self.attempt = attempt
         requests.append(request)
@@ -167,7 +167,7 @@ struct MockSocketState: Sendable {
         leaveUnread()
         switch phase {
         case .idle: return
-        case .connecting: end(.failed(WebSocketFailure(.cancelled, "closed before it was open")))
+        case .connecting: end(.failed(TransportError(.cancelled, "closed before it was open")))
         case .open: end(.closed(code: code, reason: reason))
         }
     }
@@ -200,7 +200,7 @@ struct MockSocketState: Sendable {
         return true
     }
 
-    mutating func refuse(_ failure: WebSocketFailure) -> Bool {
+    mutating func refuse(_ failure: TransportError) -> Bool {
         guard phase == .connecting else { return false }
         return end(.failed(failure))
     }
@@ -292,11 +292,11 @@ struct MockSocketState: Sendable {
         switch step {
         case .accept: accept(for: .script)
         case .serve: accept()
-        case .refuse(let kind): end(.failed(WebSocketFailure(kind, "refused by the script")))
+        case .refuse(let kind): end(.failed(TransportError(kind, "refused by the script")))
         case .send, .event, .establish: _ = step.message.map { receive($0) }
         case .controlFrame: _ = receiveControlFrame()
         case .close(let code, let reason): closeFrame(code: code, reason: reason)
-        case .drop: end(.failed(WebSocketFailure(.connectionLost, "dropped by the script")))
+        case .drop: end(.failed(TransportError(.connectionLost, "dropped by the script")))
         case .fault(let fault):
             do throws(UnsupportedFault) {
                 try fault.check(at: .mockWebSocket)

@@ -187,8 +187,8 @@ public final class MockWebSocket: WebSocket {
     ///
     /// - Returns: True if there was one.
     @discardableResult
-    public func refuse(_ kind: WebSocketFailure.Kind, _ message: String = "refused by the test") -> Bool {
-        perform { $0.refuse(WebSocketFailure(kind, message)) }
+    public func refuse(_ kind: TransportError.Kind, _ message: String = "refused by the test") -> Bool {
+        perform { $0.refuse(TransportError(kind, message)) }
     }
 
     /// Sends the handshake's `pusher:connection_established`.
@@ -246,7 +246,7 @@ public final class MockWebSocket: WebSocket {
     /// - Returns: True if the socket was open or connecting.
     @discardableResult
     public func drop() -> Bool {
-        perform { $0.end(.failed(WebSocketFailure(.connectionLost, "dropped by the test"))) }
+        perform { $0.end(.failed(TransportError(.connectionLost, "dropped by the test"))) }
     }
 
     func receive(_ text: String, on id: ServerMachine.ConnectionID) {

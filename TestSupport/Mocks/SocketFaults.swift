@@ -66,27 +66,27 @@ struct SocketFaults: Sendable {
     }
 
     /// The failure of the connection before it is open.
-    var failureToOpen: WebSocketFailure? {
+    var failureToOpen: TransportError? {
         active.lazy.compactMap { fault in
             switch fault {
-            case .refused: WebSocketFailure(.connectionRefused, "refused by the test")
+            case .refused: TransportError(.connectionRefused, "refused by the test")
             case .upgradeRefused(let status):
-                WebSocketFailure(.upgradeRefused(status: status), "refused with \(status) by the test")
-            case .wrongAcceptKey: WebSocketFailure(.protocolViolation, "the upgrade's answer has a wrong Sec-WebSocket-Accept")
-            case .reset(.bytes(0)), .halfClose(.bytes(0)): WebSocketFailure(.connectionLost, "lost during the upgrade")
+                TransportError(.upgradeRefused(status: status), "refused with \(status) by the test")
+            case .wrongAcceptKey: TransportError(.protocolViolation, "the upgrade's answer has a wrong Sec-WebSocket-Accept")
+            case .reset(.bytes(0)), .halfClose(.bytes(0)): TransportError(.connectionLost, "lost during the upgrade")
             default: nil
             }
         }.first
     }
 
     /// The failure of the open connection.
-    var failure: WebSocketFailure? {
+    var failure: TransportError? {
         active.lazy.compactMap { fault in
             switch fault {
-            case .reset(let position) where isReached(position): WebSocketFailure(.connectionLost, "reset by the test")
-            case .halfClose(let position) where isReached(position): WebSocketFailure(.connectionLost, "ended by the test")
+            case .reset(let position) where isReached(position): TransportError(.connectionLost, "reset by the test")
+            case .halfClose(let position) where isReached(position): TransportError(.connectionLost, "ended by the test")
             case .malformedFrame where isGreeted, .badUTF8 where isGreeted:
-                WebSocketFailure(.protocolViolation, "the server broke the protocol: \(fault)")
+                TransportError(.protocolViolation, "the server broke the protocol: \(fault)")
             default: nil
             }
         }.first

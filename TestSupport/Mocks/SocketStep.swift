@@ -8,7 +8,7 @@ public enum SocketStep: Sendable, CustomStringConvertible {
     /// that need a connection.
     case serve
     /// Refuses the connection.
-    case refuse(WebSocketFailure.Kind)
+    case refuse(TransportError.Kind)
     /// Waits for the client to send a matching message; any other message is reported, and the script continues to wait.
     case expect(FrameMatcher)
     /// Sends a text message of any content.

@@ -82,7 +82,7 @@ public final class TestScheduler: Scheduler {
         let number: Agenda<Timer>.Number
 
         func cancel() {
-            state?.letGo { $0.timers.remove(number) }
+            state?.release { $0.timers.remove(number) }
         }
     }
 

@@ -62,7 +62,7 @@ public final class Router: Sendable {
                 Entry(key: key, matcher: RecordedRequest.matcher(key), target: $0, location: sourceLocation(file, line))
             }
             // The replaced routes are released outside the lock.
-            entries.letGo { entries in
+            entries.release { entries in
                 let before = entries
                 entries = before.filter { $0.key != key } + [entry].compactMap { $0 }
                 return before

@@ -115,8 +115,8 @@ public final class Stub: Sendable, CustomStringConvertible {
 
     /// Releases its closure, which may hold a client that holds the session. A late request is refused in a way that no client
     /// retries.
-    func letGo() {
-        source.letGo { source in
+    func release() {
+        source.release { source in
             let old = source
             if case .closure = old { source = .closure { _ in .http(403) } }
             return old

@@ -136,7 +136,7 @@ import Testing
             let replies = Note<AddressResolver.Resolution>()
             _ = resolver.resolve("some.example") { replies.send($0) }
             let text = "No thread to look some.example up: resource temporarily unavailable"
-            #expect(await replies.next() == .failure(WebSocketFailure(.unreachable, text)))
+            #expect(await replies.next() == .failure(TransportError(.unreachable, text)))
             isShort.withLock { $0 = false }
             _ = resolver.resolve("some.example") { replies.send($0) }
             #expect(await replies.next() == .success(["::1"]))
@@ -144,12 +144,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (EAI_NONAME, WebSocketFailure.Kind.hostNotFound, "Name or service not known"),
+        (EAI_NONAME, TransportError.Kind.hostNotFound, "Name or service not known"),
         (EAI_SYSTEM, .unreachable, "too many open files"), (EAI_MEMORY, .unreachable, "Memory allocation failure"),
     ])
-    func aShortageSaysNothingOfTheName(error: Int32, kind: WebSocketFailure.Kind, text: String) {
+    func aShortageSaysNothingOfTheName(error: Int32, kind: TransportError.Kind, text: String) {
         let failure = AddressResolver.failure(error, SystemError(number: EMFILE), host: "some.example")
-        #expect(failure == WebSocketFailure(kind, "No address found for some.example: \(text)"))
+        #expect(failure == TransportError(kind, "No address found for some.example: \(text)"))
     }
 }
 #endif

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ConnectFailureTests {
     private func failure(
         port: Int, host: String = "127.0.0.1", secure: Bool = false
-    ) async throws -> WebSocketFailure {
+    ) async throws -> TransportError {
         try await withWatchdog {
             let rig = SocketRig()
             rig.open(port: port, host: host, secure: secure)
@@ -22,7 +22,7 @@ import Testing
     /// Keeps the server alive until the report arrives.
     private func failure(
         with server: RawServer, host: String = "127.0.0.1", secure: Bool = false
-    ) async throws -> WebSocketFailure {
+    ) async throws -> TransportError {
         defer { withExtendedLifetime(server) {} }
         return try await failure(port: server.port, host: host, secure: secure)
     }
@@ -104,7 +104,7 @@ import Testing
             rig.open(port: port, host: "several.example")
             rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
             rig.open(port: port, host: "several.example", attempt: 3)
-            var reports: [ConnectionAttempt: [WebSocketFailure.Kind]] = [:]
+            var reports: [ConnectionAttempt: [TransportError.Kind]] = [:]
             for _ in 1...3 {
                 guard case .closed(.failed(let failure), let attempt) = await rig.events.next() else { return }
                 reports[attempt, default: []].append(failure.kind)

@@ -11,13 +11,13 @@ import Testing
     /// A row of the page with a kind of failure that several steps share.
     struct Row: CustomTestStringConvertible {
         let section: String
-        let kind: WebSocketFailure.Kind
+        let kind: TransportError.Kind
         let message: String
 
         var testDescription: String { message }
     }
 
-    private static let kinds: [String: WebSocketFailure.Kind] = [
+    private static let kinds: [String: TransportError.Kind] = [
         "`timedOut`": .timedOut, "`protocolViolation`": .protocolViolation, "`connectionLost`": .connectionLost,
     ]
 

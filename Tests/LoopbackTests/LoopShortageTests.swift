@@ -9,7 +9,7 @@ import Testing
 
 /// A loop that can't start reports an error to the callers that wanted it; the next caller can start it.
 @Suite struct LoopShortageTests {
-    private let failure = WebSocketFailure(
+    private let failure = TransportError(
         .unreachable, "Can't start what serves connections: resource temporarily unavailable")
 
     @Test func withoutAThreadEachAttemptFailsAndTheNextOneWorks() async throws {

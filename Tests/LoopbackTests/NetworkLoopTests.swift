@@ -79,9 +79,9 @@ import Testing
             }
             switch stage {
             case .resolving, .connecting, .securing, .upgrading:
-                #expect(closure == .failed(WebSocketFailure(.cancelled, "The loop was shut down")))
+                #expect(closure == .failed(TransportError(.cancelled, "The loop was shut down")))
             case .open, .paused:
-                #expect(closure == .failed(WebSocketFailure(.cancelled, "The loop was shut down")))
+                #expect(closure == .failed(TransportError(.cancelled, "The loop was shut down")))
             case .closing:
                 #expect(closure == .closed(code: 1000, reason: ""))
             }
@@ -256,7 +256,7 @@ import Testing
             rig.open(port: server.port, host: "new.example", attempt: 2)
             await asked.next()
             // A connection that received this reply would fail.
-            replies.withLock { $0["old.example"] }?(.failure(WebSocketFailure(.hostNotFound, "too late")))
+            replies.withLock { $0["old.example"] }?(.failure(TransportError(.hostNotFound, "too late")))
             await serviceTurn(of: loop)
             replies.withLock { $0["new.example"] }?(.success(["127.0.0.1"]))
             #expect(await rig.events.next() == .opened(second))

@@ -82,7 +82,7 @@ import Testing
         request.proxy = .http(HTTPProxy(host: "127.0.0.1", port: port))
         rig.socket.open(request, attempt: first)
         let failure = try await withWatchdog { await rig.events.untilClosed().last?.failure }
-        #expect(failure == WebSocketFailure(.unsupported, "\(port) is not a TCP port"))
+        #expect(failure == TransportError(.unsupported, "\(port) is not a TCP port"))
     }
 
     @Test func aTunnelIsClosedWithItsConnection() async throws {

@@ -56,7 +56,7 @@ import Testing
         try await withWatchdog {
             let rig = session(port, HTTPProxy.Credentials(user: "ann", password: "s3cret"))
             let failure = try await rig.failure(HTTPRig.request("\(scheme)://api.example/"))
-            #expect(failure.failure == WebSocketFailure(.unsupported, "\(port) is not a TCP port"))
+            #expect(failure.failure == TransportError(.unsupported, "\(port) is not a TCP port"))
         }
     }
 

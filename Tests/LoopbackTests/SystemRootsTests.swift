@@ -64,7 +64,7 @@ import Testing
             let contexts = TLSContexts()
             let shortage = DescriptorShortage(leaving: 0)
             let isRefused: Bool
-            do throws(WebSocketFailure) {
+            do throws(TransportError) {
                 _ = try contexts.context(for: configuration)
                 isRefused = false
             } catch {
@@ -85,7 +85,7 @@ import Testing
             let contexts = TLSContexts()
             let shortage = DescriptorShortage(leaving: 0)
             let isRefused: Bool
-            do throws(WebSocketFailure) {
+            do throws(TransportError) {
                 _ = try contexts.context(for: TLSConfiguration())
                 isRefused = false
             } catch {

@@ -11,7 +11,7 @@ import Testing
     /// The outcome of one attempt.
     private enum Outcome: Equatable {
         case opened
-        case failed(WebSocketFailure.Kind)
+        case failed(TransportError.Kind)
     }
 
     /// Opens a socket to a server with a certificate; returns the outcome, with the message of a failure.
@@ -149,7 +149,7 @@ import Testing
             let tls = TLSConfiguration(roots: roots)
             rig.socket.open(WebSocketRequest(secure: true, host: "localhost", port: 1, path: "/", tls: tls), attempt: first)
             let failure = try await withWatchdog { await rig.events.untilClosed().last?.failure }
-            #expect(failure == WebSocketFailure(.tlsFailed(.invalidConfiguration), message))
+            #expect(failure == TransportError(.tlsFailed(.invalidConfiguration), message))
         }
     }
 
@@ -158,8 +158,8 @@ import Testing
         let pipe = try NamedPipe(O_RDWR)
         let text = "The file \(pipe.path) can't be read: it is no file, or larger than 16 MiB"
         let failure = try await withWatchdog {
-            try await onThread { () -> WebSocketFailure? in
-                do throws(WebSocketFailure) {
+            try await onThread { () -> TransportError? in
+                do throws(TransportError) {
                     _ = try CertificateList(.file(pipe.path))
                     return nil
                 } catch {
@@ -167,14 +167,14 @@ import Testing
                 }
             }
         }
-        #expect(failure == WebSocketFailure(.tlsFailed(.invalidConfiguration), text))
+        #expect(failure == TransportError(.tlsFailed(.invalidConfiguration), text))
     }
 
     /// If it were skipped, it would silently be missing from the trusted authorities.
     @Test func aDamagedCertificateBehindAGoodOne() throws {
         let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
         let text = try CertificateAuthority().certificatePEM + damaged
-        #expect(throws: WebSocketFailure(.tlsFailed(.invalidConfiguration), "A certificate is damaged in PEM text")) {
+        #expect(throws: TransportError(.tlsFailed(.invalidConfiguration), "A certificate is damaged in PEM text")) {
             _ = try CertificateList(.text(text))
         }
     }

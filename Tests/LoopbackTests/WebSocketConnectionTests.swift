@@ -47,7 +47,7 @@ import Testing
         /// Does the other thread's work; returns whether there was any.
         func readElsewhere() -> Bool {
             let didWork = elsewhere.perform()
-            connection.handedOver()
+            connection.wasDelivered()
             return didWork
         }
     }

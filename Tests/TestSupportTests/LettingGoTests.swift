@@ -38,23 +38,23 @@ struct LettingGoTests {
     // MARK: Calls during deallocation
 
     /// Releases a closure that holds an owner, and checks that the owner's deinitializer runs `atItsEnd` without a deadlock.
-    private func letGo(
+    private func release(
         _ leave: (AtItsEnd) throws -> @Sendable () -> Void, atItsEnd: @escaping @Sendable () -> Void,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let calls = Locked(0)
-        let letGo = try leave(
+        let release = try leave(
             AtItsEnd {
                 atItsEnd()
                 calls.withLock { $0 += 1 }
             })
-        try #require(isDone { letGo() }, "it hangs", sourceLocation: sourceLocation)
+        try #require(isDone { release() }, "it hangs", sourceLocation: sourceLocation)
         #expect(calls.withLock { $0 } == 1, sourceLocation: sourceLocation)
     }
 
     @Test func `A timer that is cancelled may hold what asks for the time`() throws {
         let scheduler = TestScheduler()
-        try letGo { owner in
+        try release { owner in
             let timer = scheduler.schedule(at: .seconds(1), label: "a") { withExtendedLifetime(owner) {} }
             return { timer.cancel() }
         } atItsEnd: {
@@ -65,7 +65,7 @@ struct LettingGoTests {
 
     @Test func `A value that is replaced may hold what reads it`() throws {
         let environment = TestEnvironment()
-        try letGo { owner in
+        try release { owner in
             environment.now.make {
                 withExtendedLifetime(owner) {}
                 return .distantPast
@@ -78,7 +78,7 @@ struct LettingGoTests {
 
     @Test func `A session's handler that is replaced may hold what uses the session`() throws {
         let session = MockSession(delivery: .immediate)
-        try letGo { owner in
+        try release { owner in
             session.nextRequestHandler = { _ in
                 withExtendedLifetime(owner) {}
                 return .ok
@@ -91,7 +91,7 @@ struct LettingGoTests {
 
     @Test func `What a coder's mock does that is replaced may hold what uses the mock`() throws {
         let environment = TestEnvironment()
-        try letGo { owner in
+        try release { owner in
             environment.encoderMock.nextEncode = { _ in
                 withExtendedLifetime(owner) {}
                 return .success(Data())
@@ -108,7 +108,7 @@ struct LettingGoTests {
 
     @Test func `What a script expects may hold what uses the socket`() throws {
         let (left, weakly) = (Locked<MockWebSocket?>(nil), Locked(Weak()))
-        try letGo { owner in
+        try release { owner in
             let made = MockWebSocket(server: .manual)
             let request = WebSocketRequest(secure: false, host: "h", port: 1, path: "/")
             let matcher = FrameMatcher(
@@ -134,7 +134,7 @@ struct LettingGoTests {
     @Test func `A route of a LocalServer that is replaced may hold what adds routes`() async throws {
         try await withTestHarness { harness in
             let router = try await harness.startServer().router
-            try letGo { owner in
+            try release { owner in
                 router.on("/a") { _ in
                     withExtendedLifetime(owner) {}
                     return .ok

@@ -36,7 +36,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     }
 
     deinit {
-        core.handle(.letGo)
+        core.handle(.clientReleased)
         core.finishStreams(forGood: true)
     }
 

@@ -11,7 +11,7 @@ enum AuthRetry {
     static func mayHelp(after error: any Error) -> Bool {
         if let error = error as? PusherError { return error.isRetryable }
         // This package's own session knows more than the code says.
-        if let error = error as? URLError, case .proxyRefused(let status)? = WebSocketFailure(error)?.kind {
+        if let error = error as? URLError, case .proxyRefused(let status)? = TransportError(error)?.kind {
             return HTTPStatus.isTemporary(status)
         }
         return switch (error as? URLError)?.code {

@@ -48,7 +48,7 @@ extension ClientCore {
 
     private func open(_ socket: any WebSocket, _ attempt: ConnectionAttempt, secure: Bool) {
         guard !peers.target.key.isEmpty else {
-            let failure = WebSocketFailure(.unsupported, "The app key is empty")
+            let failure = TransportError(.unsupported, "The app key is empty")
             return handle(.socketClosed(.failed(failure), attempt))
         }
         socket.open(peers.target.request(secure: secure), attempt: attempt)

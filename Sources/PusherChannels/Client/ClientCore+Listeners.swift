@@ -57,24 +57,24 @@ extension ClientCore {
 
     /// Gives a channel up. Nothing that comes later reaches its listeners.
     func unsubscribe(_ channel: Name) {
-        _ = handOver(channel)
+        _ = move(channel)
     }
 
     /// Gives a channel up, and returns its state for another connection to take over.
-    func handOver(_ channel: Name) -> SubscriptionMachine? {
-        change { state, now in giveUp(channel, &state, at: now) }
+    func move(_ channel: Name) -> SubscriptionMachine? {
+        change { state, now in remove(channel, &state, at: now) }
     }
 
     /// Gives a channel up unless somebody else has requested it since its handle was made.
     func withdraw(_ channel: Name, number: Int) {
         change { state, now in
-            if state.listeners.withdrawRequest(for: channel, number: number) { _ = giveUp(channel, &state, at: now) }
+            if state.listeners.withdrawRequest(for: channel, number: number) { _ = remove(channel, &state, at: now) }
         }
     }
 
-    private func giveUp(_ channel: Name, _ state: inout State, at now: Instant) -> SubscriptionMachine? {
+    private func remove(_ channel: Name, _ state: inout State, at now: Instant) -> SubscriptionMachine? {
         calls.changes.increment()
-        let handedOver = state.machine.handedOver(channel, at: now)
+        let moved = state.machine.stateToMove(of: channel, at: now)
         state.handle(.unsubscribe(channel: channel), at: now)
         if let removed = state.listeners.removeChannel(channel) { state.removed.append(removed) }
         readers.change { streams in
@@ -82,7 +82,7 @@ extension ClientCore {
             _ = streams.updates.takeUnreadSince(of: channel)
         }
         state.waits.subscriptions.end(of: channel, .unsubscribed(channel))
-        return handedOver
+        return moved
     }
 
     func adopt(_ subscription: SubscriptionMachine) {

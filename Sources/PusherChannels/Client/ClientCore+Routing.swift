@@ -9,20 +9,19 @@ extension ClientCore {
             var memory: [Output] = []
             swap(&memory, &state.router.memory)
             var outputs = state.machine.takeOutputs(reusing: consume memory)
-            var (deliveries, areOver): ([Delivery], Bool) = ([], false)
-            if outputs.count > 8 { deliveries.reserveCapacity(outputs.count) }
-            let dropped = readers.change { streams in
-                for output in outputs { route(output, at: now, &state, &streams, &deliveries) }
+            if outputs.count > 8 { state.router.deliveries.reserveCapacity(outputs.count) }
+            let (dropped, areOver) = readers.change { streams in
+                for output in outputs { route(output, at: now, &state, &streams) }
                 // The end of the last run also ends the client's streams, unless the client is connected again.
                 if state.waits.runs.lastHasEnded, state.machine.isIdle {
-                    state.waits.subscriptions.endAll(.clientDisconnected); streams.finish()
+                    state.waits.subscriptions.endAll(.clientDisconnected)
+                    streams.finish()
                 }
-                areOver = streams.over > 0
-                return streams.dropped
+                return (streams.dropped, streams.over > 0)
             }
             outputs.removeAll(keepingCapacity: outputs.capacity <= 1024)
             swap(&outputs, &state.router.memory)
-            enqueue(deliveries, at: now, &state)
+            enqueue(at: now, &state)
             state.telemetry.tally.noteDropped(state.backlog.dropped + dropped)
             let isOver = areOver || state.backlog.isOver || state.machine.isOverWithDecrypting
             if isOver != state.router.areReadersOver {
@@ -33,15 +32,15 @@ extension ClientCore {
     }
 
     private func route(
-        _ output: Output, at now: Instant, _ state: inout State, _ streams: inout Streams, _ deliveries: inout [Delivery]
+        _ output: Output, at now: Instant, _ state: inout State, _ streams: inout Streams
     ) {
         state.telemetry.note(output, state.machine.subscriptions, at: now)
         switch output {
-        case .deliver(let delivery): route(delivery, at: now, &state, &streams, &deliveries)
+        case .deliver(let delivery): route(delivery, at: now, &state, &streams)
         case .command(let command): route(command, at: now, &state)
         case .pauseLimitReached(let time):
             log(notRead: streams.pauseLimitReached(), at: now, &state)
-            state.backlog.pauseLimitReached(heardUpTo: time)
+            state.backlog.pauseLimitReached(receivedUpTo: time)
         case .setReading(let reading): state.outbox.reading.wanted = reading
         case .log(let line): log(line, at: now, &state)
         }
@@ -60,7 +59,7 @@ extension ClientCore {
     }
 
     private func route(
-        _ delivery: Delivery, at now: Instant, _ state: inout State, _ streams: inout Streams, _ deliveries: inout [Delivery]
+        _ delivery: Delivery, at now: Instant, _ state: inout State, _ streams: inout Streams
     ) {
         if let line = delivery.logLine { log(line, at: now, &state) }
         endWhatWaits(for: delivery, &state, &streams)
@@ -75,7 +74,7 @@ extension ClientCore {
         {
             return
         }
-        if state.backlog.admits(delivery, heardUpTo: state.router.arrival ?? now) { deliveries.append(delivery) }
+        if state.backlog.admits(delivery, receivedUpTo: state.router.arrival ?? now) { state.router.deliveries.append(delivery) }
     }
 
     private func log(notRead streams: [(channel: Name?, name: String)], at now: Instant, _ state: inout State) {
@@ -112,10 +111,12 @@ extension ClientCore {
     // MARK: The delivery queue
 
     /// Queues all deliveries in one hop. It is made under the lock, so hops are in the order in which things happened.
-    private func enqueue(_ deliveries: [Delivery], at now: Instant, _ state: inout State) {
-        guard !deliveries.isEmpty else { return }
+    private func enqueue(at now: Instant, _ state: inout State) {
+        if state.router.deliveries.isEmpty { return }
+        let deliveries = state.router.deliveries
+        state.router.deliveries = []
         let batch = UndeliveredBatch(deliveries: deliveries, listenersMade: state.listeners.channelsMade)
-        guard let queue = calls.queue else { return state.router.deliveries.append(batch) }
+        guard let queue = calls.queue else { return state.router.batches.append(batch) }
         let bytes = deliveries.reduce(0) { $0 + $1.size }
         state.backlog.add(count: deliveries.count, bytes: bytes)
         state.telemetry.tally.noteWaiting(deliveries.count)

@@ -8,14 +8,14 @@ extension ClientCore {
         PusherEvent
     > {
         make(\.events, for: .init(channel: channel, event: event), buffering) { state, streams, id, _ in
-            if case .ended(let failure) = Self.outlook(of: channel, number, state) { streams.events.finish(id, failure) }
+            if case .ended(let failure) = Self.outcome(of: channel, number, state) { streams.events.finish(id, failure) }
         }
     }
 
     func updates(of channel: Name, number: Int, _ buffering: StreamBuffering) -> StreamSource<ChannelUpdate> {
         make(\.updates, for: .init(channel: channel), buffering) { state, streams, id, _ in
             streams.tellUnread(of: channel, to: id, state.machine.subscriptions[channel])
-            if case .ended(let failure) = Self.outlook(of: channel, number, state) { streams.updates.finish(id, failure) }
+            if case .ended(let failure) = Self.outcome(of: channel, number, state) { streams.updates.finish(id, failure) }
         }
     }
 
@@ -61,15 +61,15 @@ extension ClientCore {
         return StreamSource(self, id, in: table)
     }
 
-    /// The outlook of a channel: more may come from it, or it has ended.
-    enum Outlook {
+    /// The outcome of a channel: more may come from it, or it has ended.
+    enum StreamOutcome {
         case open
         case ended(PusherError?)
     }
 
-    /// Returns the outlook for the handle whose listeners have this number. It is idle for good once the channel was given up,
+    /// Returns the outcome for the handle whose listeners have this number. It is idle for good once the channel was given up,
     /// and nothing comes from a channel that was refused until it is requested again.
-    static func outlook(of channel: Name, _ number: Int, _ state: State) -> Outlook {
+    static func outcome(of channel: Name, _ number: Int, _ state: State) -> StreamOutcome {
         guard state.listeners.channels[channel]?.number == number else { return .ended(nil) }
         guard let subscription = state.machine.subscriptions[channel] else { return .ended(state.machine.problem(of: channel)) }
         return subscription.state == .failed ? .ended(subscription.latestFailure) : .open

@@ -96,21 +96,21 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
     /// consequences go through here.
     func change<Result>(_ body: (inout State, Instant) -> Result) -> Result {
         let now = environment.scheduler.now
-        let (result, aftermath, tally) = state.withLock { state in
+        let (result, consequences, tally) = state.withLock { state in
             let result = body(&state, now)
             return (result, settle(&state, at: now), state.telemetry.tally.take())
         }
         if let tally { telemetry.metrics.add(tally) }
         // Before anybody hears of what happened, so that code which then advances a virtual clock finds the timer.
-        if let timer = aftermath?.timer { set(timer) }
-        if aftermath?.ordersReading == true { orderReading() }
-        aftermath?.perform()
-        if let work = aftermath?.work { drain(work) }
+        if let timer = consequences?.timer { set(timer) }
+        if consequences?.ordersReading == true { orderReading() }
+        consequences?.perform()
+        if let work = consequences?.work { drain(work) }
         return result
     }
 
     /// The consequences of a change outside the lock.
-    private struct Aftermath {
+    private struct Consequences {
         var timer: DeadlineTimer.Change?
         var ordersReading: Bool
         var wakeUps: [() -> Void]
@@ -124,7 +124,7 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
         }
     }
 
-    private func settle(_ state: inout State, at now: Instant) -> Aftermath? {
+    private func settle(_ state: inout State, at now: Instant) -> Consequences? {
         route(&state, at: now)
         state.router.arrival = nil
         let isElsewhere = state.outbox.isDraining
@@ -137,7 +137,7 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
         let timer = isPauseLimited ? timerChange(&state) : work?.timer
         guard work != nil || timer != nil || ordersReading || !wakeUps.isEmpty || !state.removed.isEmpty else { return nil }
         defer { state.removed = [] }
-        return Aftermath(timer: timer, ordersReading: ordersReading, wakeUps: wakeUps, removed: state.removed, work: work)
+        return Consequences(timer: timer, ordersReading: ordersReading, wakeUps: wakeUps, removed: state.removed, work: work)
     }
 
     // MARK: Draining
@@ -178,12 +178,12 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
     private func nextWork(_ state: inout State) -> Work? {
         // Commands may move the deadline, so their round sets the timer after them.
         let timer = state.outbox.commands.isEmpty ? timerChange(&state) : nil
-        guard timer != nil || !state.outbox.commands.isEmpty || !state.router.deliveries.isEmpty || !state.telemetry.spans.isEmpty
+        guard timer != nil || !state.outbox.commands.isEmpty || !state.router.batches.isEmpty || !state.telemetry.spans.isEmpty
         else { return nil }
-        defer { (state.outbox.commands, state.router.deliveries) = ([], []) }
+        defer { (state.outbox.commands, state.router.batches) = ([], []) }
         return Work(
             spans: state.telemetry.spans.take(), commands: state.outbox.commands,
-            deliveries: state.router.deliveries.map { resolve($0, &state) },
+            deliveries: state.router.batches.map { resolve($0, &state) },
             timer: timer,
             socket: state.outbox.socket)
     }
@@ -196,15 +196,15 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
         change.previous?.cancel()
         guard let deadline = change.deadline else { return }
         let number = change.number
-        let action = environment.scheduler.schedule(at: deadline, label: "connection") { [weak self] in self?.timerRang(number) }
+        let action = environment.scheduler.schedule(at: deadline, label: "connection") { [weak self] in self?.timerFired(number) }
         // The timer may have fired already.
         let isStale = state.withLock { !$0.outbox.timer.keep(action, number: number) }
         if isStale { action.cancel() }
     }
 
-    private func timerRang(_ number: Int) {
+    private func timerFired(_ number: Int) {
         change { state, now in
-            guard state.outbox.timer.hasRung(number) else { return }
+            guard state.outbox.timer.hasFired(number) else { return }
             state.handle(.deadlineReached, at: now)
         }
     }

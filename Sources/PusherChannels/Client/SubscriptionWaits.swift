@@ -72,7 +72,7 @@ extension ClientCore {
         change { state in
             state.waits.subscriptions.add(wait, id, for: channel)
             if state.machine.isShutDown { return state.waits.subscriptions.end(id, of: channel, .clientShutDown) }
-            switch Self.outlook(of: channel, number, state) {
+            switch Self.outcome(of: channel, number, state) {
             // Other calls may wait for a channel that has been requested since.
             case .ended(let failure): state.waits.subscriptions.end(id, of: channel, failure ?? .unsubscribed(channel))
             case .open:

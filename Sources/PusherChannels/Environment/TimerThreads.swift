@@ -94,7 +94,7 @@ final class TimerThreads: Sendable {
     }
 
     func remove(_ number: Actions.Number) {
-        state.letGo { $0.actions.remove(number) }
+        state.release { $0.actions.remove(number) }
     }
 
     private func beginsToWatch() -> Bool {

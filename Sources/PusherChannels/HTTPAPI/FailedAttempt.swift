@@ -69,7 +69,7 @@ extension FailedAttempt {
         let reason = text(of: error)
         if (error as? URLError)?.isOfUnsentRequest ?? false || code.map(Self.neverSent.contains) ?? false {
             // This package's own session knows more than the code says: it tells a proxy's refusal from a server that is down.
-            let failure = (error as? URLError).flatMap { WebSocketFailure($0) }
+            let failure = (error as? URLError).flatMap { TransportError($0) }
             let mayBeOver = failure?.kind.isRetryable ?? code.map(Self.mayBeOverSoon.contains) ?? false
             self.error = PusherError(
                 .httpAPI(.unreachable), message: "the HTTP API could not be asked: \(reason)", isRetryable: mayBeOver)

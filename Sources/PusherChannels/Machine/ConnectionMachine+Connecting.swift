@@ -29,10 +29,10 @@ extension ConnectionMachine {
             session.afterClosing(next)
         case .opening, .establishing, .connected:
             // Before the phase changes, while the time of the last sign of life is still known.
-            let heard = session.heardUpTo ?? now
+            let heard = session.receivedUpTo ?? now
             enter(.closing(deadline: now + configuration.timeouts.close, then: next))
             outputs.append(.command(.closeSocket(attempt, code: 1000, reason: "")))
-            subscriptionsLost(heardUpTo: heard)
+            subscriptionsLost(receivedUpTo: heard)
         }
     }
 
@@ -46,12 +46,12 @@ extension ConnectionMachine {
     /// Disconnects a client that nothing refers to anymore, and logs it if a connection was still wanted. Optimized code releases
     /// a variable after its last use, not at the end of its scope, so a developer whose last line is `connect()` may wonder why
     /// nothing arrives.
-    mutating func letGo(at now: Instant) {
+    mutating func clientReleased(at now: Instant) {
         switch session.phase {
         case .idle, .shutDown, .closing(_, .stayDisconnected), .closing(_, .shutDown):
             break
         case .waiting, .opening, .establishing, .connected, .closing(_, .connect):
-            outputs.append(.log(.letGo))
+            outputs.append(.log(.clientReleased))
         }
         disconnect(at: now)
         // Nobody will be there when the connection is closed.
@@ -162,7 +162,7 @@ extension ConnectionMachine {
 
     /// Returns the likely cause of a loss, to put after its message, if nothing came after the last two upgrades; otherwise an
     /// empty text. Sockudo refuses a key in this way.
-    private func likelyCause(of failure: WebSocketFailure) -> String {
+    private func likelyCause(of failure: TransportError) -> String {
         guard case .establishing = session.phase, failure.kind == .connectionLost, session.silentUpgrades > 1 else { return "" }
         return
             ", as was the one before, and neither had a message: check the key, and that its app is enabled (Sockudo refuses so)"
@@ -193,7 +193,7 @@ extension ConnectionMachine {
         _ reaction: CloseReaction, because reason: PusherError, at now: Instant
     ) {
         if case .connected(let established) = session.phase { session.backoff.connectionEnded(after: now - established.since) }
-        subscriptionsLost(heardUpTo: session.heardUpTo ?? now)
+        subscriptionsLost(receivedUpTo: session.receivedUpTo ?? now)
         session.lastError = reason
         if reason.kind == .server, let code = reason.code, CloseCode.asksBack.contains(code) { session.isAskedBack = true }
         guard configuration.autoReconnect || session.isAskedBack else {

@@ -38,12 +38,12 @@ extension ConnectionMachine {
             break
         case .opening(let deadline):
             if now >= deadline {
-                giveUp("no connection to the server within \(configuration.timeouts.open)", at: now)
+                attemptTimedOut("no connection to the server within \(configuration.timeouts.open)", at: now)
             }
         case .establishing(let deadline):
             if now >= deadline {
                 let time = configuration.timeouts.establish
-                giveUp("the server did not establish the connection within \(time)", at: now)
+                attemptTimedOut("the server did not establish the connection within \(time)", at: now)
             }
         case .connected:
             checkHeartbeat(at: now)
@@ -54,7 +54,7 @@ extension ConnectionMachine {
         }
     }
 
-    private mutating func giveUp(_ problem: String, at now: Instant) {
+    private mutating func attemptTimedOut(_ problem: String, at now: Instant) {
         outputs.append(.command(.closeSocket(attempt, code: 1000, reason: "")))
         if let (reaction, error) = explanationOfPlainClose {
             return connectionEnded(reaction, because: error, at: now)

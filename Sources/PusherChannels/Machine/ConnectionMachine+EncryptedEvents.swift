@@ -16,10 +16,10 @@ extension ConnectionMachine {
 
     mutating func encryptedEvent(_ envelope: Envelope, of channel: Name) {
         let (limit, byteLimit) = (configuration.encryptedEventLimit, configuration.encryptedEventByteLimit)
-        let time = session.heardBefore ?? .origin
+        let time = session.receivedBefore ?? .origin
         let wasOver = isOver(channel)
         let hasRoom = subscriptions[channel]?.encryptedEvents?.append(
-            envelope, heardBefore: time, limit: limit, byteLimit: byteLimit)
+            envelope, receivedBefore: time, limit: limit, byteLimit: byteLimit)
         guard hasRoom == true else {
             let problem = "\(limit) events of \(channel), or \(byteLimit) bytes, wait to be decrypted already"
             return decryptionFailed(envelope, of: channel, problem)

@@ -92,8 +92,8 @@ extension ConnectionMachine {
         case .pong:
             break  // A sign of life, like any other frame.
         case .subscriptionSucceeded(let channel, let presence):
-            let heard = session.heardBefore ?? now
-            outputs += subscriptions[channel]?.succeeded(presence, envelope: envelope, heardUpTo: heard) ?? []
+            let heard = session.receivedBefore ?? now
+            outputs += subscriptions[channel]?.succeeded(presence, envelope: envelope, receivedUpTo: heard) ?? []
             attributeRefusals(at: now)
             askForAwaitedKey(of: channel, at: now)
             sendUnsentEvents(of: channel, at: now)
@@ -112,9 +112,9 @@ extension ConnectionMachine {
             outputs.append(.deliver(.event(envelope.renamed("pusher:subscription_count"))))
             outputs.append(.deliver(.subscriptionCount(channel: channel, count)))
         case .memberAdded(let channel, let member):
-            if let news = subscriptions[channel]?.memberAdded(member) { outputs.append(.deliver(news)) }
+            if let change = subscriptions[channel]?.memberAdded(member) { outputs.append(.deliver(change)) }
         case .memberRemoved(let channel, let userID):
-            if let news = subscriptions[channel]?.memberRemoved(userID) { outputs.append(.deliver(news)) }
+            if let change = subscriptions[channel]?.memberRemoved(userID) { outputs.append(.deliver(change)) }
         case .unknown:
             unknown(envelope)
         }

@@ -50,7 +50,7 @@ extension ConnectionMachine {
         reading = .flowing
         decryption.crowded = []
         outputs.append(.log(.pauseLimitReached(configuration.pauseLimit)))
-        outputs.append(.pauseLimitReached(heardUpTo: established.heartbeat.heardUpTo))
+        outputs.append(.pauseLimitReached(receivedUpTo: established.heartbeat.receivedUpTo))
         readOn(at: now)
     }
 

@@ -109,8 +109,8 @@ extension ConnectionMachine {
         guard let failures = subscriptions[channel]?.failures else { return }
         let delay = configuration.subscriptionRetry.delay(afterFailures: failures, using: &subscriptions.jitter)
         let retry = failure.error.isRetryable ? now + max(delay, failure.error.retryAfter ?? .zero) : nil
-        let heard = session.heardBefore ?? now
-        if let needless = subscriptions[channel]?.fail(failure, at: now, heardUpTo: heard, retryingAt: retry) ?? nil {
+        let heard = session.receivedBefore ?? now
+        if let needless = subscriptions[channel]?.fail(failure, at: now, receivedUpTo: heard, retryingAt: retry) ?? nil {
             outputs.append(.command(.cancelAuthorization(needless)))
         }
         report(failure, of: channel)
@@ -119,10 +119,10 @@ extension ConnectionMachine {
 
     mutating func unsubscribe(_ channel: Name) {
         // The user's own channel goes with the sign-in.
-        if channel != user.channel { giveUp(channel) }
+        if channel != user.channel { abandon(channel) }
     }
 
-    private mutating func giveUp(_ channel: Name) {
+    private mutating func abandon(_ channel: Name) {
         let given = subscriptions.remove(channel)
         forgetUnnamedRefusal(ifOf: given)
         if let needless = given?.authorizationUnderWay { outputs.append(.command(.cancelAuthorization(needless))) }
@@ -131,10 +131,10 @@ extension ConnectionMachine {
 
     /// Returns a channel's state for another connection to take over once this one has given it up. Its next subscription then
     /// reports since when events may be missing, and who came and went meanwhile.
-    func handedOver(_ channel: Name, at now: Instant) -> SubscriptionMachine? {
+    func stateToMove(of channel: Name, at now: Instant) -> SubscriptionMachine? {
         var subscription = subscriptions[channel]
-        subscription?.connectionLost(at: session.heardUpTo ?? now)
-        subscription?.encryptedEvents?.handedOver()
+        subscription?.connectionLost(at: session.receivedUpTo ?? now)
+        subscription?.encryptedEvents?.moved()
         return subscription
     }
 
@@ -146,14 +146,14 @@ extension ConnectionMachine {
 
     mutating func unsubscribeAll() {
         for subscription in subscriptions.inOrder() {
-            giveUp(subscription.channel)
+            abandon(subscription.channel)
         }
     }
 
     /// Notes the loss of the connection.
     ///
     /// - Parameter time: The time up to which everything that arrived is known to have been heard.
-    mutating func subscriptionsLost(heardUpTo time: Instant) {
+    mutating func subscriptionsLost(receivedUpTo time: Instant) {
         unsentEvents.connectionLost()
         authorizations.removeAll()
         subscriptions.unnamedRefusals = []

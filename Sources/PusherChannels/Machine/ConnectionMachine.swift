@@ -88,8 +88,8 @@ struct ConnectionMachine: Equatable, Sendable {
             disconnect(at: now)
         case .shutDown:
             shutDown(at: now)
-        case .letGo:
-            letGo(at: now)
+        case .clientReleased:
+            clientReleased(at: now)
         case .networkChanged:
             networkChanged(at: now)
         case .reconnectPolicy(let policy):

@@ -26,12 +26,12 @@ struct EncryptedEvents: Equatable, Sendable {
     /// A time that is not later than the arrival of any event that waits here or was turned away.
     private(set) var since = Instant.origin
 
-    /// Appends an event that arrived after `heardBefore`; returns false if too many are waiting already.
+    /// Appends an event that arrived after `receivedBefore`; returns false if too many are waiting already.
     ///
     /// The number of events is limited while a key is awaited, which may never arrive. Events that only have to be decrypted are
     /// limited in bytes, and the server is made to wait before that.
-    mutating func append(_ envelope: Envelope, heardBefore: Instant, limit: Int, byteLimit: Int) -> Bool {
-        if stage == .idle, waiting.isEmpty { since = heardBefore }
+    mutating func append(_ envelope: Envelope, receivedBefore: Instant, limit: Int, byteLimit: Int) -> Bool {
+        if stage == .idle, waiting.isEmpty { since = receivedBefore }
         let hasPlace = if case .awaitingKey = stage { waiting.count < limit } else { true }
         // The first event may have any size, as it is decrypted at once.
         guard waiting.isEmpty || (hasPlace && waitingBytes + envelope.size <= byteLimit) else { return false }
@@ -117,7 +117,7 @@ struct EncryptedEvents: Equatable, Sendable {
 
     /// Prepares for another connection to take over. It decrypts the current event again, with the key that the next subscription
     /// brings.
-    mutating func handedOver() {
+    mutating func moved() {
         if case .decrypting(_, let envelope, _) = stage { stage = .awaitingKey(envelope, nil) }
     }
 

@@ -22,9 +22,9 @@ struct Heartbeat: Equatable, Sendable {
     /// It is stored because each read asks for a deadline, and dividing durations is slow.
     private let sendInterval: Duration
     /// The time up to which everything that had arrived was heard. Anything missing arrived later.
-    private(set) var heardUpTo: Instant
+    private(set) var receivedUpTo: Instant
     /// The time at which the message before the last one was heard. The message being handled arrived later.
-    private(set) var heardBefore: Instant
+    private(set) var receivedBefore: Instant
     /// The start of the silence: the last sign of life, or the time from which one could be heard again.
     private var silentSince: Instant
     /// The time at which the client last sent something.
@@ -35,8 +35,8 @@ struct Heartbeat: Equatable, Sendable {
         self.activityTimeout = activityTimeout
         self.pongTimeout = pongTimeout
         sendInterval = activityTimeout / 4 * 3
-        heardUpTo = now
-        heardBefore = now
+        receivedUpTo = now
+        receivedBefore = now
         silentSince = now
         lastSent = now
     }
@@ -46,15 +46,15 @@ struct Heartbeat: Equatable, Sendable {
     }
 
     mutating func activity(at now: Instant) {
-        if now > heardUpTo { heardBefore = heardUpTo }
-        heardUpTo = now
+        if now > receivedUpTo { receivedBefore = receivedUpTo }
+        receivedUpTo = now
         silentSince = now
         if !state.isPaused { state = .listening }
     }
 
     /// Notes that the data heard just now may have been sent this long before, so the peer that sent it may be long gone.
     mutating func received(late age: Duration, at now: Instant) {
-        heardUpTo = now - age
+        receivedUpTo = now - age
     }
 
     mutating func pause() {

@@ -6,7 +6,7 @@ enum Input: Equatable, Sendable {
     /// Shuts the client down: the channels are given up, and nothing connects it again.
     case shutDown
     /// Nothing refers to the client anymore, so nobody can ask it for anything.
-    case letGo
+    case clientReleased
     /// The network may have changed, or be available again.
     case networkChanged
     indirect case reconnectPolicy(ReconnectPolicy)
@@ -15,7 +15,7 @@ enum Input: Equatable, Sendable {
     /// `auth` is an authorization supplied by the caller, to be used instead of requesting one.
     indirect case subscribe(channel: Name, auth: PusherAuth?)
     indirect case unsubscribe(channel: Name)
-    /// Takes over a channel from another connection, with its known state. See ``ConnectionMachine/handedOver(_:at:)``.
+    /// Takes over a channel from another connection, with its known state. See ``ConnectionMachine/stateToMove(of:at:)``.
     indirect case adopt(SubscriptionMachine)
     indirect case trigger(ClientEvent)
     case signIn

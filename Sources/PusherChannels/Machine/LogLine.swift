@@ -13,7 +13,7 @@ enum LogLevel: Equatable, Sendable {
 enum LogLine: Equatable, Sendable {
     case state(ConnectionState, because: PusherError?)
     case error(PusherError)
-    case letGo
+    case clientReleased
     case shutDown
     case undelivered(Int)
     /// Lines of a kind that were too many.
@@ -47,7 +47,7 @@ enum LogLine: Equatable, Sendable {
         case .state(.disconnected, _): .disconnected
         case .state(.reconnecting, _): .reconnecting
         case .error: .error
-        case .letGo: .letGo
+        case .clientReleased: .clientReleased
         case .shutDown: .shutDown
         case .undelivered: .undelivered
         case .leftOut: .leftOut
@@ -82,7 +82,7 @@ enum LogLine: Equatable, Sendable {
         // Events that are refused only because of a limit may be so many that they would flood the log.
         case .notTriggered(_, _, let error): error.isRetryable ? .debug : .warning
         case .leftOut(_, _, let level): level
-        case .state(_, because: .some), .state(.connected, because: nil), .letGo, .gap: .info
+        case .state(_, because: .some), .state(.connected, because: nil), .clientReleased, .gap: .info
         case .state(_, because: nil), .subscribed, .signedIn, .unknownEvent, .eventDropped, .staleAuthorization,
             .staleUserAuthorization, .subscribedUnasked, .signedInUnasked:
             .debug
@@ -110,7 +110,7 @@ enum LogLine: Equatable, Sendable {
         case .notDecrypted(let event, let channel, let problem):
             [LogField(.channel, channel), LogField(.event, event), LogField(.error, problem.asMessage, upTo: 1000)]
         case .received(let text), .sent(let text): [LogField(.text, text.asMessage, upTo: 1000)]
-        case .letGo, .shutDown, .establishedTwice, .signedIn, .staleUserAuthorization, .signedInUnasked: []
+        case .clientReleased, .shutDown, .establishedTwice, .signedIn, .staleUserAuthorization, .signedInUnasked: []
         }
     }
 }

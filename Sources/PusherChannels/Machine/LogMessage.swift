@@ -6,7 +6,7 @@ enum LogMessage: String, CaseIterable, Sendable {
     case disconnected
     case reconnecting
     case error
-    case letGo = "nothing refers to the client any more, so it disconnects; keep it, as in a property, to stay connected"
+    case clientReleased = "nothing refers to the client any more, so it disconnects; keep it, as in a property, to stay connected"
     case shutDown = "the client was shut down and doesn't connect any more; make another one"
     case undelivered = "the time for shutting down was over before all that came was delivered"
     case leftOut = "more lines like this one were left out in the last minute"

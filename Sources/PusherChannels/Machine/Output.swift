@@ -6,7 +6,7 @@ enum Output: Equatable, Sendable {
     /// Reading from the socket is to go on, or to pause.
     case setReading(Bool)
     /// Reading continues although there is no room, so a reader that is behind must lose something.
-    case pauseLimitReached(heardUpTo: Instant)
+    case pauseLimitReached(receivedUpTo: Instant)
 }
 
 extension Output {

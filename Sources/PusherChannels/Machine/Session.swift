@@ -109,8 +109,8 @@ struct Session: Equatable, Sendable {
     }
 
     /// The time up to which everything that had arrived was heard; nil without a connection.
-    var heardUpTo: Instant? { heartbeat?.heardUpTo }
+    var receivedUpTo: Instant? { heartbeat?.receivedUpTo }
 
     /// The time of the message before the one that is being handled; nil without a connection.
-    var heardBefore: Instant? { heartbeat?.heardBefore }
+    var receivedBefore: Instant? { heartbeat?.receivedBefore }
 }

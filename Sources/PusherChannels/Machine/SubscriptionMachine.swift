@@ -161,7 +161,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// Notes the server's success, and returns what follows from it.
     ///
     /// - Parameter heard: The time up to which everything that arrived before this is known to have been heard.
-    mutating func succeeded(_ presence: PresenceSnapshot?, envelope: Envelope, heardUpTo heard: Instant) -> [Output] {
+    mutating func succeeded(_ presence: PresenceSnapshot?, envelope: Envelope, receivedUpTo heard: Instant) -> [Output] {
         var outputs: [Output] = []
         switch state {
         case .subscribing, .subscribed: break
@@ -222,7 +222,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     ///   - heard: The time up to which everything that arrived before this is known to have been heard.
     ///   - time: The time of the automatic retry; nil if there is none.
     mutating func fail(
-        _ failure: SubscriptionFailure, at now: Instant, heardUpTo heard: Instant, retryingAt time: Instant?
+        _ failure: SubscriptionFailure, at now: Instant, receivedUpTo heard: Instant, retryingAt time: Instant?
     ) -> SubscriptionAttempt? {
         if isSubscribed { missingSince = heard }
         failures += 1

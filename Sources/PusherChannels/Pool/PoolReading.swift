@@ -18,11 +18,11 @@ final class PoolReading: StreamReading {
         var readers: [(number: Int, reader: CheckedContinuation<Portion, Never>)] = []
         var readersMade = 0
         /// Indicates whether nothing comes after `ready`.
-        var isOver = false
+        var isFinished = false
 
         /// Takes the next portion for a reader; nil if the reader has to wait.
         mutating func take() -> Portion? {
-            ready.popFirst() ?? (isOver ? (Batch(), nil) : nil)
+            ready.popFirst() ?? (isFinished ? (Batch(), nil) : nil)
         }
 
         /// Returns the waiting readers that can go on, each with its portion.
@@ -38,8 +38,8 @@ final class PoolReading: StreamReading {
     /// Adds another client's stream.
     func add(_ source: Source) {
         let isTaken = state.withLock { state in
-            if !state.isOver { state.entries[ObjectIdentifier(source)] = Entry(source: source) }
-            return !state.isOver
+            if !state.isFinished { state.entries[ObjectIdentifier(source)] = Entry(source: source) }
+            return !state.isFinished
         }
         if isTaken { ask(source) }
     }
@@ -59,7 +59,7 @@ final class PoolReading: StreamReading {
             guard batch.elements.isEmpty else { return [] }
             let removed = batch.failure == nil ? [source] : state.entries.values.map(\.source)
             for source in removed { state.entries[ObjectIdentifier(source)] = nil }
-            state.isOver = state.entries.isEmpty
+            state.isFinished = state.entries.isEmpty
             return removed
         }
         // Released outside the lock, because each removes its stream from its client.

@@ -12,10 +12,10 @@ struct PoolState {
         case connect(Int)
         case disconnectAll
         /// Cancels the scheduled attempts to connect.
-        case forgetTurns
+        case cancelScheduled
         case setDelegate
         /// A client gave up permanently.
-        case giveUp(Pusher, PusherError)
+        case clientFailed(Pusher, PusherError)
         /// Ends the clients' streams, because the last run has ended.
         case finishStreams
     }
@@ -40,13 +40,13 @@ struct PoolState {
     weak var mainActorDelegate: (any MainActorPusherDelegate)?
     private(set) var phase = Phase.idle
     /// The number of times the pool was connected.
-    private(set) var lives = 0
+    private(set) var generation = 0
     /// Changed only by the caller that carries out the steps.
     var members: [Member] = []
     var readings: [Weak<PoolReading>] = []
     var runs = Runs()
     /// The scheduled attempts to connect.
-    var turns: [any ScheduledAction] = []
+    var scheduled: [any ScheduledAction] = []
     var steps = Deque<Step>()
     private var isBusy = false
 
@@ -63,7 +63,7 @@ struct PoolState {
     mutating func connect() {
         guard !isShutDown else { return }
         phase = .connected
-        lives += 1
+        generation += 1
         steps.append(.connectAll)
         runs.endCancelled()
     }
@@ -95,7 +95,7 @@ struct PoolState {
 
     mutating func beginShutdown() {
         if phase != .shutDown { phase = .shuttingDown }
-        steps.append(.forgetTurns)
+        steps.append(.cancelScheduled)
     }
 
     mutating func endShutdown() {
@@ -106,13 +106,13 @@ struct PoolState {
     /// Returns the client whose turn it is, if it is still to be connected.
     mutating func takeTurn(_ number: Int) -> Pusher? {
         guard phase == .connected, members.indices.contains(number) else { return nil }
-        members[number].life = lives
+        members[number].life = generation
         return members[number].client
     }
 
     /// Returns whether a client was connected in the pool's current life.
-    func isOfThisLife(_ client: Pusher) -> Bool {
-        members.contains { $0.client === client && $0.life == lives }
+    func isOfThisGeneration(_ client: Pusher) -> Bool {
+        members.contains { $0.client === client && $0.life == generation }
     }
 
     func client(_ number: Int) -> Pusher? { members.indices.contains(number) ? members[number].client : nil }

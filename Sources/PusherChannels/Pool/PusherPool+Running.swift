@@ -42,29 +42,29 @@ extension PusherPool {
         guard let reason else { return endRunsIfDisconnected() }
         // In the same queue as the steps that connect the clients: this tells failures of this life from those of the life
         // before.
-        change { $0.steps.append(.giveUp(client, reason)) }
+        change { $0.steps.append(.clientFailed(client, reason)) }
     }
 
     /// Disconnects all clients because one gave up permanently: the others won't do better.
-    func giveUp(because reason: PusherError, of client: Pusher) {
+    func clientFailed(_ client: Pusher, because reason: PusherError) {
         // Nothing connects it meanwhile, because that is a step, too.
         let isDisconnected = client.connection.connectionState == .disconnected
-        let isOfThisLife = change { state in
+        let isOfThisGeneration = change { state in
             // A delegate may have been notified first, and have connected the pool again.
-            guard isDisconnected, state.isOfThisLife(client) else { return false }
+            guard isDisconnected, state.isOfThisGeneration(client) else { return false }
             state.disconnect()
             state.endRuns(reason)
             return true
         }
-        if !isOfThisLife { endRunsIfDisconnected() }
+        if !isOfThisGeneration { endRunsIfDisconnected() }
     }
 
     func endRunsIfDisconnected() {
-        let (lives, clients) = state.withLock { ($0.lives, $0.clients) }
+        let (generation, clients) = state.withLock { ($0.generation, $0.clients) }
         guard clients.allSatisfy({ $0.connection.connectionState == .disconnected }) else { return }
         change { state in
             // Not the runs of a life that has begun since. A shutdown ends its runs when everything is delivered.
-            if state.phase == .idle, state.lives == lives { state.endRuns() }
+            if state.phase == .idle, state.generation == generation { state.endRuns() }
         }
     }
 }

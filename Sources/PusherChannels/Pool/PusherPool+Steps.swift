@@ -25,13 +25,13 @@ extension PusherPool {
         case .move(let move): self.move(move)
         case .follow(let reading): follow(reading)
         case .connectAll:
-            forgetTurns()
-            connectInTurn(from: 0)
+            cancelScheduled()
+            connectGradually(from: 0)
         case .connect(let number): connectIfWanted(number)
         case .disconnectAll: disconnectAll()
-        case .forgetTurns: forgetTurns()
+        case .cancelScheduled: cancelScheduled()
         case .setDelegate: for client in clients { setDelegate(of: client) }
-        case .giveUp(let client, let reason): giveUp(because: reason, of: client)
+        case .clientFailed(let client, let reason): clientFailed(client, because: reason)
         case .finishStreams:
             // Not the streams of a life that has begun since.
             guard state.withLock({ $0.phase == .idle }) else { return }
@@ -60,7 +60,7 @@ extension PusherPool {
         for client in removed.map(\.client) { _ = environment.spawn { await client.shutdown() } }
         // The connection that was still being disconnected may be gone.
         if !removed.isEmpty { endRunsIfDisconnected() }
-        if count > before, state.withLock({ $0.phase == .connected }) { connectInTurn(from: before) }
+        if count > before, state.withLock({ $0.phase == .connected }) { connectGradually(from: before) }
         for client in clients { client.connection.reconnectPolicy = rate.policy(options.reconnectPolicy, for: count) }
     }
 
@@ -80,24 +80,24 @@ extension PusherPool {
         if state.withLock(\.isShutDown) { _ = environment.spawn { await client.shutdown() } }
     }
 
-    private func connectInTurn(from first: Int) {
+    private func connectGradually(from first: Int) {
         let (now, count) = (environment.scheduler.now, state.withLock(\.members.count))
-        let turns = (first + 1..<max(count, first + 1)).map { number in
+        let scheduled = (first + 1..<max(count, first + 1)).map { number in
             environment.scheduler.schedule(at: now + rate.interval * (number - first), label: "connection \(number) of a pool") {
                 [weak self] in self?.change { $0.steps.append(.connect(number)) }
             }
         }
-        state.withLock { $0.turns += turns }
-        // Last: a listener that is called when this one is connected finds the others' turns.
+        state.withLock { $0.scheduled += scheduled }
+        // Last: a listener that is called when this one is connected finds the others' scheduled.
         connectIfWanted(first)
     }
 
-    func forgetTurns() {
-        for turn in state.withLock({ $0.turns.takeAll() }) { turn.cancel() }
+    func cancelScheduled() {
+        for turn in state.withLock({ $0.scheduled.takeAll() }) { turn.cancel() }
     }
 
     private func disconnectAll() {
-        forgetTurns()
+        cancelScheduled()
         for client in clients { client.disconnect() }
         endRunsIfDisconnected()
     }
@@ -120,9 +120,9 @@ extension PusherPool {
 
     private func move(_ move: PoolPlacement.Move) {
         guard let from = client(move.from), let to = client(move.to) else { return }
-        guard let handedOver = from.connection.core.handOver(move.channel) else { return }
+        guard let moved = from.connection.core.move(move.channel) else { return }
         for reading in state.withLock({ $0.readings.removeGone() }) { reading.takeAll(of: from.connection.core) }
-        to.connection.core.adopt(handedOver)
+        to.connection.core.adopt(moved)
     }
 
     private func follow(_ reading: PoolReading) {

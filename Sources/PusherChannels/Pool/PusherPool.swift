@@ -51,7 +51,7 @@ public final class PusherPool: Sendable {
     }
 
     deinit {
-        forgetTurns()
+        cancelScheduled()
     }
 
     // MARK: State

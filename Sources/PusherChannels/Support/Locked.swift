@@ -28,7 +28,7 @@ package final class Locked<Value>: @unchecked Sendable {
 
     /// Calls `body` with the value while no other thread can access it. `body` must not call code that takes the same lock.
     ///
-    /// Nor may `body` release anything that the user's closures hold, as a deinitializer may do anything. Use ``letGo(_:)`` for
+    /// Nor may `body` release anything that the user's closures hold, as a deinitializer may do anything. Use ``release(_:)`` for
     /// that.
     package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
@@ -39,14 +39,14 @@ package final class Locked<Value>: @unchecked Sendable {
     /// Changes the value, and releases the result of `body` once the lock is no longer held.
     ///
     /// The result is kept alive explicitly: the optimizer may release an unused result earlier, with the lock held.
-    package func letGo<Removed>(_ body: (inout Value) -> Removed) {
+    package func release<Removed>(_ body: (inout Value) -> Removed) {
         let removed = withLock(body)
         withExtendedLifetime(removed) {}
     }
 
     /// Sets a part of the value, and releases the previous one once the lock is no longer held.
     package func set<Part>(_ part: WritableKeyPath<Value, Part>, to new: Part) {
-        letGo { value in
+        release { value in
             defer { value[keyPath: part] = new }
             return value[keyPath: part]
         }

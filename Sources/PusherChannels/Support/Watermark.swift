@@ -60,7 +60,7 @@ struct Watermark: Sendable {
     }
 
     /// Stops making the server wait.
-    mutating func giveUp() {
+    mutating func stopMakingWait() {
         (state, raised) = (.under, nil)
     }
 }

@@ -18,7 +18,7 @@ extension PusherError.Kind {
     }
 }
 
-extension WebSocketFailure.Kind {
+extension TransportError.Kind {
     var label: String {
         switch self {
         case .hostNotFound: "host_not_found"

@@ -13,7 +13,7 @@ extension PusherError.Kind {
     }
 }
 
-extension WebSocketFailure.Kind {
+extension TransportError.Kind {
     var isRetryable: Bool {
         switch self {
         case .hostNotFound, .connectionRefused, .unreachable, .timedOut, .protocolViolation, .connectionLost: true

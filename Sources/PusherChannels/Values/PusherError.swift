@@ -6,7 +6,7 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
         /// if it gave one: 4000–4399 are Channels' own, 1000–1015 the WebSocket protocol's.
         case server
         /// The socket could not be opened or was lost; the SDK retries by itself if that makes sense.
-        case transport(WebSocketFailure.Kind)
+        case transport(TransportError.Kind)
         /// The server didn't do its part in time.
         case timedOut
         /// A frame could not be understood; the connection continues.

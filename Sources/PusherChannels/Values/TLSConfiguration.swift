@@ -1,7 +1,7 @@
 /// The TLS settings of connections: the authorities to trust, and the client's identity.
 ///
 /// The default suits a server with a certificate that browsers accept. On platforms without libwebsockets only the default is
-/// supported; anything else fails with ``WebSocketFailure/Kind/unsupported``.
+/// supported; anything else fails with ``TransportError/Kind/unsupported``.
 public struct TLSConfiguration: Hashable, Sendable {
     /// The authorities that may vouch for a server.
     public enum Roots: Hashable, Sendable {

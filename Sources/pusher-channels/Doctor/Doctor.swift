@@ -68,7 +68,7 @@ struct Doctor: AsyncParsableCommand {
             tls: route.tls, proxy: route.proxyConfiguration)
         let proxy: HTTPProxy?
         var problem: PusherError?
-        do throws(WebSocketFailure) {
+        do throws(TransportError) {
             proxy = try request.effectiveProxy
         } catch {
             (proxy, problem) = (nil, PusherError(.transport(error.kind), message: error.message))

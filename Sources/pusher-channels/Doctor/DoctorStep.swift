@@ -34,7 +34,7 @@ enum DoctorStep: String, CaseIterable, Sendable {
 
     /// Creates the step at which a socket failed. If the kind doesn't tell, the message does, in the words of the page "When
     /// connecting fails".
-    private init(failedWith kind: WebSocketFailure.Kind, message: String) {
+    private init(failedWith kind: TransportError.Kind, message: String) {
         switch kind {
         case .tlsFailed(.invalidConfiguration), .unsupported: self = .options
         case .hostNotFound: self = .name

@@ -35,8 +35,8 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     for outcome in outcomes {
         require(outcome == outcomes[0], "cut differently it is \(outcome), not \(outcomes[0])")
     }
-    let heardBefore = ReferenceReader.events(of: before, limit: limit)
-    Expectation(events: expected, before: heardBefore, action: action).check(outcomes[0])
+    let receivedBefore = ReferenceReader.events(of: before, limit: limit)
+    Expectation(events: expected, before: receivedBefore, action: action).check(outcomes[0])
     return 0
 }
 

@@ -30,7 +30,7 @@ struct FailureReport: Equatable, Sendable {
         self.message = message
     }
 
-    init(_ failure: WebSocketFailure, ports: [Int: Int]) {
+    init(_ failure: TransportError, ports: [Int: Int]) {
         let kind = "\(failure.kind)".replacingOccurrences(of: "PusherChannels.TLSError", with: "")
         let message = ports.reduce(failure.message) { text, port in
             text.replacingOccurrences(of: ":\(port.key)", with: ":\(port.value)")

@@ -13,7 +13,7 @@ struct SocketOutcome: Equatable, Sendable, CustomStringConvertible {
 
     enum End: Equatable, Sendable {
         case closed(code: UInt16)
-        case failed(WebSocketFailure.Kind)
+        case failed(TransportError.Kind)
 
         init(_ closure: WebSocketClosure) {
             self =

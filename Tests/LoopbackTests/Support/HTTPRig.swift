@@ -48,7 +48,7 @@ struct HTTPRig: Sendable {
             let reply = try await reply(request)
             throw Unexpected("it succeeded: \(reply)")
         } catch let error as URLError {
-            guard let failure = WebSocketFailure(error), error.localizedDescription == failure.message else {
+            guard let failure = TransportError(error), error.localizedDescription == failure.message else {
                 throw Unexpected("no failure in \(error)")
             }
             return HTTPFailure(error.code, failure)

@@ -8,7 +8,7 @@ enum SocketEvent: Equatable, Sendable {
     case controlFrame
     case closed(WebSocketClosure, ConnectionAttempt)
 
-    var failure: WebSocketFailure? {
+    var failure: TransportError? {
         if case .closed(.failed(let failure), _) = self { failure } else { nil }
     }
 }

@@ -68,8 +68,8 @@ import FoundationNetworking
             pusher.user.watchlist, pusher.connection.channels, pusher.subscribe("private-room"),
             pusher.subscribeToPresenceChannel(channelName: "presence-room"), pusher.events(buffering: StreamBuffering()),
             pusher.subscribe("private-room").events(named: "n", as: String.self),
-            PusherError(.authorization, message: "asked \(address)"), WebSocketFailure(.unreachable, "opened \(address)"),
-            WebSocketClosure.failed(WebSocketFailure(.unreachable, "opened \(address)")),
+            PusherError(.authorization, message: "asked \(address)"), TransportError(.unreachable, "opened \(address)"),
+            WebSocketClosure.failed(TransportError(.unreachable, "opened \(address)")),
             PusherError(.authorization, message: "asked \(address)") as NSError,
         ]
     }

@@ -140,7 +140,7 @@ import Testing
                 core.webSocketDidReceive($0, attempt: attempt)
             }
             // Without a connection, the shutdown waits for nothing else.
-            core.webSocketDidClose(.failed(WebSocketFailure(.connectionLost, "")), attempt: attempt)
+            core.webSocketDidClose(.failed(TransportError(.connectionLost, "")), attempt: attempt)
             let isOver = Locked(false)
             let shutdown = executor.spawn {
                 await rig.pusher.shutdown()

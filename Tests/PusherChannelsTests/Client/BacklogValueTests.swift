@@ -14,8 +14,8 @@ import Testing
     }
 
     /// Indicates whether there is room for one more event.
-    private func admits(_ backlog: inout DeliveryBacklog, heardUpTo time: Instant = .seconds(60)) -> Bool {
-        backlog.admits(event, heardUpTo: time)
+    private func admits(_ backlog: inout DeliveryBacklog, receivedUpTo time: Instant = .seconds(60)) -> Bool {
+        backlog.admits(event, receivedUpTo: time)
     }
 
     @Test func readingGoesOnWhenHalfOfTheQueueIsFree() {
@@ -29,11 +29,11 @@ import Testing
     /// Deliveries that can't be dropped make the server wait a second time; the gap still begins at the first.
     @Test func aSecondPauseLimitLeavesTheGapWhereItBegan() {
         var backlog = full(2)
-        backlog.pauseLimitReached(heardUpTo: .seconds(1))
+        backlog.pauseLimitReached(receivedUpTo: .seconds(1))
         #expect(!admits(&backlog))
         backlog.add(count: 2, bytes: 0)
         #expect(backlog.isOver)
-        backlog.pauseLimitReached(heardUpTo: .seconds(5))
+        backlog.pauseLimitReached(receivedUpTo: .seconds(5))
         let (losses, since) = backlog.delivered(4, bytes: 0)
         #expect(losses == ["news"])
         #expect(since == .seconds(1))
@@ -42,9 +42,9 @@ import Testing
     /// An event that waited for its key came before what was read last.
     @Test func theGapBeginsBeforeTheOldestLoss() {
         var backlog = full(2)
-        backlog.pauseLimitReached(heardUpTo: .seconds(5))
-        #expect(!admits(&backlog, heardUpTo: .seconds(2)))
-        #expect(!admits(&backlog, heardUpTo: .seconds(3)))
+        backlog.pauseLimitReached(receivedUpTo: .seconds(5))
+        #expect(!admits(&backlog, receivedUpTo: .seconds(2)))
+        #expect(!admits(&backlog, receivedUpTo: .seconds(3)))
         let (_, since) = backlog.delivered(2, bytes: 0)
         #expect(since == .seconds(2))
     }
@@ -52,9 +52,9 @@ import Testing
     /// An event that could not be decrypted came long before it was given up.
     @Test func theGapBeginsBeforeWhatCouldNotBeDecrypted() {
         var backlog = full(2)
-        backlog.pauseLimitReached(heardUpTo: .seconds(5))
+        backlog.pauseLimitReached(receivedUpTo: .seconds(5))
         let failed = Delivery.decryptionFailed(channel: "private-encrypted-a", event: "e", data: nil, since: .seconds(2))
-        let isAdmitted = backlog.admits(failed, heardUpTo: .seconds(18))
+        let isAdmitted = backlog.admits(failed, receivedUpTo: .seconds(18))
         #expect(!isAdmitted)
         #expect(backlog.delivered(2, bytes: 0).since == .seconds(2))
     }
@@ -76,12 +76,12 @@ import Testing
         ]
         var backlog = full(2)
         func admitted(_ deliveries: [Delivery]) -> Int {
-            deliveries.count { backlog.admits($0, heardUpTo: .origin) }
+            deliveries.count { backlog.admits($0, receivedUpTo: .origin) }
         }
-        backlog.pauseLimitReached(heardUpTo: .origin)
+        backlog.pauseLimitReached(receivedUpTo: .origin)
         #expect([events, news, outcomes].map(admitted) == [0, news.count, outcomes.count])
         backlog.add(count: 2, bytes: 0)
-        backlog.pauseLimitReached(heardUpTo: .origin)
+        backlog.pauseLimitReached(receivedUpTo: .origin)
         #expect([events, news, outcomes].map(admitted) == [0, 0, outcomes.count])
         #expect(backlog.dropped == 2 * events.count + news.count)
         #expect(backlog.delivered(3, bytes: 0).losses == ["news", "presence-a", "private-encrypted-a"])
@@ -90,7 +90,7 @@ import Testing
 
     @Test func whatWasLostIsToldOnce() {
         var backlog = full(2)
-        backlog.pauseLimitReached(heardUpTo: .seconds(1))
+        backlog.pauseLimitReached(receivedUpTo: .seconds(1))
         #expect(!admits(&backlog))
         #expect(backlog.delivered(2, bytes: 0).losses == ["news"])
         backlog.add(count: 2, bytes: 0)
@@ -114,9 +114,9 @@ import Testing
 
     @Test func withoutALossItBeginsAtTheSecond() {
         var backlog = full(2)
-        backlog.pauseLimitReached(heardUpTo: .seconds(1))
+        backlog.pauseLimitReached(receivedUpTo: .seconds(1))
         backlog.add(count: 2, bytes: 0)
-        backlog.pauseLimitReached(heardUpTo: .seconds(5))
+        backlog.pauseLimitReached(receivedUpTo: .seconds(5))
         #expect(!admits(&backlog))
         let (_, since) = backlog.delivered(4, bytes: 0)
         #expect(since == .seconds(5))

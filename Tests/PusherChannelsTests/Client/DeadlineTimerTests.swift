@@ -26,7 +26,7 @@ import Testing
     /// The earlier timer may be about to ring when it is replaced.
     @Test mutating func onlyTheLatestRings() throws {
         let (first, second) = (try set(.seconds(2)), try set(.seconds(1)))
-        let rung = [first, second, second].map { timer.hasRung($0) }
+        let rung = [first, second, second].map { timer.hasFired($0) }
         #expect(rung == [false, true, false], "and once")
     }
 
@@ -35,7 +35,7 @@ import Testing
         let (first, second) = (try set(.seconds(2)), try set(.seconds(1)))
         let kept = [first, second].map { timer.keep(Scheduled(), number: $0) }
         #expect(kept == [false, true])
-        _ = timer.hasRung(second)
+        _ = timer.hasFired(second)
         let isKept = timer.keep(Scheduled(), number: second)
         #expect(!isKept)
     }

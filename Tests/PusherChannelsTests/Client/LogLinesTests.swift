@@ -18,7 +18,7 @@ import Testing
     private static let samples: [LogLine] = [
         .state(.connecting, because: nil), .state(.connecting, because: error), .state(.connected, because: nil),
         .state(.disconnecting, because: nil), .state(.disconnected, because: nil), .state(.disconnected, because: error),
-        .state(.reconnecting, because: error), .error(error), .letGo, .shutDown, .undelivered(7),
+        .state(.reconnecting, because: error), .error(error), .clientReleased, .shutDown, .undelivered(7),
         .leftOut(.error, count: 7, .warning),
         .establishedTwice,
         .pauseLimitReached(.seconds(20)),

@@ -55,7 +55,7 @@ extension ErrorScenario {
         },
         ErrorScenario("The server hangs up after the upgrade, twice in a row") {
             let rig = ClientRig.connected(server: .manual)
-            let end = WebSocketFailure(.connectionLost, "The connection was lost without a close frame")
+            let end = TransportError(.connectionLost, "The connection was lost without a close frame")
             for attempt in 1...2 {
                 rig.socket.accept()
                 rig.pusher.connection.webSocketDidClose(.failed(end), attempt: ConnectionAttempt(attempt))

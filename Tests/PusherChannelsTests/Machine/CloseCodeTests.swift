@@ -96,7 +96,7 @@ import Testing
     // Proves P5.6.
     @Test func transportFailureBacksOffAndReports() {
         var transcript = Transcript.connected()
-        let outputs = transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionLost, "gone")), transcript.attempt))
+        let outputs = transcript.play(.socketClosed(.failed(TransportError(.connectionLost, "gone")), transcript.attempt))
         #expect(transcript.machine.state == .reconnecting)
         #expect(outputs.errors == [PusherError(.transport(.connectionLost), message: "gone")])
     }
@@ -107,7 +107,7 @@ import Testing
             transcript.play(.connect)
             transcript.play(.socketOpened(transcript.attempt))
             for input in inputs { transcript.play(input) }
-            return transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionLost, "gone")), transcript.attempt)).errors
+            return transcript.play(.socketClosed(.failed(TransportError(.connectionLost, "gone")), transcript.attempt)).errors
         }
     }
 
@@ -140,7 +140,7 @@ import Testing
         for inputs in [
             [.socketOpened(second), .disconnect, .socketClosed(.closed(code: 1000, reason: ""), second)],
             [.socketOpened(second), .socketClosed(.closed(code: 1001, reason: ""), second)],
-            [.socketClosed(.failed(WebSocketFailure(.connectionRefused, "no")), second)],
+            [.socketClosed(.failed(TransportError(.connectionRefused, "no")), second)],
         ] as [[Input]] {
             var transcript = Transcript()
             #expect(lostAttempts(&transcript, 1).map(\.message.hasNoCause) == [true])
@@ -217,7 +217,7 @@ import Testing
     @Test(
         arguments: [
             .closed(code: 1000, reason: ""), .closed(code: 1005, reason: ""), .closed(code: 1006, reason: ""),
-            .failed(WebSocketFailure(.connectionLost, "")),
+            .failed(TransportError(.connectionLost, "")),
         ] as [WebSocketClosure])
     func errorBeforeEstablishmentExplainsAPlainClose(closure: WebSocketClosure) {
         var transcript = Transcript()
@@ -285,7 +285,7 @@ import Testing
         #expect(transcript.machine.state == (code / 100 == 42 ? .connecting : .reconnecting))
         transcript.pass(.seconds(2))
         // The server is restarting and isn't reachable yet.
-        transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionRefused, "")), transcript.attempt))
+        transcript.play(.socketClosed(.failed(TransportError(.connectionRefused, "")), transcript.attempt))
         #expect(transcript.machine.state == .reconnecting)
         #expect(transcript.pass(.seconds(5)).opened.count == 1)
         transcript.establish()
@@ -299,7 +299,7 @@ import Testing
         transcript.close(4100)
         transcript.play(.disconnect)
         transcript.play(.connect)
-        transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionRefused, "")), transcript.attempt))
+        transcript.play(.socketClosed(.failed(TransportError(.connectionRefused, "")), transcript.attempt))
         #expect(transcript.machine.state == .disconnected)
     }
 }

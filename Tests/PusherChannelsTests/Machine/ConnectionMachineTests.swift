@@ -128,7 +128,7 @@ import Testing
         var transcript = Transcript()
         transcript.play(.connect)
         #expect(transcript.play(.disconnect).contains(.command(.closeSocket(ConnectionAttempt(1), code: 1000, reason: ""))))
-        transcript.play(.socketClosed(.failed(WebSocketFailure(.cancelled, "")), transcript.attempt))
+        transcript.play(.socketClosed(.failed(TransportError(.cancelled, "")), transcript.attempt))
         #expect(transcript.machine.state == .disconnected)
         #expect(transcript.pass(.seconds(3600)).isEmpty)
     }
@@ -164,25 +164,25 @@ import Testing
     // Proves P3.8.
     @Test func whoIsLetGoOfWhileAConnectionIsWantedSaysSo() {
         func isLogged(_ outputs: [Output]) -> Bool {
-            outputs.contains(.log(.letGo))
+            outputs.contains(.log(.clientReleased))
         }
         var transcript = Transcript()
-        #expect(transcript.play(.letGo).isEmpty)
+        #expect(transcript.play(.clientReleased).isEmpty)
         transcript.play(.connect)
         transcript.play(.socketOpened(transcript.attempt))
         transcript.establish()
-        let outputs = transcript.play(.letGo)
+        let outputs = transcript.play(.clientReleased)
         #expect(isLogged(outputs))
         #expect(outputs.contains(.command(.closeSocket(transcript.attempt, code: 1000, reason: ""))))
-        #expect(transcript.play(.letGo).isEmpty)
+        #expect(transcript.play(.clientReleased).isEmpty)
         transcript.play(.connect)
-        #expect(isLogged(transcript.play(.letGo)))
+        #expect(isLogged(transcript.play(.clientReleased)))
         transcript.close(1000)
         #expect(transcript.machine.state == .disconnected)
 
         var waiting = Transcript.connected()
         waiting.close(1006)
-        #expect(isLogged(waiting.play(.letGo)))
+        #expect(isLogged(waiting.play(.clientReleased)))
         #expect(waiting.machine.state == .disconnected)
     }
 

@@ -160,7 +160,7 @@ import Testing
         var first = subscribed()
         let asked = first.receive(event("a"))
         first.receive(event("b"))
-        let handedOver = try #require(first.machine.handedOver(channel, at: first.now))
+        let handedOver = try #require(first.machine.stateToMove(of: channel, at: first.now))
         first.play(.unsubscribe(channel: channel))
         #expect(reply(&first, asked, open: opened(with: "old")).deliveries.isEmpty)
         var second = Transcript.connected()

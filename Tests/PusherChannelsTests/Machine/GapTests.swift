@@ -147,9 +147,9 @@ import Testing
         first.pass(.seconds(10))
         first.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
         first.pass(.seconds(5))
-        let handedOver = try #require(first.machine.handedOver("room", at: first.now))
+        let handedOver = try #require(first.machine.stateToMove(of: "room", at: first.now))
         #expect(first.play(.unsubscribe(channel: "room")).sent == [.unsubscribe(channel: "room")])
-        #expect(first.machine.handedOver("room", at: first.now) == nil)
+        #expect(first.machine.stateToMove(of: "room", at: first.now) == nil)
 
         var second = Transcript.connected()
         second.pass(.seconds(20))
@@ -164,7 +164,7 @@ import Testing
     @Test func aChannelThatIsTakenOverBeforeItWasSubscribedHasNone() throws {
         var first = Transcript.connected()
         first.play(.subscribe(channel: "private-room", auth: nil))
-        let handedOver = try #require(first.machine.handedOver("private-room", at: first.now))
+        let handedOver = try #require(first.machine.stateToMove(of: "private-room", at: first.now))
         var second = Transcript()
         second.play(.adopt(handedOver))
         second.play(.connect)

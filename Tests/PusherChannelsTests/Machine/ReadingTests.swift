@@ -56,11 +56,11 @@ import Testing
     @Test func itGoesOnWhenTheLimitIsReached() {
         var transcript = paused()
         #expect(transcript.pass(.seconds(19)).isEmpty)
-        #expect(transcript.pass(.seconds(1)).withoutLogs == [.pauseLimitReached(heardUpTo: .origin), .setReading(true)])
+        #expect(transcript.pass(.seconds(1)).withoutLogs == [.pauseLimitReached(receivedUpTo: .origin), .setReading(true)])
         #expect(transcript.pass(.seconds(40)).isEmpty, "once")
         #expect(transcript.play(.readersChanged(areOver: false)) == [])
         #expect(transcript.play(.readersChanged(areOver: true)) == [.setReading(false)], "whoever gets behind next")
-        #expect(transcript.pass(.seconds(20)).withoutLogs == [.pauseLimitReached(heardUpTo: .origin), .setReading(true)])
+        #expect(transcript.pass(.seconds(20)).withoutLogs == [.pauseLimitReached(receivedUpTo: .origin), .setReading(true)])
     }
 
     @Test func aConnectionIsMadeAllTheSame() {
@@ -70,7 +70,7 @@ import Testing
         let outputs = transcript.establish()
         #expect(outputs.last == .setReading(false), "still behind")
         let established = transcript.now
-        #expect(transcript.pass(.seconds(20)).contains(.pauseLimitReached(heardUpTo: established)))
+        #expect(transcript.pass(.seconds(20)).contains(.pauseLimitReached(receivedUpTo: established)))
     }
 
     @Test func withoutAConnectionThereIsNothingToStop() {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ReconnectTests {
     private func fail(_ transcript: inout Transcript) {
-        transcript.play(.socketClosed(.failed(WebSocketFailure(.connectionRefused, "refused")), transcript.attempt))
+        transcript.play(.socketClosed(.failed(TransportError(.connectionRefused, "refused")), transcript.attempt))
     }
 
     /// Connects, fails the given number of times, and retries after each failure.
@@ -98,7 +98,7 @@ import Testing
     @Test func attemptsCanBeLimited() {
         var transcript = Transcript { $0.reconnectPolicy.maximumRetries = 2 }
         connect(&transcript, failing: 2)
-        let outputs = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "no word")), transcript.attempt))
+        let outputs = transcript.play(.socketClosed(.failed(TransportError(.timedOut, "no word")), transcript.attempt))
         #expect(outputs.errors.map(\.kind) == [.transport(.timedOut), .attemptsExhausted])
         #expect(outputs.errors.last?.message == "gave up after 2 retries: no word; call connect() to try again")
         #expect(outputs.errors.last?.isRetryable == true)
@@ -109,7 +109,7 @@ import Testing
     @Test func oneRetryIsCountedAsOne() {
         var transcript = Transcript { $0.reconnectPolicy.maximumRetries = 1 }
         connect(&transcript, failing: 1)
-        let outputs = transcript.play(.socketClosed(.failed(WebSocketFailure(.timedOut, "no word")), transcript.attempt))
+        let outputs = transcript.play(.socketClosed(.failed(TransportError(.timedOut, "no word")), transcript.attempt))
         #expect(outputs.errors.last?.message == "gave up after 1 retry: no word; call connect() to try again")
     }
 
@@ -117,7 +117,7 @@ import Testing
     @Test func whatEndsTheAttemptsTellsWhetherAnotherHelps() {
         var transcript = Transcript { $0.reconnectPolicy.maximumRetries = 0 }
         transcript.play(.connect)
-        let failure = WebSocketFailure(.tlsFailed(.untrustedAuthority), "nobody's certificate")
+        let failure = TransportError(.tlsFailed(.untrustedAuthority), "nobody's certificate")
         let outputs = transcript.play(.socketClosed(.failed(failure), transcript.attempt))
         #expect(outputs.errors.last?.message == "gave up after 0 retries: nobody's certificate; call connect() to try again")
         #expect(outputs.errors.last?.isRetryable == false)
@@ -128,7 +128,7 @@ import Testing
     @Test func whatCanNeverWorkStops() {
         var transcript = Transcript()
         transcript.play(.connect)
-        let failure = WebSocketFailure(.unsupported, "70000 is not a TCP port")
+        let failure = TransportError(.unsupported, "70000 is not a TCP port")
         let outputs = transcript.play(.socketClosed(.failed(failure), transcript.attempt))
         #expect(outputs.errors.map(\.kind) == [.transport(.unsupported)])
         #expect(transcript.machine.state == .disconnected && transcript.machine.nextAttempt == nil)

@@ -240,7 +240,7 @@ import Testing
 
     @Test func whoWaitsIsToldWhenTheClientIsLetGo() throws {
         var transcript = try signingIn()
-        #expect(failures(transcript.play(.letGo)).map(\.kind) == [.transport(.cancelled)])
+        #expect(failures(transcript.play(.clientReleased)).map(\.kind) == [.transport(.cancelled)])
         #expect(failures(transcript.close(1000)).isEmpty, "once")
     }
 

@@ -35,7 +35,7 @@ extension Simulation {
         if isCalm || chance(70) {
             schedule(.linkOpens(id), at: now + latency())
         } else if chance(50) {
-            let failure = WebSocketFailure(.connectionLost, "the simulated server can't be reached")
+            let failure = TransportError(.connectionLost, "the simulated server can't be reached")
             schedule(.linkEndsAtClient(.failed(failure), id), at: now + latency())
         }
     }
@@ -106,7 +106,7 @@ extension Simulation {
         links[id]?.isCut = true
         schedule(.linkEndsAtServer(id), at: now + duration(0...60_000))
         guard chance(60) else { return }
-        let failure = WebSocketFailure(.connectionLost, "cut by the simulation")
+        let failure = TransportError(.connectionLost, "cut by the simulation")
         schedule(.linkEndsAtClient(.failed(failure), id), at: now + duration(0...5_000))
     }
 

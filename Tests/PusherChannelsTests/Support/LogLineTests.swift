@@ -41,7 +41,7 @@ import Testing
 
     @Test func whatAnErrorSaysIsOneLine() {
         let text = "no\n\u{1B}[31m" + String(repeating: "x", count: 1 << 20)
-        let messages = [PusherError(.server, message: text).message, WebSocketFailure(.unreachable, text).message]
+        let messages = [PusherError(.server, message: text).message, TransportError(.unreachable, text).message]
         for message in messages {
             #expect(message.hasPrefix(#"no\u{a}\u{1b}[31mxxx"#))
             #expect(message.count < 1100)

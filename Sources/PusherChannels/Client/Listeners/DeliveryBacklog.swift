@@ -4,7 +4,7 @@ struct DeliveryBacklog: Sendable {
     private(set) var watermark: Watermark
     private(set) var dropped = 0
     /// The start of the gap if events are dropped: everything earlier was heard.
-    private var heardUpTo = Instant.origin
+    private var receivedUpTo = Instant.origin
     /// The channels that lost events.
     private var losses: Set<Name> = []
 
@@ -15,10 +15,10 @@ struct DeliveryBacklog: Sendable {
     /// Indicates whether the server has to wait.
     var isOver: Bool { watermark.state == .over }
 
-    mutating func pauseLimitReached(heardUpTo time: Instant) {
+    mutating func pauseLimitReached(receivedUpTo time: Instant) {
         guard isOver else { return }
         watermark.pauseLimitReached()
-        if losses.isEmpty { heardUpTo = time }
+        if losses.isEmpty { receivedUpTo = time }
     }
 
     /// Returns whether there is room for another delivery. Events can be missed, as on any bad connection; the outcomes of what
@@ -26,15 +26,15 @@ struct DeliveryBacklog: Sendable {
     ///
     /// - Parameter heard: The time up to which everything that arrived before this was heard. An event that waited for its key is
     ///   older than what was read last.
-    mutating func admits(_ delivery: Delivery, heardUpTo heard: Instant) -> Bool {
+    mutating func admits(_ delivery: Delivery, receivedUpTo heard: Instant) -> Bool {
         guard watermark.drops else { return true }
         switch delivery.rank {
         case .outcome: return true
-        case .news where watermark.state == .dropping: return true
-        case .news, .event: break
+        case .notice where watermark.state == .dropping: return true
+        case .notice, .event: break
         }
         dropped += 1
-        heardUpTo = min(heardUpTo, heard, delivery.since ?? heard)
+        receivedUpTo = min(receivedUpTo, heard, delivery.since ?? heard)
         if let channel = delivery.channel { losses.insert(channel) }
         return false
     }
@@ -50,9 +50,9 @@ struct DeliveryBacklog: Sendable {
     mutating func delivered(_ count: Int, bytes: Int) -> (losses: [Name], since: Instant) {
         let before = watermark.state
         watermark.remove(count: count, bytes: bytes)
-        guard before != .under, watermark.state == .under else { return ([], heardUpTo) }
+        guard before != .under, watermark.state == .under else { return ([], receivedUpTo) }
         defer { losses = [] }
-        return (losses.sorted(), heardUpTo)
+        return (losses.sorted(), receivedUpTo)
     }
 }
 
@@ -61,17 +61,17 @@ extension Delivery {
     fileprivate enum Rank {
         /// An application event.
         case event
-        /// News that a server may send at any time, for example of a channel's members.
-        case news
+        /// A notice that a server may send at any time, for example of a channel's members.
+        case notice
         /// The outcome of one of the application's calls, or a state of the connection: never dropped.
         case outcome
     }
 
     fileprivate var rank: Rank {
         switch self {
-        case .event(let envelope), .userEvent(let envelope): envelope.event.begins(with: "pusher:") ? .news : .event
+        case .event(let envelope), .userEvent(let envelope): envelope.event.begins(with: "pusher:") ? .notice : .event
         case .decryptionFailed: .event
-        case .memberAdded, .memberRemoved, .subscriptionCount, .watchlist, .error: .news
+        case .memberAdded, .memberRemoved, .subscriptionCount, .watchlist, .error: .notice
         case .stateChanged, .subscribed, .subscriptionFailed, .gap, .signedIn, .signInFailed: .outcome
         }
     }

@@ -34,7 +34,7 @@ struct DeadlineTimer: Sendable {
     }
 
     /// Returns whether the timer that fired is the one that is set.
-    mutating func hasRung(_ number: Int) -> Bool {
+    mutating func hasFired(_ number: Int) -> Bool {
         guard number == self.number, deadline != nil else { return false }
         (deadline, action) = (nil, nil)
         return true

@@ -103,7 +103,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
         guard !isFinished else { return }
         isFinished = true
         self.failure = failure
-        watermark.giveUp()
+        watermark.stopMakingWait()
     }
 
     // MARK: Reading

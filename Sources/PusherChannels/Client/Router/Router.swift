@@ -4,8 +4,10 @@ struct Router {
     var memory: [Output] = []
     /// The arrival time of the data being handled, if it waited; nil for now.
     var arrival: Instant?
+    /// The deliveries of the change that is being routed.
+    var deliveries: [Delivery] = []
     /// The deliveries that the draining thread has to make.
-    var deliveries: [UndeliveredBatch] = []
+    var batches: [UndeliveredBatch] = []
     /// Indicates whether the machine was last told that readers are behind.
     var areReadersOver = false
 }

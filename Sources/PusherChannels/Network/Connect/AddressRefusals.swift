@@ -13,15 +13,15 @@ struct AddressRefusals {
     private static let noRoute = [ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT]
 
     /// Returns one failure for all of the addresses. Its kind is that of the last address to which there is a route.
-    func failure(endpoint: String) -> WebSocketFailure {
+    func failure(endpoint: String) -> TransportError {
         let list = refusals.map { "\($0.error.text) (address \($0.address))" }.joined(separator: ", ")
-        let kind: WebSocketFailure.Kind =
+        let kind: TransportError.Kind =
             switch (refusals.last { !Self.noRoute.contains($0.error.number) } ?? refusals.last)?.error.number {
             case ECONNREFUSED: .connectionRefused
             case ETIMEDOUT: .timedOut
             default: .unreachable
             }
-        return WebSocketFailure(kind, "\(endpoint) can't be reached: \(list)")
+        return TransportError(kind, "\(endpoint) can't be reached: \(list)")
     }
 }
 

@@ -6,7 +6,7 @@ import Glibc
 /// Callers that request a name while it is being looked up share the result: a service that reconnects thousands of sockets looks
 /// it up once. Each look-up takes a thread; names beyond the limit wait for their turn.
 final class AddressResolver: Sendable {
-    typealias Resolution = Result<[String], WebSocketFailure>
+    typealias Resolution = Result<[String], TransportError>
     typealias Completion = @Sendable (Resolution) -> Void
     /// Looks a host up, and returns a closure that withdraws the request.
     typealias Resolve = @Sendable (_ host: String, _ completion: @escaping Completion) -> @Sendable () -> Void
@@ -114,7 +114,7 @@ final class AddressResolver: Sendable {
                     self.beginLookUps()
                 }
             } catch {
-                finish(host, number, .failure(WebSocketFailure(.unreachable, "No thread to look \(host) up: \(error.text)")))
+                finish(host, number, .failure(TransportError(.unreachable, "No thread to look \(host) up: \(error.text)")))
             }
         }
     }
@@ -146,14 +146,14 @@ final class AddressResolver: Sendable {
             entry = current.ai_next
         }
         return addresses.isEmpty
-            ? .failure(WebSocketFailure(.hostNotFound, "No address found for \(host)")) : .success(alternating(addresses))
+            ? .failure(TransportError(.hostNotFound, "No address found for \(host)")) : .success(alternating(addresses))
     }
 
     /// Returns the failure for an error of `getaddrinfo`. A shortage on this machine says nothing about the name.
-    static func failure(_ error: Int32, _ systemError: SystemError, host: String) -> WebSocketFailure {
+    static func failure(_ error: Int32, _ systemError: SystemError, host: String) -> TransportError {
         let reason = error == EAI_SYSTEM ? systemError.text : String(cString: gai_strerror(error))
         let isShortage = [EAI_SYSTEM, EAI_MEMORY].contains(error)
-        return WebSocketFailure(isShortage ? .unreachable : .hostNotFound, "No address found for \(host): \(reason)")
+        return TransportError(isShortage ? .unreachable : .hostNotFound, "No address found for \(host): \(reason)")
     }
 
     /// Returns the addresses with IPv6 and IPv4 alternating (RFC 8305, 4), starting with the family that the system puts first.

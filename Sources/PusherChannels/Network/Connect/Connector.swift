@@ -2,7 +2,7 @@
 
 /// Opens one connection over a route: name, address, proxy, TLS, one after the other, each with its deadline.
 final class Connector: ByteStreamOwner {
-    typealias Completion = (Result<ByteStream, WebSocketFailure>) -> Void
+    typealias Completion = (Result<ByteStream, TransportError>) -> Void
 
     private enum Stage {
         case resolving, connecting
@@ -40,7 +40,7 @@ final class Connector: ByteStreamOwner {
     func start(resolve: AddressResolver.Resolve, completion: @escaping Completion) {
         self.completion = completion
         let shared = loop.service(ConnectorResources.self)
-        do throws(WebSocketFailure) {
+        do throws(TransportError) {
             // Checked for each connection, because the files may hold other certificates by now.
             if let configuration = route.tls { tls = try shared.certificates.context(for: configuration) }
         } catch {
@@ -56,7 +56,7 @@ final class Connector: ByteStreamOwner {
 
     func cancel() {
         completion = nil
-        letGo()
+        dropLookUp()
     }
 
     // MARK: Addresses
@@ -111,7 +111,7 @@ final class Connector: ByteStreamOwner {
 
     func streamReceived(_ bytes: UnsafeRawBufferPointer, since time: Instant) {
         guard case .tunneling(var tunnel) = stage else { return }
-        do throws(WebSocketFailure) {
+        do throws(TransportError) {
             let isThrough = try tunnel.read(bytes)
             stage = .tunneling(tunnel)
             if isThrough { reached() }
@@ -131,12 +131,12 @@ final class Connector: ByteStreamOwner {
             refused(error)
         case (.tunneling, _):
             let text = "hung up before it answered the request for a tunnel to \(route.endpoint)"
-            fail(WebSocketFailure(.connectionLost, "\(route.firstEndpoint) \(text)\(end.explanation)"))
+            fail(TransportError(.connectionLost, "\(route.firstEndpoint) \(text)\(end.explanation)"))
         case (_, .untrusted(let diagnosis)):
             fail(diagnosis.failure(endpoint: route.endpoint))
         case (.resolving, _), (.connecting, _), (.securing, _):
             let text = "it hung up, or doesn't speak TLS\(end.explanation): \(TLSDiagnosis.withoutTLS)"
-            fail(WebSocketFailure(.tlsFailed(.handshakeFailed), "TLS with \(route.endpoint) failed: \(text)"))
+            fail(TransportError(.tlsFailed(.handshakeFailed), "TLS with \(route.endpoint) failed: \(text)"))
         }
     }
 
@@ -166,7 +166,7 @@ final class Connector: ByteStreamOwner {
 
     private func timedOut() {
         if case .connecting = stage, !addresses.isEmpty {
-            letGo()
+            dropLookUp()
             return refused(.timedOut)
         }
         let text =
@@ -179,14 +179,14 @@ final class Connector: ByteStreamOwner {
         fail(.timedOut(text, after: timeouts.stage))
     }
 
-    private func fail(_ failure: WebSocketFailure) {
+    private func fail(_ failure: TransportError) {
         let completion = completion
         self.completion = nil
-        letGo()
+        dropLookUp()
         completion?(.failure(failure))
     }
 
-    private func letGo() {
+    private func dropLookUp() {
         timer.cancel()
         withdrawLookUp?()
         withdrawLookUp = nil
@@ -203,7 +203,7 @@ final class Connector: ByteStreamOwner {
 final class ConnectorResources: LoopService {
     let certificates = TLSContexts()
     private let loop: EventLoop
-    private var lookUps: [ConnectionKey: (AddressResolver.Resolution) -> Void] = [:]
+    private var lookUps: [LoopKey: (AddressResolver.Resolution) -> Void] = [:]
 
     init(loop: EventLoop) {
         self.loop = loop
@@ -230,12 +230,12 @@ final class ConnectorResources: LoopService {
     }
 }
 
-extension WebSocketFailure {
+extension TransportError {
     /// Returns the failure for something that didn't happen in time.
-    static func timedOut(_ text: String, after time: Duration) -> WebSocketFailure {
+    static func timedOut(_ text: String, after time: Duration) -> TransportError {
         let seconds = time / .seconds(1)
         let number = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
-        return WebSocketFailure(.timedOut, "\(text) within \(number) s")
+        return TransportError(.timedOut, "\(text) within \(number) s")
     }
 }
 #endif

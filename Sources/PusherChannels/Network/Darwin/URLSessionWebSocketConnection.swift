@@ -10,13 +10,13 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
     private struct State {
         var task: URLSessionWebSocketTask?
         var isOpen = false
-        var isOver = false
+        var isFinished = false
         var isReading = true
         var isReceiving = false
 
         /// Returns the task to receive from next; `nil` if there is nothing to do.
         mutating func beginReceiving() -> URLSessionWebSocketTask? {
-            guard isOpen, !isOver, isReading, !isReceiving, let task else { return nil }
+            guard isOpen, !isFinished, isReading, !isReceiving, let task else { return nil }
             isReceiving = true
             return task
         }
@@ -35,12 +35,12 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
 
     func open(_ request: WebSocketRequest) {
         guard let url = URL(string: request.url) else {
-            return end(.failed(WebSocketFailure(.unsupported, "\(request.url) is not an address")))
+            return end(.failed(TransportError(.unsupported, "\(request.url) is not an address")))
         }
         // Failing is better than a connection that trusts others than configured.
         guard request.tls == TLSConfiguration(), request.proxy == .environment, request.maximumRedirects == 0 else {
             let text = "TLS settings, proxies and redirects are the system's with URLSession"
-            return end(.failed(WebSocketFailure(.unsupported, text)))
+            return end(.failed(TransportError(.unsupported, text)))
         }
         var upgrade = URLRequest(url: url)
         for (name, value) in request.headers { upgrade.setValue(value, forHTTPHeaderField: name) }
@@ -56,7 +56,7 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
     }
 
     func send(_ text: String) {
-        guard let task = state.withLock({ $0.isOpen && !$0.isOver ? $0.task : nil }) else { return }
+        guard let task = state.withLock({ $0.isOpen && !$0.isFinished ? $0.task : nil }) else { return }
         task.send(.string(text)) { _ in }  // A failure ends the task, which is reported.
     }
 
@@ -126,17 +126,17 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
     /// Reports the end, once.
     private func end(_ closure: WebSocketClosure) {
         let isFirst = state.withLock { state in
-            defer { state.isOver = true }
-            return !state.isOver
+            defer { state.isFinished = true }
+            return !state.isFinished
         }
         if isFirst { delegate()?.webSocketDidClose(closure, attempt: attempt) }
     }
 
-    private static func failure(of error: (any Error)?, response: URLResponse?) -> WebSocketFailure {
+    private static func failure(of error: (any Error)?, response: URLResponse?) -> TransportError {
         guard let error = error as? URLError else {
-            return WebSocketFailure(.connectionLost, error.map { "\($0)" } ?? "the connection ended without a close frame")
+            return TransportError(.connectionLost, error.map { "\($0)" } ?? "the connection ended without a close frame")
         }
-        let kind: WebSocketFailure.Kind =
+        let kind: TransportError.Kind =
             switch error.code {
             case .cannotFindHost, .dnsLookupFailed: .hostNotFound
             case .cannotConnectToHost: .connectionRefused
@@ -152,7 +152,7 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
             case .cancelled: .cancelled
             default: .connectionLost
             }
-        return WebSocketFailure(kind, error.localizedDescription)
+        return TransportError(kind, error.localizedDescription)
     }
 }
 #endif

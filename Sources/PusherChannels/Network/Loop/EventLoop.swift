@@ -33,7 +33,7 @@ final class EventLoop {
     /// The time when the sockets were last asked for events.
     private(set) var turnTime: Instant
     /// The reason why nothing can be served; nil if all is well.
-    private(set) var failure: WebSocketFailure?
+    private(set) var failure: TransportError?
     private var poller: SocketPoller?
     private var libwebsockets: LibwebsocketsContext?
     private var services: [ObjectIdentifier: any LoopService] = [:]
@@ -42,7 +42,7 @@ final class EventLoop {
     private var deferred: [() -> Void] = []
 
     /// Creates a loop that serves nothing, and only tells everybody why.
-    init(owner: NetworkLoop, failure: WebSocketFailure?) {
+    init(owner: NetworkLoop, failure: TransportError?) {
         self.owner = owner
         self.failure = failure
         environment = owner.environment
@@ -150,10 +150,10 @@ final class EventLoop {
     }
 }
 
-extension WebSocketFailure {
+extension TransportError {
     /// Returns the failure to report if there can be no loop for now.
-    static func noLoop(_ reason: String) -> WebSocketFailure {
-        WebSocketFailure(.unreachable, "Can't start what serves connections: \(reason)")
+    static func noLoop(_ reason: String) -> TransportError {
+        TransportError(.unreachable, "Can't start what serves connections: \(reason)")
     }
 }
 #endif

@@ -63,10 +63,10 @@ public final class NetworkLoop: Sendable {
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
     /// A key that no other connection has.
-    func makeKey() -> ConnectionKey {
+    func makeKey() -> LoopKey {
         state.withLock { state in
             state.lastKey += 1
-            return ConnectionKey(number: state.lastKey)
+            return LoopKey(number: state.lastKey)
         }
     }
 
@@ -187,7 +187,7 @@ public final class NetworkLoop: Sendable {
 }
 
 /// Identifies one connection, and with it one `open` of a socket.
-struct ConnectionKey: Hashable, Sendable {
+struct LoopKey: Hashable, Sendable {
     let number: UInt64
 }
 #endif

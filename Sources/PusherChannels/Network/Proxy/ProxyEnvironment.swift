@@ -8,13 +8,13 @@ struct ProxyEnvironment {
     let variables: [String: String]
 
     /// Returns the proxy for a WebSocket to a host; `nil` for a direct connection.
-    func proxy(for host: String, port: Int, secure: Bool) throws(WebSocketFailure) -> HTTPProxy? {
+    func proxy(for host: String, port: Int, secure: Bool) throws(TransportError) -> HTTPProxy? {
         // A proxy for https comes first for ws, too: of the two, it is the one made for tunnels (RFC 6455, 4.1).
         try proxy(for: host, port: port, named: Self.secureNames + (secure ? [] : Self.plainNames) + Self.otherNames)
     }
 
     /// Returns the proxy for an HTTP request to a host; `nil` for a direct connection.
-    func requestProxy(for host: String, port: Int, secure: Bool) throws(WebSocketFailure) -> HTTPProxy? {
+    func requestProxy(for host: String, port: Int, secure: Bool) throws(TransportError) -> HTTPProxy? {
         try proxy(for: host, port: port, named: (secure ? Self.secureNames : Self.plainNames) + Self.otherNames)
     }
 
@@ -23,12 +23,12 @@ struct ProxyEnvironment {
     private static let plainNames = ["http_proxy"]
     private static let otherNames = ["all_proxy", "ALL_PROXY"]
 
-    private func proxy(for host: String, port: Int, named names: [String]) throws(WebSocketFailure) -> HTTPProxy? {
+    private func proxy(for host: String, port: Int, named names: [String]) throws(TransportError) -> HTTPProxy? {
         guard !Self.isLoopback(host), !isExempt(host, port: port) else { return nil }
         for name in names {
             guard let value = variables[name], !value.isEmpty else { continue }
             guard let proxy = HTTPProxy(url: value) else {
-                throw WebSocketFailure(.unsupported, "The variable \(name) names no HTTP proxy (http://host:port)")
+                throw TransportError(.unsupported, "The variable \(name) names no HTTP proxy (http://host:port)")
             }
             return proxy
         }
@@ -73,8 +73,8 @@ extension String {
 extension ProxyConfiguration {
     /// Returns the proxy to use, after checking its host and port; `nil` for a direct connection. `ask` asks the environment.
     func proxy(
-        asking ask: (ProxyEnvironment) throws(WebSocketFailure) -> HTTPProxy?
-    ) throws(WebSocketFailure) -> HTTPProxy? {
+        asking ask: (ProxyEnvironment) throws(TransportError) -> HTTPProxy?
+    ) throws(TransportError) -> HTTPProxy? {
         switch self {
         case .none: return nil
         case .http(let proxy):
@@ -88,8 +88,8 @@ extension ProxyConfiguration {
 extension WebSocketRequest {
     /// The proxy to use; `nil` for a direct connection.
     package var effectiveProxy: HTTPProxy? {
-        get throws(WebSocketFailure) {
-            try proxy.proxy { (environment) throws(WebSocketFailure) in
+        get throws(TransportError) {
+            try proxy.proxy { (environment) throws(TransportError) in
                 try environment.proxy(for: host, port: port, secure: secure)
             }
         }

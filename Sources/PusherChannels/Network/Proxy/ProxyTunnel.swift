@@ -15,7 +15,7 @@ struct ProxyTunnel {
     }
 
     /// Continues to read; returns whether the tunnel is open.
-    mutating func read(_ bytes: UnsafeRawBufferPointer) throws(WebSocketFailure) -> Bool {
+    mutating func read(_ bytes: UnsafeRawBufferPointer) throws(TransportError) -> Bool {
         var cursor = ByteCursor(bytes)
         let response: ResponseHead?
         do throws(ResponseHeadParser.Problem) {
@@ -32,7 +32,7 @@ struct ProxyTunnel {
         return true
     }
 
-    private func violation(_ problem: String) -> WebSocketFailure {
-        WebSocketFailure(.protocolViolation, "Proxy \(proxy) doesn't answer like an HTTP proxy: \(problem)")
+    private func violation(_ problem: String) -> TransportError {
+        TransportError(.protocolViolation, "Proxy \(proxy) doesn't answer like an HTTP proxy: \(problem)")
     }
 }

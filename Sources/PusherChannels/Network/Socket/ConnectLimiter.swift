@@ -9,12 +9,12 @@ struct ConnectLimiter {
     static let limit = 64
 
     private struct Endpoint {
-        var underWay: Set<ConnectionKey> = []
-        var waiting: [ConnectionKey: () -> Void] = [:]
+        var underWay: Set<LoopKey> = []
+        var waiting: [LoopKey: () -> Void] = [:]
         /// The keys in the order in which they came; some have left.
-        var order = Deque<ConnectionKey>()
+        var order = Deque<LoopKey>()
 
-        mutating func popFirst() -> (key: ConnectionKey, begin: () -> Void)? {
+        mutating func popFirst() -> (key: LoopKey, begin: () -> Void)? {
             while let key = order.popFirst() {
                 if let begin = waiting.removeValue(forKey: key) { return (key, begin) }
             }
@@ -24,7 +24,7 @@ struct ConnectLimiter {
         /// Removes the keys that have left or begun once they are the majority: in a queue that never empties, they would add up.
         mutating func compact() {
             guard order.count > 2 * waiting.count + ConnectLimiter.limit else { return }
-            var kept = Deque<ConnectionKey>()
+            var kept = Deque<LoopKey>()
             while let key = order.popFirst() {
                 if waiting[key] != nil { kept.append(key) }
             }
@@ -33,23 +33,23 @@ struct ConnectLimiter {
     }
 
     private var endpoints: [String: Endpoint] = [:]
-    private var turns: [() -> Void] = []
+    private var ready: [() -> Void] = []
 
     /// Indicates whether no connection's turn has come.
-    var isEmpty: Bool { turns.isEmpty }
+    var isEmpty: Bool { ready.isEmpty }
 
     /// The number of keys that are held: those that wait, and some that no longer do.
     var count: Int { endpoints.values.reduce(0) { $0 + $1.order.count } }
 
     /// Queues a connection; ``takeTurns()`` returns `begin` when it is the connection's turn.
-    mutating func enter(_ key: ConnectionKey, to endpoint: String, begin: @escaping () -> Void) {
+    mutating func enter(_ key: LoopKey, to endpoint: String, begin: @escaping () -> Void) {
         endpoints[endpoint, default: Endpoint()].waiting[key] = begin
         endpoints[endpoint]?.order.append(key)
         advance(endpoint)
     }
 
     /// Removes a connection that is open, has failed, or no longer wants to wait.
-    mutating func leave(_ key: ConnectionKey, to endpoint: String) {
+    mutating func leave(_ key: LoopKey, to endpoint: String) {
         endpoints[endpoint]?.underWay.remove(key)
         endpoints[endpoint]?.waiting[key] = nil
         advance(endpoint)
@@ -57,16 +57,16 @@ struct ConnectLimiter {
 
     /// Returns the closures of the connections whose turn it is now.
     mutating func takeTurns() -> [() -> Void] {
-        guard !turns.isEmpty else { return [] }
-        defer { turns = [] }
-        return turns
+        guard !ready.isEmpty else { return [] }
+        defer { ready = [] }
+        return ready
     }
 
     private mutating func advance(_ name: String) {
         guard var endpoint = endpoints.removeValue(forKey: name) else { return }
         while endpoint.underWay.count < Self.limit, let (key, begin) = endpoint.popFirst() {
             endpoint.underWay.insert(key)
-            turns.append(begin)
+            ready.append(begin)
         }
         guard !endpoint.waiting.isEmpty || !endpoint.underWay.isEmpty else { return }
         endpoint.compact()

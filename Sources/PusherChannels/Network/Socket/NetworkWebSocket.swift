@@ -8,7 +8,7 @@ public final class NetworkWebSocket: WebSocket {
     private struct State {
         weak var delegate: (any WebSocketDelegate)?
         /// The connection of the latest attempt.
-        var current: ConnectionKey?
+        var current: LoopKey?
     }
 
     private let loop: NetworkLoop

@@ -5,7 +5,7 @@ extension WebSocketConnection {
     func open() {
         if let failure = loop.failure { return fail(failure) }
         let (upgrade, route): (UpgradeRequest, Route)
-        do throws(WebSocketFailure) {
+        do throws(TransportError) {
             upgrade = try UpgradeRequest(request)
             route = Route(
                 host: request.host, port: request.port, hop: try request.effectiveProxy.map { .tunnel($0) } ?? .direct,
@@ -43,7 +43,7 @@ extension WebSocketConnection {
 
     func readResponse(_ bytes: UnsafeRawBufferPointer, on stream: ByteStream, _ exchange: inout UpgradeExchange) {
         var cursor = ByteCursor(bytes)
-        do throws(WebSocketFailure) {
+        do throws(TransportError) {
             switch try exchange.read(&cursor) {
             case nil: phase = .upgrading(stream, exchange)
             case .upgraded: opened(stream, early: Array(cursor.take(upTo: cursor.remaining)))
@@ -70,7 +70,7 @@ extension WebSocketConnection {
         // With TLS 1.3, a server refuses a client's certificate only after the handshake.
         if case .untrusted(let diagnosis) = end { return fail(diagnosis.failure(endpoint: endpoint)) }
         let text = "\(endpoint) hung up before it answered the WebSocket upgrade\(end.explanation)"
-        fail(WebSocketFailure(.connectionLost, text))
+        fail(TransportError(.connectionLost, text))
     }
 }
 #endif

@@ -59,7 +59,7 @@ extension WebSocketConnection: ByteStreamOwner {
     }
 
     /// Reports messages on another thread, because reading them takes long. Reports of other connections don't wait for that.
-    private func handOver(_ messages: borrowing MessageBatch, from stream: ByteStream) {
+    private func deliver(_ messages: borrowing MessageBatch, from stream: ByteStream) {
         let (unread, origin) = (Locked(Optional(messages.copies)), messages.origin)
         self.unread = unread
         stream.setReading(false)
@@ -67,12 +67,12 @@ extension WebSocketConnection: ByteStreamOwner {
             if let copies = unread.withLock({ $0.take() }) {
                 MessageBatch.with(copies, origin) { delegate?.webSocketDidReceive($0, attempt: attempt) }
             }
-            owner.post { $0.service(WebSocketConnections.self)[key]?.handedOver() }
+            owner.post { $0.service(WebSocketConnections.self)[key]?.wasDelivered() }
         }
     }
 
     /// Continues when the other thread is done with the messages.
-    func handedOver() {
+    func wasDelivered() {
         unread = nil
         flush()
         readIfAllowed()
@@ -102,7 +102,7 @@ extension WebSocketConnection: ByteStreamOwner {
         conversation.takeMessages(origin) { messages in
             heard = messages.count
             if messages.size > Self.largeSize || messages.count > Self.largeCount {
-                handOver(messages, from: stream)
+                deliver(messages, from: stream)
             } else {
                 delegate?.webSocketDidReceive(messages, attempt: attempt)
             }

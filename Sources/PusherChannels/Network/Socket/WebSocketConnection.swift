@@ -21,7 +21,7 @@ final class WebSocketConnection {
     static let largeCount = 2048
 
     let loop: EventLoop
-    let key: ConnectionKey
+    let key: LoopKey
     let attempt: ConnectionAttempt
     let resolve: AddressResolver.Resolve
     let timer: LoopTimer
@@ -42,7 +42,7 @@ final class WebSocketConnection {
     var origin = MessageBatch.Origin.told(age: .zero)
 
     init(
-        _ request: WebSocketRequest, attempt: ConnectionAttempt, key: ConnectionKey, delegate: (any WebSocketDelegate)?,
+        _ request: WebSocketRequest, attempt: ConnectionAttempt, key: LoopKey, delegate: (any WebSocketDelegate)?,
         resolve: @escaping AddressResolver.Resolve, loop: EventLoop
     ) {
         self.request = request
@@ -107,7 +107,7 @@ final class WebSocketConnection {
     func shutDown() {
         let message = "The loop was shut down"
         guard case .open = phase else { return cancel(message) }
-        conversation.cut(WebSocketFailure(.cancelled, message))
+        conversation.cut(TransportError(.cancelled, message))
         dropUnread()
         if isHandingOver, let closure = conversation.takeClosure() {
             // The loop will be gone when the messages have been read.
@@ -126,10 +126,10 @@ final class WebSocketConnection {
     // MARK: Ending before it is open
 
     private func cancel(_ message: String) {
-        fail(WebSocketFailure(.cancelled, message))
+        fail(TransportError(.cancelled, message))
     }
 
-    func fail(_ failure: WebSocketFailure) {
+    func fail(_ failure: TransportError) {
         if case .ended = phase { return }
         leave()
         phase = .ended

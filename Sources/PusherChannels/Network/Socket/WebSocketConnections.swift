@@ -4,23 +4,23 @@
 final class WebSocketConnections: LoopService {
     private let loop: EventLoop
     /// The connections that haven't reported their end.
-    private var connections: [ConnectionKey: WebSocketConnection] = [:]
+    private var connections: [LoopKey: WebSocketConnection] = [:]
     private var limiter = ConnectLimiter()
 
     init(loop: EventLoop) {
         self.loop = loop
     }
 
-    subscript(key: ConnectionKey) -> WebSocketConnection? { connections[key] }
+    subscript(key: LoopKey) -> WebSocketConnection? { connections[key] }
 
     /// Opens a connection, and keeps it until ``forget(_:)``.
-    func open(_ connection: WebSocketConnection, key: ConnectionKey) {
+    func open(_ connection: WebSocketConnection, key: LoopKey) {
         connections[key] = connection
         connection.open()
     }
 
     /// Forgets a connection that has reported its end; its stream may live on for the closing handshake.
-    func forget(_ key: ConnectionKey) {
+    func forget(_ key: LoopKey) {
         connections[key] = nil
     }
 
@@ -31,13 +31,13 @@ final class WebSocketConnections: LoopService {
     // MARK: Turns to open
 
     /// Calls `begin` when it is a connection's turn to open, but not before this call has returned.
-    func enter(_ key: ConnectionKey, to endpoint: String, begin: @escaping () -> Void) {
+    func enter(_ key: LoopKey, to endpoint: String, begin: @escaping () -> Void) {
         limiter.enter(key, to: endpoint, begin: begin)
         takeTurns()
     }
 
     /// Notes that a connection is open, has failed, or no longer wants to wait.
-    func leave(_ key: ConnectionKey, to endpoint: String) {
+    func leave(_ key: LoopKey, to endpoint: String) {
         limiter.leave(key, to: endpoint)
         takeTurns()
     }

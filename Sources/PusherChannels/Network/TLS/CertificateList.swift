@@ -7,7 +7,7 @@ import Glibc
 final class CertificateList {
     private let elements: [OpaquePointer]
 
-    init(_ source: PEMSource) throws(WebSocketFailure) {
+    init(_ source: PEMSource) throws(TransportError) {
         elements = try source.withMemory { memory in
             var certificates: [OpaquePointer] = []
             // The callback gives no pass phrase, so an encrypted certificate counts as damaged. Without it, OpenSSL would prompt
@@ -38,7 +38,7 @@ final class CertificateList {
 
 extension PEMSource {
     /// Calls `body` with the text in a form that OpenSSL reads, valid only during the call.
-    func withMemory<Result>(_ body: (OpaquePointer) -> Result) throws(WebSocketFailure) -> Result {
+    func withMemory<Result>(_ body: (OpaquePointer) -> Result) throws(TransportError) -> Result {
         var text: Data
         switch self {
         case .text(let known): text = Data(known.utf8)
@@ -64,12 +64,12 @@ extension PEMSource {
     ///
     /// If no descriptor is free, the attempt may be repeated; any other failure means that the file must be fixed. A pipe or a
     /// device isn't read, because that could block the loop's thread forever.
-    private static func read(_ path: String) throws(WebSocketFailure) -> Data {
+    private static func read(_ path: String) throws(TransportError) -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         let error = SystemError.last
         let text = "The file \(path) can't be read"
         guard descriptor >= 0 else {
-            throw error.isShortage ? WebSocketFailure(.unreachable, "\(text): \(error.text)") : TLSContext.unusable(text)
+            throw error.isShortage ? TransportError(.unreachable, "\(text): \(error.text)") : TLSContext.unusable(text)
         }
         defer { close(descriptor) }
         var status = stat()

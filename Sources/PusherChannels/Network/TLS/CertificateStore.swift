@@ -5,7 +5,7 @@ import COpenSSL
 final class CertificateStore {
     let store: OpaquePointer
 
-    init(_ roots: TLSConfiguration.Roots) throws(WebSocketFailure) {
+    init(_ roots: TLSConfiguration.Roots) throws(TransportError) {
         guard let store = X509_STORE_new() else { throw TLSContext.unusable("OpenSSL: \(OpenSSLError.take())") }
         self.store = store
         switch roots {
@@ -21,7 +21,7 @@ final class CertificateStore {
         X509_STORE_free(store)
     }
 
-    private func add(_ source: PEMSource) throws(WebSocketFailure) {
+    private func add(_ source: PEMSource) throws(TransportError) {
         try CertificateList(source).forEach { X509_STORE_add_cert(store, $0) }
     }
 }

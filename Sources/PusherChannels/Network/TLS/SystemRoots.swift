@@ -15,11 +15,11 @@ enum SystemRoots {
 
     /// Adds the authorities to a store. It is no error if the system has none, but it is one if there is no descriptor to read
     /// them now, because the store is kept.
-    static func add(to store: OpaquePointer) throws(WebSocketFailure) {
+    static func add(to store: OpaquePointer) throws(TransportError) {
         ERR_clear_error()
         defer { ERR_clear_error() }
         if let file, X509_STORE_load_locations(store, file, nil) != 1, let shortage = OpenSSLError.takeShortage() {
-            throw WebSocketFailure(.unreachable, "The system's authorities (\(file)) can't be read: \(shortage.text)")
+            throw TransportError(.unreachable, "The system's authorities (\(file)) can't be read: \(shortage.text)")
         }
         if let directory { X509_STORE_load_locations(store, nil, directory) }
     }

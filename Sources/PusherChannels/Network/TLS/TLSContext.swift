@@ -11,7 +11,7 @@ final class TLSContext {
     /// The pinned keys, in the form that ``TLSSession`` computes.
     let pins: Set<String>
 
-    init(_ configuration: TLSConfiguration, trusting store: CertificateStore) throws(WebSocketFailure) {
+    init(_ configuration: TLSConfiguration, trusting store: CertificateStore) throws(TransportError) {
         self.configuration = configuration
         pins = try Self.pins(configuration.pinnedPublicKeys)
         guard let socketMethod = copenssl_make_socket_method() else { throw Self.unusable("OpenSSL: \(OpenSSLError.take())") }
@@ -45,9 +45,9 @@ final class TLSContext {
         return nil
     }
 
-    private func present(_ identity: TLSConfiguration.Identity) throws(WebSocketFailure) {
+    private func present(_ identity: TLSConfiguration.Identity) throws(TransportError) {
         var isFirst = true
-        try CertificateList(identity.certificateChain).forEach { certificate throws(WebSocketFailure) in
+        try CertificateList(identity.certificateChain).forEach { certificate throws(TransportError) in
             let added = isFirst ? SSL_CTX_use_certificate(context, certificate) : copenssl_add_to_chain(context, certificate)
             isFirst = false
             guard added == 1 else {
@@ -70,7 +70,7 @@ final class TLSContext {
 
     /// Returns the pins without their optional prefix. A text that can't be a pin is an error, as all connections would fail for
     /// a reason that is hard to find.
-    private static func pins(_ pins: Set<String>) throws(WebSocketFailure) -> Set<String> {
+    private static func pins(_ pins: Set<String>) throws(TransportError) -> Set<String> {
         var known: Set<String> = []
         for pin in pins {
             let digest = pin.hasPrefix("sha256//") ? String(pin.dropFirst(8)) : pin
@@ -82,8 +82,8 @@ final class TLSContext {
         return known
     }
 
-    static func unusable(_ message: String) -> WebSocketFailure {
-        WebSocketFailure(.tlsFailed(.invalidConfiguration), message)
+    static func unusable(_ message: String) -> TransportError {
+        TransportError(.tlsFailed(.invalidConfiguration), message)
     }
 
     private enum SSL_OP {

@@ -7,10 +7,10 @@ final class TLSContexts {
     private var stores = RecentlyUsed<TLSConfiguration.Roots, CertificateStore>()
 
     /// Returns the context of a configuration, which is made anew if one of its files has changed.
-    func context(for configuration: TLSConfiguration) throws(WebSocketFailure) -> TLSContext {
-        try contexts.value(for: configuration, stamps: configuration.stamps) { () throws(WebSocketFailure) in
+    func context(for configuration: TLSConfiguration) throws(TransportError) -> TLSContext {
+        try contexts.value(for: configuration, stamps: configuration.stamps) { () throws(TransportError) in
             let roots = configuration.roots
-            let store = try stores.value(for: roots, stamps: roots.stamps) { () throws(WebSocketFailure) in
+            let store = try stores.value(for: roots, stamps: roots.stamps) { () throws(TransportError) in
                 try CertificateStore(roots)
             }
             return try TLSContext(configuration, trusting: store)
@@ -32,8 +32,8 @@ private struct RecentlyUsed<Key: Equatable, Value> {
     private var entries: [Entry] = []
 
     mutating func value(
-        for key: Key, stamps: [FileStamp?], make: () throws(WebSocketFailure) -> Value
-    ) throws(WebSocketFailure) -> Value {
+        for key: Key, stamps: [FileStamp?], make: () throws(TransportError) -> Value
+    ) throws(TransportError) -> Value {
         let known = entries.firstIndex { $0.key == key }.map { entries.remove(at: $0) }
         if let known, known.stamps == stamps {
             entries.append(known)

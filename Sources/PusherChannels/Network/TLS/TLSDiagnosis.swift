@@ -50,8 +50,8 @@ struct TLSDiagnosis {
     var isOfClientCertificate: Bool { failure == .clientCertificateRequired || failure == .clientCertificateRefused }
 
     /// Returns the failure to report for a server.
-    func failure(endpoint: String) -> WebSocketFailure {
-        WebSocketFailure(.tlsFailed(failure), "TLS with \(endpoint) failed: \(reason)")
+    func failure(endpoint: String) -> TransportError {
+        TransportError(.tlsFailed(failure), "TLS with \(endpoint) failed: \(reason)")
     }
 
     static let notPinned = TLSDiagnosis(

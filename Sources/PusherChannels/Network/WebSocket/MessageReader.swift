@@ -27,7 +27,7 @@ package struct MessageReader: ~Copyable {
     /// The state of its text; between messages it is at the end of a character.
     private var validator = UTF8Validator()
     private var control = ByteAssembly(maximumSize: maximumControlPayload)
-    private var isOver = false
+    private var isFinished = false
 
     /// Creates a reader that refuses messages of more than `maximumSize` bytes.
     package init(maximumSize: Int) {
@@ -37,11 +37,11 @@ package struct MessageReader: ~Copyable {
 
     /// Reads up to the next event; returns `nil` if the bytes end before it, or if no more events follow.
     package mutating func next(in cursor: inout ByteCursor) throws(ProtocolViolation) -> Event? {
-        guard !isOver else { return nil }
+        guard !isFinished else { return nil }
         do throws(ProtocolViolation) {
             return try read(&cursor)
         } catch {
-            isOver = true
+            isFinished = true
             throw error
         }
     }
@@ -138,7 +138,7 @@ package struct MessageReader: ~Copyable {
         case .pong:
             return .pong(payload)
         default:
-            isOver = true
+            isFinished = true
             let (code, reason) = try ClosePayload.read(payload)
             return .close(code: code, reason: reason)
         }

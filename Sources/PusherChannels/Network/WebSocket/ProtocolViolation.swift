@@ -59,7 +59,7 @@ package enum ProtocolViolation: Error, Equatable, Sendable {
     }
 
     /// The failure to report to the socket's owner.
-    package var failure: WebSocketFailure {
-        WebSocketFailure(.protocolViolation, "The server broke the WebSocket protocol: \(reason)")
+    package var failure: TransportError {
+        TransportError(.protocolViolation, "The server broke the WebSocket protocol: \(reason)")
     }
 }

@@ -28,7 +28,7 @@ struct UpgradeExchange {
     }
 
     /// Continues to read, but not beyond the response; returns `nil` if some of it is still to come.
-    mutating func read(_ cursor: inout ByteCursor) throws(WebSocketFailure) -> Outcome? {
+    mutating func read(_ cursor: inout ByteCursor) throws(TransportError) -> Outcome? {
         guard let response = try readHead(&cursor) else { return nil }
         if request.maximumRedirects > 0, let next = response.redirect(of: request) { return .redirected(next) }
         do throws(UpgradeRefusal) {
@@ -39,12 +39,12 @@ struct UpgradeExchange {
         return .upgraded
     }
 
-    private mutating func readHead(_ cursor: inout ByteCursor) throws(WebSocketFailure) -> ResponseHead? {
+    private mutating func readHead(_ cursor: inout ByteCursor) throws(TransportError) -> ResponseHead? {
         do throws(ResponseHeadParser.Problem) {
             return try parser.read(&cursor)
         } catch {
             let text = "\(endpoint) doesn't answer like a WebSocket server: \(error.description)"
-            throw WebSocketFailure(.protocolViolation, text)
+            throw TransportError(.protocolViolation, text)
         }
     }
 }

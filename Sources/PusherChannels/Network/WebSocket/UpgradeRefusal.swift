@@ -17,14 +17,14 @@ enum UpgradeRefusal: Error, Equatable, Sendable {
     case unwantedSubprotocol(String)
 
     /// Returns the failure to report to the socket's owner, for the server at `endpoint`.
-    func failure(endpoint: String) -> WebSocketFailure {
+    func failure(endpoint: String) -> TransportError {
         switch self {
         case .status(let status):
             let hint = (300..<400).contains(status) ? " (a redirect that is not followed)" : ""
-            return WebSocketFailure(
+            return TransportError(
                 .upgradeRefused(status: status), "\(endpoint) answered the WebSocket upgrade with HTTP \(status)\(hint)")
         default:
-            return WebSocketFailure(.protocolViolation, "\(endpoint) doesn't answer like a WebSocket server: \(problem)")
+            return TransportError(.protocolViolation, "\(endpoint) doesn't answer like a WebSocket server: \(problem)")
         }
     }
 

@@ -16,11 +16,11 @@ struct UpgradeRequest {
         "content-length", "transfer-encoding", "proxy-authorization", "proxy-connection",
     ]
 
-    init(_ request: WebSocketRequest) throws(WebSocketFailure) {
+    init(_ request: WebSocketRequest) throws(TransportError) {
         try HTTPSyntax.checkEndpoint(host: request.host, port: request.port)
         guard HTTPSyntax.isPath(request.path) else {
             let path = request.path.addressWithoutSecrets.debugDescription
-            throw WebSocketFailure(.unsupported, "The path must begin with / and be percent-encoded: \(path)")
+            throw TransportError(.unsupported, "The path must begin with / and be percent-encoded: \(path)")
         }
         secure = request.secure
         host = request.host
@@ -32,14 +32,14 @@ struct UpgradeRequest {
         var hasUserAgent = false
         for (name, value) in request.headers.sorted(by: { $0.key < $1.key }) {
             guard HTTPSyntax.isToken(name), HTTPSyntax.isFieldValue(value) else {
-                throw WebSocketFailure(
+                throw TransportError(
                     .unsupported, "The header \(name.debugDescription) has characters that a header can't have")
             }
             switch name.lowercased() {
             case let name where Self.reserved.contains(name): continue
             case "sec-websocket-protocol":
                 guard ResponseHead.list(value).allSatisfy(HTTPSyntax.isToken) else {
-                    throw WebSocketFailure(.unsupported, "The header \(name.debugDescription) is no list of subprotocols")
+                    throw TransportError(.unsupported, "The header \(name.debugDescription) is no list of subprotocols")
                 }
                 subprotocols = value
             case "user-agent":
@@ -51,7 +51,7 @@ struct UpgradeRequest {
         if !hasUserAgent { headers.append(("User-Agent", userAgent)) }
         let size = headers.reduce(path.utf8.count + host.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
         guard size <= Self.maximumSize else {
-            throw WebSocketFailure(.unsupported, "The host, path and headers are longer than \(Self.maximumSize) bytes")
+            throw TransportError(.unsupported, "The host, path and headers are longer than \(Self.maximumSize) bytes")
         }
         self.headers = headers
         self.subprotocols = subprotocols

@@ -77,7 +77,7 @@ struct WebSocketConversation: ~Copyable {
         guard case .open = phase else { return }
         guard output.count <= Self.outputLimit else {
             let problem = "The server doesn't read: more than \(Self.outputLimit >> 20) MiB wait to be sent"
-            return cut(WebSocketFailure(.connectionLost, problem))
+            return cut(TransportError(.connectionLost, problem))
         }
         writer.append(text: text, to: &output.bytes)
     }
@@ -107,11 +107,11 @@ struct WebSocketConversation: ~Copyable {
     /// Handles the end of the stream, for whatever reason (7.1.4); `explanation` adds details for people, and begins with a
     /// colon.
     mutating func streamEnded(because explanation: String = "") {
-        cut(WebSocketFailure(.connectionLost, "The connection was lost without a close frame\(explanation)"))
+        cut(TransportError(.connectionLost, "The connection was lost without a close frame\(explanation)"))
     }
 
     /// Ends both directions at once; an open connection fails with `failure`.
-    mutating func cut(_ failure: WebSocketFailure) {
+    mutating func cut(_ failure: TransportError) {
         output.removeAll()
         switch phase {
         case .open: end(.failed(failure))

@@ -11,7 +11,7 @@ import Testing
 
     private func enter(_ numbers: ClosedRange<UInt64>, _ endpoint: String, _ queue: inout ConnectLimiter) {
         for number in numbers {
-            queue.enter(ConnectionKey(number: number), to: endpoint) { [log] in log.begun.append(number) }
+            queue.enter(LoopKey(number: number), to: endpoint) { [log] in log.begun.append(number) }
         }
     }
 
@@ -27,7 +27,7 @@ import Testing
         enter(1...200, "a", &queue)
         #expect(turn(&queue) == Array(1...64))
         #expect(turn(&queue) == [])
-        for number in UInt64(10)...12 { queue.leave(ConnectionKey(number: number), to: "a") }
+        for number in UInt64(10)...12 { queue.leave(LoopKey(number: number), to: "a") }
         #expect(turn(&queue) == [65, 66, 67])
     }
 
@@ -42,9 +42,9 @@ import Testing
         var queue = ConnectLimiter()
         enter(1...70, "a", &queue)
         _ = turn(&queue)
-        for number in UInt64(65)...68 { queue.leave(ConnectionKey(number: number), to: "a") }
+        for number in UInt64(65)...68 { queue.leave(LoopKey(number: number), to: "a") }
         #expect(turn(&queue) == [])
-        queue.leave(ConnectionKey(number: 1), to: "a")
+        queue.leave(LoopKey(number: 1), to: "a")
         #expect(turn(&queue) == [69])
     }
 
@@ -52,9 +52,9 @@ import Testing
         var queue = ConnectLimiter()
         enter(1...70, "a", &queue)
         _ = turn(&queue)
-        queue.leave(ConnectionKey(number: 1), to: "a")
-        queue.leave(ConnectionKey(number: 1), to: "a")
-        queue.leave(ConnectionKey(number: 1), to: "nowhere")
+        queue.leave(LoopKey(number: 1), to: "a")
+        queue.leave(LoopKey(number: 1), to: "a")
+        queue.leave(LoopKey(number: 1), to: "nowhere")
         #expect(turn(&queue) == [65])
     }
 
@@ -64,11 +64,11 @@ import Testing
         enter(1...70, "a", &queue)
         for number in UInt64(71)...1000 {
             enter(number...number, "a", &queue)
-            queue.leave(ConnectionKey(number: number), to: "a")
+            queue.leave(LoopKey(number: number), to: "a")
         }
         #expect(queue.count < 100)
         _ = turn(&queue)
-        queue.leave(ConnectionKey(number: 1), to: "a")
+        queue.leave(LoopKey(number: 1), to: "a")
         #expect(turn(&queue) == [65])
     }
 
@@ -79,7 +79,7 @@ import Testing
         while !queue.isEmpty {
             for number in turn(&queue) {
                 count += 1
-                queue.leave(ConnectionKey(number: number), to: "a")
+                queue.leave(LoopKey(number: number), to: "a")
             }
         }
         #expect(count == 10_000)

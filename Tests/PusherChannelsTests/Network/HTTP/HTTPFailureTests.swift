@@ -6,7 +6,7 @@ import Testing
 /// Errors are Foundation's with the text of ours.
 @Suite struct HTTPFailureTests {
     @Test(arguments: [
-        (WebSocketFailure.Kind.hostNotFound, URLError.Code.cannotFindHost), (.connectionRefused, .cannotConnectToHost),
+        (TransportError.Kind.hostNotFound, URLError.Code.cannotFindHost), (.connectionRefused, .cannotConnectToHost),
         (.unreachable, .cannotConnectToHost), (.timedOut, .timedOut), (.proxyRefused(status: 407), .cannotConnectToHost),
         (.protocolViolation, .badServerResponse), (.connectionLost, .networkConnectionLost), (.cancelled, .cancelled),
         (.tlsFailed(.certificateExpired), .serverCertificateHasBadDate),
@@ -18,19 +18,19 @@ import Testing
         (.tlsFailed(.clientCertificateRefused), .clientCertificateRejected), (.tlsFailed(.notTLS), .secureConnectionFailed),
         (.tlsFailed(.invalidConfiguration), .secureConnectionFailed), (.unsupported, .unsupportedURL),
     ])
-    func theCodeThatFoundationHas(kind: WebSocketFailure.Kind, code: URLError.Code) {
-        let failure = WebSocketFailure(kind, "What happened to example.com:443")
+    func theCodeThatFoundationHas(kind: TransportError.Kind, code: URLError.Code) {
+        let failure = TransportError(kind, "What happened to example.com:443")
         let error: any Error = HTTPFailure(failure).error
         #expect((error as? URLError)?.code == code)
         #expect(error.localizedDescription == "What happened to example.com:443")
-        #expect((error as? URLError).flatMap { WebSocketFailure($0) } == failure)
+        #expect((error as? URLError).flatMap { TransportError($0) } == failure)
         // A program may also use the error as an `NSError`.
         #expect((error as NSError).localizedDescription == "What happened to example.com:443")
         #expect((error as NSError).domain == NSURLErrorDomain)
     }
 
     @Test func anErrorOfAnybodyElsesHasNoFailure() {
-        #expect(WebSocketFailure(URLError(.timedOut)) == nil)
+        #expect(TransportError(URLError(.timedOut)) == nil)
     }
 
     @Test func aResponseThatIsTooLongIsNotABadOne() {
@@ -45,7 +45,7 @@ import Testing
         (.badURL, false), (.unsupportedURL, false), (.requestBodyStreamExhausted, false), (.dataLengthExceedsMaximum, false),
     ])
     func whichFailuresAnAuthorizationIsTriedAgainAfter(code: URLError.Code, isRetryable: Bool) {
-        let error = HTTPFailure(code, WebSocketFailure(.unsupported, "what happened")).error
+        let error = HTTPFailure(code, TransportError(.unsupported, "what happened")).error
         let result = AuthResponse.read(nil, nil, error) { _ in "" }
         guard case .failure(let failure) = result else { return #expect(Bool(false)) }
         #expect(failure.isRetryable == isRetryable)

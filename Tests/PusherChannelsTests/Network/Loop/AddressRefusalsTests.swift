@@ -5,9 +5,9 @@ import Testing
 
 @Suite struct AddressRefusalsTests {
     @Test(arguments: [
-        (ECONNREFUSED, WebSocketFailure.Kind.connectionRefused), (ETIMEDOUT, .timedOut), (ENETUNREACH, .unreachable),
+        (ECONNREFUSED, TransportError.Kind.connectionRefused), (ETIMEDOUT, .timedOut), (ENETUNREACH, .unreachable),
     ])
-    func theLastOneSaysWhatItWas(number: Int32, kind: WebSocketFailure.Kind) {
+    func theLastOneSaysWhatItWas(number: Int32, kind: TransportError.Kind) {
         let last = SystemError(number: number)
         let others = number == ENETUNREACH ? [number] : [ECONNREFUSED, ETIMEDOUT, ENETUNREACH]
         for before in others.map(SystemError.init) {
@@ -16,7 +16,7 @@ import Testing
             refusals.add("192.0.2.2", last)
             let list = "\(before.text) (address 192.0.2.1), \(last.text) (address 192.0.2.2)"
             #expect(
-                refusals.failure(endpoint: "ws.example:80") == WebSocketFailure(kind, "ws.example:80 can't be reached: \(list)"))
+                refusals.failure(endpoint: "ws.example:80") == TransportError(kind, "ws.example:80 can't be reached: \(list)"))
         }
     }
 

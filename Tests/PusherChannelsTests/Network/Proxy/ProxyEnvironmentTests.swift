@@ -32,10 +32,10 @@ import Testing
     func aPortThatIsNone(port: Int) {
         #expect(HTTPProxy(url: "http://proxy.example:\(port)") == nil)
         #expect(HTTPProxy(url: "http://[::1]:\(port)") == nil)
-        #expect(throws: WebSocketFailure.self) { try proxy(["https_proxy": "http://proxy.example:\(port)"]) }
+        #expect(throws: TransportError.self) { try proxy(["https_proxy": "http://proxy.example:\(port)"]) }
         let configuration = ProxyConfiguration.http(HTTPProxy(host: "proxy.example", port: port))
         let request = WebSocketRequest(secure: true, host: "ws.example", port: 443, path: "/", proxy: configuration)
-        #expect(throws: WebSocketFailure.self) { try request.effectiveProxy }
+        #expect(throws: TransportError.self) { try request.effectiveProxy }
     }
 
     @Test(arguments: ["1", "65535"])
@@ -65,7 +65,7 @@ import Testing
         "http://[::1]8080", "http://abc/def==@proxy:3128", "http://ann:12/34@proxy:3128",
     ])
     func whatIsNoHTTPProxy(value: String) {
-        let failure = #expect(throws: WebSocketFailure.self) { try proxy(["https_proxy": value]) }
+        let failure = #expect(throws: TransportError.self) { try proxy(["https_proxy": value]) }
         #expect(failure?.kind == .unsupported)
         // The value isn't in the message because it may contain a password.
         #expect(failure?.message == "The variable https_proxy names no HTTP proxy (http://host:port)")

@@ -47,7 +47,7 @@ import Testing
 
     @Test(arguments: [401, 403, 407, 502, 503, 301])
     func aRefusalTellsItsStatus(status: Int) {
-        let failure = #expect(throws: WebSocketFailure.self) {
+        let failure = #expect(throws: TransportError.self) {
             try read("HTTP/1.1 \(status) No\r\nContent-Length: 2\r\n\r\nno", through: proxy)
         }
         #expect(failure?.kind == .proxyRefused(status: status))
@@ -57,7 +57,7 @@ import Testing
 
     @Test(arguments: [407, 401])
     func refusedCredentialsAreNotTold(status: Int) {
-        let failure = #expect(throws: WebSocketFailure.self) {
+        let failure = #expect(throws: TransportError.self) {
             try read("HTTP/1.1 \(status) No\r\n\r\n", through: withCredentials)
         }
         #expect(
@@ -68,7 +68,7 @@ import Testing
 
     @Test(arguments: ["SSH-2.0\r\n", "HTTP/1.1 200 OK\r\n\r\nhello", "HTTP/1.1 OK\r\n\r\n"])
     func whatIsNoProxy(text: String) {
-        let failure = #expect(throws: WebSocketFailure.self) { try read(text, through: proxy) }
+        let failure = #expect(throws: TransportError.self) { try read(text, through: proxy) }
         #expect(failure?.kind == .protocolViolation)
         #expect(failure?.message.hasPrefix("Proxy proxy.example:3128 doesn't answer like an HTTP proxy: ") == true)
     }

@@ -8,7 +8,7 @@ import Testing
     private let timer = Did.setTimer(.seconds(2))
 
     private func lost() -> Did {
-        .reported(.failed(WebSocketFailure(.connectionLost, "The connection was lost without a close frame")))
+        .reported(.failed(TransportError(.connectionLost, "The connection was lost without a close frame")))
     }
 
     /// Expects that no input after the end has an effect.
@@ -245,7 +245,7 @@ import Testing
     ])
     func section7_1_7_violationIsToldAndReported(bytes: [UInt8], code: UInt16, reason: String) {
         var rig = ConversationRig(maximumSize: 200)
-        let failure = WebSocketFailure(.protocolViolation, "The server broke the WebSocket protocol: \(reason)")
+        let failure = TransportError(.protocolViolation, "The server broke the WebSocket protocol: \(reason)")
         let did = rig.receive(ServerFrame.text("good") + bytes + ServerFrame.text("never"))
         let expected: [Did] = [
             .wrote([.close(code, reason)]), .delivered(["good"]), .reported(.failed(failure)), .closedStream,

@@ -56,7 +56,7 @@ import Testing
         "", ".", "..", ".example.com", "a b", "a/b", "a\r\nb", "ä.example", "[::1]", "user@host", "a?b", "a#b", "a\u{7F}",
     ])
     func whatIsNoHost(host: String) {
-        #expect(throws: WebSocketFailure.self) {
+        #expect(throws: TransportError.self) {
             try UpgradeRequest(WebSocketRequest(secure: true, host: host, port: 1, path: "/"))
         }
     }
@@ -64,7 +64,7 @@ import Testing
     // Proves W3.1, W3.2.
     @Test(arguments: ["", "x", "/a b", "/a#b", "/#", "/ä", "/a\r\nb", "/a\u{7F}"])
     func whatIsNoPath(path: String) {
-        #expect(throws: WebSocketFailure.self) {
+        #expect(throws: TransportError.self) {
             try UpgradeRequest(WebSocketRequest(secure: true, host: "a", port: 1, path: path))
         }
     }
@@ -72,7 +72,7 @@ import Testing
     // Proves W4.10.
     @Test(arguments: ["a b", "a;b", "a, b/c", "ä", "a,\u{1}"])
     func whatIsNoSubprotocol(subprotocols: String) {
-        let failure = #expect(throws: WebSocketFailure.self) {
+        let failure = #expect(throws: TransportError.self) {
             try UpgradeRequest(
                 WebSocketRequest(
                     secure: true, host: "a", port: 1, path: "/", headers: ["Sec-WebSocket-Protocol": subprotocols]))
@@ -89,7 +89,7 @@ import Testing
             WebSocketRequest(secure: true, host: "a/?token=S3CRET", port: 1, path: "/"),
         ]
         let messages = requests.compactMap { request in
-            #expect(throws: WebSocketFailure.self) { try UpgradeRequest(request) }?.message
+            #expect(throws: TransportError.self) { try UpgradeRequest(request) }?.message
         }
         #expect(
             messages == [

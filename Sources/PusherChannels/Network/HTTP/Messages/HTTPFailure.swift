@@ -3,23 +3,23 @@ import Foundation
 /// The reason why a request has no response, and Foundation's code for it.
 struct HTTPFailure: Error, Equatable, Sendable {
     let code: URLError.Code
-    let failure: WebSocketFailure
+    let failure: TransportError
     /// Indicates whether no connection got the request, which means that nobody can have carried it out.
     private(set) var isUnsent = false
 
-    init(_ code: URLError.Code, _ failure: WebSocketFailure) {
+    init(_ code: URLError.Code, _ failure: TransportError) {
         self.code = code
         self.failure = failure
     }
 
     /// Creates a failure with Foundation's code for its kind.
-    init(_ failure: WebSocketFailure) {
+    init(_ failure: TransportError) {
         self.init(failure.kind.urlErrorCode, failure)
     }
 
     /// Creates the failure for a peer's response that can't be accepted.
     init(_ problem: ResponseReader.Problem, of peer: String) {
-        let failure = WebSocketFailure(.protocolViolation, "\(peer) doesn't answer as it should: \(problem.description)")
+        let failure = TransportError(.protocolViolation, "\(peer) doesn't answer as it should: \(problem.description)")
         if case .tooLong = problem {
             self.init(.dataLengthExceedsMaximum, failure)
         } else {
@@ -50,15 +50,15 @@ extension URLError {
     var isOfUnsentRequest: Bool { userInfo[HTTPFailure.isUnsentKey] as? Bool ?? false }
 }
 
-extension WebSocketFailure {
+extension TransportError {
     /// Returns the failure behind an error of a ``NetworkHTTPSession``; `nil` for any other error.
     public init?(_ error: URLError) {
-        guard let failure = error.userInfo[NSUnderlyingErrorKey] as? WebSocketFailure else { return nil }
+        guard let failure = error.userInfo[NSUnderlyingErrorKey] as? TransportError else { return nil }
         self = failure
     }
 }
 
-extension WebSocketFailure.Kind {
+extension TransportError.Kind {
     fileprivate var urlErrorCode: URLError.Code {
         switch self {
         case .hostNotFound: .cannotFindHost

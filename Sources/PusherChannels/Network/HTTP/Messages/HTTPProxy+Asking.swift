@@ -9,7 +9,7 @@ extension HTTPProxy {
     }
 
     /// Returns the failure to report for a response that the proxy itself gives.
-    func refusal(_ status: Int, to request: String) -> WebSocketFailure {
+    func refusal(_ status: Int, to request: String) -> TransportError {
         let hint =
             switch (status, credentials) {
             case (407, nil): " (it wants credentials)"
@@ -18,7 +18,7 @@ extension HTTPProxy {
             case (407, _), (401, .some): " (it doesn't take the credentials)"
             default: ""
             }
-        return WebSocketFailure(.proxyRefused(status: status), "Proxy \(self) answered \(request) with HTTP \(status)\(hint)")
+        return TransportError(.proxyRefused(status: status), "Proxy \(self) answered \(request) with HTTP \(status)\(hint)")
     }
 }
 

@@ -102,7 +102,7 @@ struct HTTPRequest: Sendable {
     }
 
     private static func unusable(_ code: URLError.Code, _ message: String) -> HTTPFailure {
-        HTTPFailure(code, WebSocketFailure(.unsupported, message))
+        HTTPFailure(code, TransportError(.unsupported, message))
     }
 
     /// Returns a name in a form for logs, because it may have been made to look like more than one line.

@@ -16,7 +16,7 @@ extension HTTPResponse {
         }
         guard let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: values) else {
             let message = "\(endpoint) answered with HTTP \(status), of which Foundation makes no response"
-            return .failure(HTTPFailure(WebSocketFailure(.protocolViolation, message)))
+            return .failure(HTTPFailure(TransportError(.protocolViolation, message)))
         }
         return .success((Data(body), response))
     }

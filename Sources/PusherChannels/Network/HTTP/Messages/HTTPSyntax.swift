@@ -38,12 +38,12 @@ package enum HTTPSyntax {
     }
 
     /// Throws if an endpoint can't be connected to: a port of more than 16 bits would be truncated to another one.
-    static func checkEndpoint(host: String, port: Int) throws(WebSocketFailure) {
+    static func checkEndpoint(host: String, port: Int) throws(TransportError) {
         guard isHost(host) else {
-            throw WebSocketFailure(.unsupported, noHost(host))
+            throw TransportError(.unsupported, noHost(host))
         }
         guard (1...65535).contains(port) else {
-            throw WebSocketFailure(.unsupported, "\(port) is not a TCP port")
+            throw TransportError(.unsupported, "\(port) is not a TCP port")
         }
     }
 

@@ -39,7 +39,7 @@ final class ConnectionPool {
     func withdraw(_ exchange: HTTPExchange, _ failure: HTTPFailure) {
         if let connection = connections.first(where: { $0.exchange === exchange }) {
             connection.close()
-        } else if !exchange.isOver {
+        } else if !exchange.isFinished {
             ended += 1
         }
         exchange.end(.failure(failure))
@@ -88,7 +88,7 @@ final class ConnectionPool {
     }
 
     private func forgetEnded() {
-        let others = waiting.filter { !$0.isOver }
+        let others = waiting.filter { !$0.isFinished }
         waiting = Deque()
         waiting.append(contentsOf: others)
         ended = 0
@@ -98,7 +98,7 @@ final class ConnectionPool {
         guard !isServing else { return }
         isServing = true
         while let exchange = waiting.first {
-            if exchange.isOver {
+            if exchange.isFinished {
                 waiting.popFirst()
                 ended -= 1
             } else if let connection = connection(for: exchange) {

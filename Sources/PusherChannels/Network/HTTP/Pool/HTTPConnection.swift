@@ -133,7 +133,7 @@ final class HTTPConnection: ByteStreamOwner {
             return finish(exchange, response, on: stream, reuse: nil)
         }
         let text = reader.hasBegun ? "in the middle of its answer" : "before it answered"
-        fail(exchange, HTTPFailure(WebSocketFailure(.connectionLost, "\(route.peer) hung up \(text)\(end.explanation)")))
+        fail(exchange, HTTPFailure(TransportError(.connectionLost, "\(route.peer) hung up \(text)\(end.explanation)")))
     }
 
     private func finish(_ exchange: HTTPExchange, _ response: HTTPResponse, on stream: ByteStream, reuse: Duration?) {

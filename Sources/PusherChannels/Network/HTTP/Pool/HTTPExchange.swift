@@ -21,7 +21,7 @@ final class HTTPExchange {
     }
 
     /// Indicates whether the outcome was reported.
-    var isOver: Bool { completion == nil }
+    var isFinished: Bool { completion == nil }
 
     /// Starts the time limit for the whole request.
     func setDeadline(_ action: @escaping () -> Void) {

@@ -12,7 +12,7 @@ import FoundationNetworking
 /// it is idempotent or wasn't sent whole; other requests, such as POST, may have been carried out, and fail with
 /// `networkConnectionLost`. All the time that a request takes counts for its `timeoutInterval`. Bodies have 16 MiB at most.
 ///
-/// Errors are `URLError`s that say what happened, and to whom; ``WebSocketFailure/init(_:)`` returns the failure behind one. A
+/// Errors are `URLError`s that say what happened, and to whom; ``TransportError/init(_:)`` returns the failure behind one. A
 /// session may be used from any thread. Completion handlers are called on the loop's thread; one that blocks holds up everything
 /// that the loop serves. Those of bodies with more than 16 KiB, which may take long to read, are called on another thread, one
 /// after the other.
@@ -65,7 +65,7 @@ public final class NetworkHTTPSession: RoutedHTTPSession {
         return NetworkHTTPTask(
             key: key, loop: pool.loop,
             cancelled: { _ in
-                let failure = WebSocketFailure(.cancelled, "The request was cancelled before it began")
+                let failure = TransportError(.cancelled, "The request was cancelled before it began")
                 Self.hand(over: .failure(HTTPFailure(failure)), to: completionHandler)
             },
             started: { [tls, proxy, pool] loop in
@@ -75,12 +75,12 @@ public final class NetworkHTTPSession: RoutedHTTPSession {
                     loop.service(HTTPClient.self).start(request, key: key, over: pool, tls: tls, proxy: proxy) { result in
                         // Kept until here, so that connections aren't closed under a request whose session is gone.
                         withExtendedLifetime(pool) {}
-                        let handOver = { @Sendable in
+                        let deliver = { @Sendable in
                             let result = result.flatMap { $0.result(of: request.url, endpoint: request.endpoint) }
                             Self.hand(over: result, to: completionHandler)
                         }
                         let size = (try? result.get())?.body.count ?? 0
-                        if size > Self.largeSize { performElsewhere(handOver) } else { handOver() }
+                        if size > Self.largeSize { performElsewhere(deliver) } else { deliver() }
                     }
                 case .failure(let failure):
                     Self.hand(over: .failure(failure), to: completionHandler)
@@ -107,14 +107,14 @@ public final class NetworkHTTPTask: HTTPTask {
         let cancel: NetworkLoop.Command
     }
 
-    private let key: ConnectionKey
+    private let key: LoopKey
     private let loop: NetworkLoop
     /// Commands are posted under this lock, which keeps them in order. Its values are released outside, because users' objects go
     /// with them.
     private let prepared: Locked<Prepared?>
 
     init(
-        key: ConnectionKey, loop: NetworkLoop, cancelled: @escaping NetworkLoop.Command,
+        key: LoopKey, loop: NetworkLoop, cancelled: @escaping NetworkLoop.Command,
         started: @escaping NetworkLoop.Command
     ) {
         self.key = key
@@ -145,7 +145,7 @@ public final class NetworkHTTPTask: HTTPTask {
 
 /// Connections that sessions share; closed when nobody holds this any more.
 final class SharedConnections: Sendable {
-    let key: ConnectionKey
+    let key: LoopKey
     let loop: NetworkLoop
     let resolve: AddressResolver.Resolve
 
