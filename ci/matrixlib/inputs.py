@@ -3,27 +3,26 @@
 import contextlib
 import fnmatch
 import functools
+import glob
 import hashlib
+import json
 import os
 import platform
-import re
 
-from .problems import regular
 from .processes import said
-
-BY_PATH = re.compile(r'\.package\([^)]*?\bpath:\s*"([^"]+)"')
 
 
 def listed(project):
-    """Returns, by path, whether git tracks each file that it knows or would add, and the folders for which git can't say that.
+    """Returns, by path, whether git tracks each file that it knows or would add, or that SwiftPM compiles; and by folder the command that
+    fails to say that.
 
-    Includes the files of packages that this one depends on by path, but not those that ci/matrix writes.
+    Includes the files of packages that this one depends on by path, and of folders that links lead to, but not those that ci/matrix writes.
     """
-    found, failed, folders = {}, [], [os.path.realpath(project)]
+    found, failed, folders = {}, {}, [os.path.realpath(project)]
     for folder in folders:  # The list may grow meanwhile.
-        names = said("git", "ls-files", "-coz", "--exclude-standard", cwd=folder)
-        if names is None:
-            failed.append(folder)
+        command = ("git", "-C", folder, "ls-files", "-coz", "--exclude-standard")
+        if (names := said(*command)) is None:
+            failed[folder] = command
             continue
         tracked = said("git", "ls-files", "-z", "--recurse-submodules", cwd=folder) or said("git", "ls-files", "-z", cwd=folder) or ""
         tracked = set(tracked.split("\0")) - {""}
@@ -34,18 +33,55 @@ def listed(project):
         for name in sorted(names):
             path = os.path.normpath(os.path.join(folder, name))  # The name of a repository in this one ends with a slash.
             found[path] = found.get(path, False) or name in tracked
-        with contextlib.suppress(OSError):
-            with regular(os.path.join(folder, "Package.swift")) as manifest:
-                beside = {os.path.realpath(os.path.join(folder, path)) for path in BY_PATH.findall(manifest.read())}
-            folders += sorted(path for path in beside if path not in folders and os.path.isdir(path))
+        links = {os.path.realpath(path) for path in found if os.path.islink(path) and os.path.isdir(path)}
+        beside = {path for path in links if not any(path == known or path.startswith(f"{known}/") for known in folders)}
+        if manifests := glob.glob(os.path.join(glob.escape(folder), "Package*.swift")):
+            # Not in its .build, for which it would wait while somebody builds there.
+            command = ("swift", "package", "--package-path", folder, "--scratch-path", os.path.join(folders[0], ".ci/describe"), "describe", "--type", "json")
+            if (package := described(command, tuple((name, os.stat(name).st_mtime_ns) for name in sorted(manifests)))) is None:
+                failed[folder] = command
+            else:
+                beside |= {os.path.realpath(path) for path in package[0] if os.path.isdir(path)}
+                for path in package[1]:
+                    found.setdefault(path, False)
+        folders += sorted(beside - set(folders))
     # Checked for all folders, because one of them may contain another.
     ours = tuple(os.path.join(folder, ".ci", "") for folder in folders)
     return {path: tracked for path, tracked in found.items() if not path.startswith(ours)}, failed
 
 
 @functools.cache
+def described(command, _):
+    """Returns a package's packages by path and the files that it is made of, as SwiftPM describes them, until a manifest changes."""
+    try:
+        package = json.loads(said(*command) or "")
+        files = []
+        for target in package["targets"]:
+            folder = os.path.join(package["path"], target["path"])
+            swift = target["module_type"] in ("SwiftTarget", "PluginTarget")
+            parts = target["sources"] if swift else [""]  # Others have headers, too.
+            files += [file for part in (*parts, *(resource["path"] for resource in target.get("resources", ()))) for file in below(os.path.join(folder, part))]
+        return [other["path"] for other in package["dependencies"] if other["type"] == "fileSystem"], files
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def below(top):
+    """Yields a file, or the files below a folder, through links, too, each folder once, and without hidden ones."""
+    seen, folders = set(), [os.path.normpath(top)]
+    if not os.path.isdir(top):
+        yield folders.pop()
+    for folder in folders:
+        if (real := os.path.realpath(folder)) not in seen:
+            seen.add(real)
+            shown = [entry for entry in os.scandir(folder) if not entry.name.startswith(".")]
+            folders += [entry.path for entry in shown if entry.is_dir()]
+            yield from (entry.path for entry in shown if not entry.is_dir())
+
+
+@functools.cache
 def files(project):
-    """Returns a digest of each file's content, by its path relative to the project; None if git can't say which files there are."""
+    """Returns a digest of each file's content, by its path relative to the project; None if that can't be said of all."""
     (paths, failed), found = listed(project), {}
     for path in paths if not failed else ():
         with contextlib.suppress(OSError):  # The file may be another user's, or gone by now.
@@ -76,7 +112,7 @@ def tools(project):
 
 def forget():
     """Forgets what is cached, so that the next call looks again."""
-    for known in (files, tools):
+    for known in (described, files, tools):
         known.cache_clear()
 
 

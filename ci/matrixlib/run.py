@@ -1,6 +1,7 @@
 """`ci/matrix run`: from the chosen cells to the last line."""
 
 import os
+import shlex
 import sys
 import threading
 
@@ -41,8 +42,8 @@ def run(options, cells, places):
     screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
     screen.verbose = options.verbose
     if leaves_out and inputs.files(project) is None:
-        folder = next(iter(inputs.listed(project)[1]), project)
-        print(f"ci/matrix: git can't say which files there are (git -C {folder} status says why), so --changed runs all of them")
+        for command in inputs.listed(project)[1].values():
+            print(f"ci/matrix: --changed runs all of them, because this fails, which says what their files are: {shlex.join(command)}")
     for cell in cells if leaves_out else ():
         for glob in inputs.unmatched(project, cell) if inputs.files(project) is not None else ():
             print(f"ci/matrix: {cell.id}: no file below the project's folder fits '{glob}' of its inputs, so that --changed doesn't leave it out")

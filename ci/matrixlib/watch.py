@@ -18,8 +18,9 @@ PAUSE = 0.3
 def stamps(project):
     """Returns when each file was last written, without those that are gone, and without packages by path that git doesn't know."""
     files, failed = listed(project)
-    if (folder := os.path.realpath(project)) in failed:
-        raise Problem(f"--watch looks at what git tracks, and git can't say that of {folder}: {fault('git', 'ls-files', cwd=folder)}")
+    folder = os.path.realpath(project)
+    if (command := failed.get(folder, [""]))[0] == "git":
+        raise Problem(f"--watch looks at what git tracks, and git can't say that of {folder}: {fault(*command)}")
     found = {}
     for path in files:
         with contextlib.suppress(OSError):

@@ -1,7 +1,13 @@
 """Tests what `--changed` takes for a change: everything that a cell's result depends on, and everything that can't be known."""
 
+import os
+import pathlib
+import shutil
 import subprocess
+import tempfile
+import time
 import tracemalloc
+import unittest
 
 from support import ProjectCase
 from test_run import cell
@@ -10,7 +16,7 @@ from test_tests import CELL
 AS_SOMEBODY = ["git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.com", "-c", "protocol.file.allow=always"]
 
 
-class ChangedCase(ProjectCase):
+class ChangingCase(ProjectCase):
     def setUp(self):
         super().setUp()
         self.git("init", "-q")
@@ -30,7 +36,7 @@ class ChangedCase(ProjectCase):
         """Asserts that another content of this file makes the cell run again, but only once."""
         self.ran()
         self.assertEqual(self.ran(), "unchanged")
-        (self.project / name).write_text("another\n")
+        (self.project / name).write_text(f"another than {time.monotonic()}\n")
         self.assertEqual([self.ran(), self.ran()], ["passed", "unchanged"])
 
     def repository(self, name):
@@ -41,6 +47,8 @@ class ChangedCase(ProjectCase):
         self.git("add", ".", folder=name)
         self.git("commit", "-qm", "x", folder=name)
 
+
+class ChangedCase(ChangingCase):
     def test_what_is_unchanged_keeps_what_its_last_run_said(self):
         self.cells(CELL.format(retries=0, timeout=30) + cell("b"))
         tests = {"FAKE_TESTS": "one=pass two=pass"}
@@ -130,27 +138,94 @@ class ChangedCase(ProjectCase):
         self.git("submodule", "add", str(self.project / "beside"), "sub")
         self.assert_counts("sub/A.swift")
 
+    def test_packages_of_the_system_count(self):
+        self.program("dpkg-query", f"#!/bin/sh\ncat {self.project}/there\n")
+        self.assert_counts("there")
+
+
+@unittest.skipUnless(shutil.which("swift"), "there is no Swift")
+class PackageCase(ChangingCase):
+    """What a package is made of is asked of the real SwiftPM, since a manifest is a program."""
+
+    def setUp(self):
+        super().setUp()
+        (self.programs / "swift").unlink()
+        outside = tempfile.TemporaryDirectory(prefix="matrix-tests.")
+        self.addCleanup(outside.cleanup)
+        self.outside = pathlib.Path(os.path.realpath(outside.name))
+
+    def package(self, folder, *dependencies, file="Package.swift", before="", targets=""):
+        """Writes a manifest, with a package that it depends on in each expression."""
+        (folder / "Sources/Made").mkdir(parents=True, exist_ok=True)
+        (folder / "Sources/Made/Made.swift").touch()
+        (folder / file).write_text(f"""// swift-tools-version:5.9
+import PackageDescription
+{before}
+let package = Package(name: "Made", dependencies: [{', '.join(dependencies)}], targets: [.target(name: "Made"{targets})])
+""")
+
     def test_packages_by_path_count_and_theirs(self):
         for name in ("beside", "beside/next"):
             self.repository(name)
-        (self.project / "Package.swift").write_text('dependencies: [\n    .package(\n        name: "b", path: "beside"),\n    .package(path: "gone")]\n')
-        (self.project / "beside/Package.swift").write_text('let x = [Package.Dependency.package(url: "u"), .package(path: "next"), .package(path: "..")]\n')
+        self.package(self.project, '.package(name: "b", path: "beside")', '.package(path: "gone")')
+        self.package(self.project / "beside", '.package(url: "https://example.com/u", from: "1.0.0")', '.package(path: "next")', '.package(path: "..")')
         for name in ("beside/A.swift", "beside/next/A.swift", "beside/next/Package.resolved"):
             self.assert_counts(name)
 
-    def test_a_package_by_path_that_git_does_not_know_leaves_nothing_out(self):
-        (self.project / "Package.swift").write_text('.package(path: "/")')
+    def test_a_package_by_path_counts_however_the_manifest_writes_it(self):
+        self.repository("beside")
+        self.package(self.project, ".package(path: place)", before='let place = "beside"')
+        self.assert_counts("beside/A.swift")
+        self.package(self.project, ".package( // beside :)\n path: \"beside\")")
+        self.assert_counts("beside/A.swift")
+
+    def test_a_manifest_for_one_version_of_swift_counts(self):
+        self.repository("beside")
+        self.package(self.project)
+        self.package(self.project, '.package(path: "beside")', file="Package@swift-6.swift")
+        self.assert_counts("beside/A.swift")
+
+    def test_sources_behind_a_link_and_those_that_git_ignores_count(self):
+        self.package(self.project, targets=', resources: [.copy("Texts")]')
+        (self.outside / "B.swift").touch()
+        subprocess.run(["git", "init", "-q", str(self.outside)], check=True)
+        made = self.project / "Sources/Made"
+        (made / "Linked").symlink_to(self.outside)
+        (made / "Texts").mkdir()
+        (self.project / ".gitignore").write_text(".ci/\nIgnored.swift\nTexts/\n")
+        for name in ("Ignored.swift", "Texts/text"):
+            (made / name).touch()
+            self.assert_counts(f"Sources/Made/{name}")
+        self.assert_counts(self.outside / "B.swift")
+
+    def test_headers_that_git_ignores_count(self):
+        self.package(self.project)
+        made = self.project / "Sources/Made"
+        (made / "Made.swift").rename(made / "made.c")
+        (made / "include").mkdir()
+        (made / "include/made.h").touch()
+        (self.project / ".gitignore").write_text(".ci/\n*.h\n")
+        self.assert_counts("Sources/Made/include/made.h")
+
+    def test_what_a_link_outside_of_the_sources_leads_to_counts(self):
+        (self.project / "shared").symlink_to(self.outside)
+        self.assertEqual([self.ran(), self.ran()], ["passed", "passed"], "git can't say what is there")
+        subprocess.run(["git", "init", "-q", str(self.outside)], check=True)
+        (self.outside / "text").touch()
+        self.assert_counts(self.outside / "text")
+
+    def test_a_package_that_neither_git_nor_swiftpm_can_describe_leaves_nothing_out(self):
+        self.package(self.project, '.package(path: "/")')
         self.assertEqual([self.ran(), self.ran()], ["passed", "passed"])
-        self.assertIn("(git -C / status says why)", self.matrix("run", "a", "--changed")[1])
+        self.assertIn("this fails, which says what their files are: git -C / ls-files", self.matrix("run", "a", "--changed")[1])
+        self.package(self.project, before="let wrong: Int = 1.5")
+        self.assertEqual([self.ran(), self.ran()], ["passed", "passed"])
+        self.assertIn(f"swift package --package-path {self.project} ", self.matrix("run", "a", "--changed")[1])
 
     def test_what_a_run_writes_is_no_change_of_a_package_by_path_around_it(self):
         (self.project / ".gitignore").unlink()
         self.project /= "Ex"
         (self.project / "ci").mkdir(parents=True)
-        (self.project / "Package.swift").write_text('.package(path: "..")')
+        self.package(self.project, '.package(path: "..")')
         self.cells(cell("a"))
         self.assert_counts("../A.swift")
-
-    def test_packages_of_the_system_count(self):
-        self.program("dpkg-query", f"#!/bin/sh\ncat {self.project}/there\n")
-        self.assert_counts("there")

@@ -136,7 +136,7 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
         for _ in range(2):
             code, said = self.matrix("run", "a", "--changed", GIT_CEILING_DIRECTORIES=str(self.project.parent))
             self.assertEqual((code, last_line(said)), (0, "1 passed, 0 failed, 0 skipped"))
-            self.assertIn("git can't say which files there are", said)
+            self.assertIn("this fails, which says what their files are: git -C", said)
 
     def test_output_is_shown_as_it_comes(self):
         self.cells(cell("a", "echo one; echo two; printf three") + cell("b"))
