@@ -18,6 +18,8 @@ PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_]+)\}")
 STEP_KINDS = {"check": 1, "test": 1, "build": 3, "setup": 4}
 STEP_NAME = re.compile(r"\w[\w.-]*")
 ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
+# What hosts take for the name of a job and, with a word before it, of the files that it leaves.
+JOB = re.compile(r"[A-Za-z0-9][\w. -]{0,99}", re.ASCII)
 # The name of each type of value, and an example.
 WRITTEN = {str: ("a text", '"…"'), list: ("a list", '["…"]'), int: ("a whole number", "5"), bool: ("true or false", "true"), dict: ("a table", "{ … }")}
 LEAST, FILLED = {"timeout": 1, "retries": 0}, {"run", "steps", "labels"}
@@ -179,6 +181,8 @@ class Reader:
             self.fail(where, "'what' has a line break: it is said in one line")
         if not ID.fullmatch(values["id"]):
             self.fail(where, "an id is made of lower-case letters, digits, '-' and '.'")
+        if not JOB.fullmatch(values.get("job", "a")):
+            self.fail(where, "a job's name is made of at most a hundred ASCII letters, digits, spaces and ._-, and begins with one of the first two")
         for label in values.setdefault("labels", ["full"]):
             self.one_of(LABELS, where, "label", label)
         for axis, value in values.get("axes", {}).items():
@@ -273,8 +277,10 @@ def instead(project):
     """Returns what to do if a folder has no cells."""
     if not project.is_dir():
         return "there is no such folder either"
-    above = next((folder for folder in project.parents if (folder / "ci/cells.toml").exists()), None)
-    return f"the nearest is {above}'s: {program(above)}" if above else f"{program(project)} init writes a first one for a Swift package"
+    if above := next((folder for folder in project.parents if (folder / "ci/cells.toml").exists()), None):
+        return f"the nearest is {above}'s: {program(above)}"
+    package = (project / "Package.swift").exists()
+    return f"{program(project)} init writes a first one" if package else "init writes a first one for a Swift package, and this is none"
 
 
 def named_after(command):

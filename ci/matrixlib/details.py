@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shlex
 
 from . import diagnosis, testlog
@@ -14,7 +15,7 @@ def lines(places, options, result):
         shown += [f"    {step.name}: {note}" for note in step.notes if not note.startswith("built for ")]
         if step.status not in ("passed", "interrupted"):
             log = diagnosis.read(places.project / step.log)
-            shown += [f"    | {diagnosis.shown(line)}" for line in diagnosis.excerpt(log, step.tests)]
+            shown += [f"    | {diagnosis.shown(line)}" for line in diagnosis.excerpt(log, step)]
             shown.append(f"    log: {step.log if called_in(places.project) else places.project / step.log}")
     if result.status in ("failed", "flaky"):
         shown.append(again(places, options, result, next(iter(result.failed_steps), None)))
@@ -43,27 +44,33 @@ def again(places, options, result, step=None):
     return f"    again: {places.program} run {shlex.join([result.id, *words])}"
 
 
-def escaped(text):
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+def escaped(text, others=""):
+    """Returns a text as a command of GitHub's takes it, whose properties have other characters that mean something."""
+    return re.sub(f"[%\r\n{others}]", lambda match: f"%{ord(match[0]):02X}", text)
+
+
+def annotation(level, message, **properties):
+    words = ",".join(f"{name}={escaped(str(value), ',:')}" for name, value in properties.items())
+    return f"::{level} {words}::{escaped(message)}"
 
 
 def annotations(places, result):
     """Returns lines that GitHub shows beside the code; it knows files by their paths in the repository."""
     root = os.path.realpath(os.environ.get("GITHUB_WORKSPACE") or places.project)
     level = "warning" if result.status == "flaky" else "error"
-    found = [f"::error title={result.id}::{escaped(result.why)}"] if result.status == "failed" and not result.steps else []
+    found = [annotation("error", result.why, title=result.id)] if result.status == "failed" and not result.steps else []
     for step in result.steps:
         if step.status == "passed":
             continue
-        errors = diagnosis.compile_errors(diagnosis.plain(diagnosis.read(places.project / step.log)))
+        errors = diagnosis.errors_of(diagnosis.read(places.project / step.log), step)
         errors += [(test.file, test.line, f"{test.status}: {test.name}: {' '.join(test.messages)}") for test in step.tests
                    if test.status in ("failed", "flaky") and test.file]
         for file, line, message in errors[:10]:
             place = os.path.relpath(places.project / file, root)
             file = file if place.startswith("../") else place
-            found.append(f"::{level} file={file},line={line},title={result.id}::{escaped(message)}")
+            found.append(annotation(level, message, file=file, line=line, title=result.id))
         if not errors:
-            found.append(f"::{level} title={result.id}::{escaped(f'{step.name}: {step.why}')}")
+            found.append(annotation(level, f"{step.name}: {step.why}", title=result.id))
     return found
 
 

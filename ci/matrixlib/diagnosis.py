@@ -5,14 +5,15 @@ import re
 
 from .problems import in_words, regular
 
+# The worst first: of several, it is the cause that is named. An empty text is replaced by what the report itself calls it.
 SANITIZERS = {
-    "a data race": re.compile(r"^WARNING: ThreadSanitizer: .*\brace\b"),
-    "a fault that the thread sanitizer found": re.compile(r"^(WARNING|ERROR|FATAL): ThreadSanitizer"),
-    "a leak": re.compile(r"ERROR: LeakSanitizer: detected memory leaks"),
-    "a fault that the address sanitizer found": re.compile(r"ERROR: AddressSanitizer"),
+    re.compile(r"ERROR: AddressSanitizer:? *(?:attempting )?(.*?)(?: on | in |:|$)"): "",
+    re.compile(r"^WARNING: ThreadSanitizer: .*\brace\b"): "a data race",
+    re.compile(r"^(?:WARNING|ERROR|FATAL): ThreadSanitizer"): "a fault that the thread sanitizer found",
+    re.compile(r"ERROR: LeakSanitizer: detected memory leaks"): "a leak",
 }
 COMPILER = re.compile(r"^(/.*?|[\w.+-]+/.*?):(\d+):\d+: error: (.*)$")
-SIGNAL = re.compile(r"error: Exited with unexpected signal code (\d+)|\*\*\* Signal (\d+)")
+SIGNAL = re.compile(r"error: (?:Process .* e|E)xited with unexpected signal code (\d+)|\*\*\* Signal (\d+)")
 # This may also be in a test's expectation, or in the output of a process that a test started.
 CRASH = re.compile(rf"{SIGNAL.pattern}|Fatal error: |Current stack trace|💣 Program crashed")
 CRASHED_THREAD = re.compile(r"^Thread \d+[^\n]* crashed:$(.*?)(?=^Thread \d|\Z)", re.MULTILINE | re.DOTALL)
@@ -25,7 +26,6 @@ COMPLAINT = re.compile(r"(error|warning): ")
 COLORS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 UNEXPECTED = re.compile(r"unexpected signal code 9\b")
-KILLED = "signal 9 (SIGKILL), which the kernel sends where memory is short"
 TAIL = 25
 # The bytes that are read of a log's beginning, and as many of its end: a step may print without end.
 READ = 4 << 20
@@ -63,17 +63,25 @@ def plain(text):
 
 
 def sanitizer(lines):
-    """Returns what a sanitizer found, and the index of the line in which its report begins."""
+    """Returns the worst that a sanitizer found, and the index of the line in which its report begins."""
+    found = {}
     for number, line in enumerate(lines):
-        for what, pattern in SANITIZERS.items() if "Sanitizer" in line else ():
-            if pattern.search(plain(line)):
-                return what, number
-    return None, 0
+        for pattern, called in SANITIZERS.items() if "Sanitizer" in line else ():
+            if match := pattern.search(plain(line)):
+                found.setdefault(pattern, (called or f"{match[1] or 'a fault'}, found by the address sanitizer", number))
+                break
+    return next((found[pattern] for pattern in SANITIZERS if pattern in found), (None, 0))
 
 
-def killed(code, log):
-    """Returns what SIGKILL means if a command got it, as its status, a shell's status, or SwiftPM's message about the tests says."""
-    return KILLED if code in (-9, 137) or UNEXPECTED.search(log) else None
+def killed(code, log, starved):
+    """Returns what SIGKILL means if a command got it, as its status, a shell's status, or SwiftPM's message about the tests says.
+
+    `starved` is the number of processes that the kernel ended for want of memory; None if it doesn't say.
+    """
+    if code not in (-9, 137) and not UNEXPECTED.search(log):
+        return ""
+    known = "for want of memory" if starved else "which something other than want of memory sent"
+    return f"signal 9 (SIGKILL), {'which the kernel sends where memory is short, or anybody' if starved is None else known}"
 
 
 def in_backtrace(log, tests):
@@ -111,11 +119,15 @@ def compile_errors(log):
     return list(dict.fromkeys((match[1], int(match[2]), match[3]) for match in found if match))
 
 
-def excerpt(log, tests=()):
+def errors_of(log, step):
+    """Returns the compiler's errors if they are why a step failed: tests that ran are proof of code that compiles, whatever they print."""
+    return [] if step.tests or step.finding or step.status == "crashed" else compile_errors(plain(log))
+
+
+def excerpt(log, step):
     """Returns the most useful lines: the compiler's errors, a sanitizer's report, what failing tests recorded, or else the last ones."""
-    log = plain(log)
-    lines = log.splitlines()
-    if errors := compile_errors(log):
+    lines, tests = plain(log).splitlines(), step.tests
+    if errors := errors_of(log, step):
         return [f"{file}:{line}: error: {message}" for file, line, message in errors[:10]]
     what, start = sanitizer(lines)
     if what:

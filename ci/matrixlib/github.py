@@ -1,11 +1,17 @@
 """The jobs of hosted runners: one for all cells that share a build folder, or that name the same job."""
 
+from .problems import Problem
+
+MOST = 256  # GitHub refuses a matrix of more jobs.
+
 
 def jobs(matrix, cells):
     """Yields the entries of a workflow's matrix."""
     found = {}
     for cell in cells:
         found.setdefault(cell.job, []).append(cell)
+    if len(found) > MOST:
+        raise Problem(f"{len(found)} hosted jobs, and a host takes {MOST}: cells with the same 'job' share one")
     for name, members in found.items():
         runner = matrix.runners[members[0].runner]
         yield {

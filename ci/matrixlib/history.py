@@ -4,6 +4,7 @@ import collections
 import contextlib
 import fcntl
 import json
+import math
 import time
 
 from .problems import naming, regular
@@ -13,7 +14,7 @@ from .results import write
 def known(entry):
     """Returns the values of an entry that have the right type; somebody may have edited the file."""
     kinds = {"status": str, "seconds": (int, float), "time": int, "inputs": str, "times": list}
-    return {key: value for key, value in dict(entry).items() if isinstance(value, kinds.get(key, ())) and value == value}  # Not a NaN.
+    return {key: value for key, value in dict(entry).items() if isinstance(value, kinds.get(key, ())) and (key not in ("seconds", "time") or math.isfinite(value))}
 
 
 class History:
@@ -35,7 +36,7 @@ class History:
 
     def times(self, name):
         """Returns how long the cell with this id took the last twenty times that it passed."""
-        return [value for value in self.cells.get(name, {}).get("times", []) if isinstance(value, (int, float))]
+        return [value for value in self.cells.get(name, {}).get("times", []) if isinstance(value, (int, float)) and math.isfinite(value)]
 
     def inputs(self, cell):
         """Returns a digest of what the result of the cell's last run depended on, if that run passed."""
@@ -72,5 +73,5 @@ class History:
             for line in lines:
                 with contextlib.suppress(ValueError, TypeError, KeyError):
                     entry = json.loads(line)
-                    counts[entry["test"]] += entry["cell"] == cell.id
+                    counts[str(entry["test"])] += entry["cell"] == cell.id
         return +counts

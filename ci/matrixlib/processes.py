@@ -30,7 +30,7 @@ class Ended:
     unkillable: tuple = ()
     running: tuple = ()  # if its time was up: what ran then, in words
     problem: int | None = None  # the errno of the reason why its output could not be written
-    starved: int = 0  # the number of processes that the kernel ended meanwhile because memory was short
+    starved: int | None = 0  # the number of processes that the kernel ended meanwhile because memory was short; None if it doesn't say
 
 
 @contextlib.contextmanager
@@ -58,12 +58,12 @@ def own_cgroup(groups=pathlib.Path("/sys/fs/cgroup"), own=pathlib.Path("/proc/se
 
 
 def ended_for_memory(*places):
-    """Returns how many processes of this one's cgroup the kernel has ended because memory was short; 0 if that can't be read."""
+    """Returns how many processes of this one's cgroup the kernel has ended because memory was short; None if that can't be read."""
     try:
         events = (own_cgroup(*places) / "memory.events").read_text()
         return next(int(line.split()[1]) for line in events.splitlines() if line.startswith("oom_kill "))
     except (OSError, ValueError, StopIteration):
-        return 0
+        return None
 
 
 def end_rest(supervisor, temporary):
@@ -151,7 +151,7 @@ class Processes:
             finally:
                 with self._lock:
                     self._running.discard(process)
-        return Ended(**told, starved=ended_for_memory() - starved)
+        return Ended(**told, starved=None if starved is None else (ended_for_memory() or starved) - starved)
 
     def answer(self, process, deadline):
         """Returns what a supervisor says; nothing if it says nothing until the deadline."""

@@ -37,6 +37,7 @@ def run(options, cells, places):
     if options.install and (reason := install(cells, places.project)):
         print(f"ci/matrix: Debian packages could not be installed: {reason}")
         return INFRASTRUCTURE
+    places.mend(cells)
     forget()  # What was missing may be installed when --watch runs the cells again.
     processes = Processes()
     screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))

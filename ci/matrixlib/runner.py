@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import dataclasses
 import fcntl
 import math
 import threading
@@ -12,7 +13,7 @@ from .cells import STEP_KINDS
 from .diagnosis import plain, shown
 from .problems import in_words, naming, regular
 from .requirements import missing_of, on_ci
-from .results import CellResult, StepResult
+from .results import CellResult
 from .shell import command
 from .steps import StepRunner
 
@@ -25,7 +26,7 @@ class Runner:
         self.jobs, self.fail_fast, self.details = jobs, fail_fast, details
         self.unchanged = unchanged
         self.failed = None  # the first cell that failed
-        self._built = {}  # the builds of this run, by folder and command: the cell, and the seconds it took
+        self._built = {}  # the builds of this run, by folder and command: the cell, and how it ended
         self.shared = []  # the seconds of the builds that other cells needed, too
 
     def run(self, cells):
@@ -96,14 +97,14 @@ class Runner:
     def step(self, runner, cell, step):
         key = (cell.build, command(self.places, cell, step), str(cell.env | step.env))
         if step.kind == "build" and key in self._built:
-            owner, seconds = self._built[key]
-            self.shared.append(seconds)
-            return StepResult(step.name, step.kind, "passed", notes=[f"built for {owner}"])
+            owner, built = self._built[key]
+            self.shared.append(built.seconds)
+            return dataclasses.replace(built, name=step.name, seconds=0, log="" if built.status == "passed" else built.log, notes=[f"built for {owner}"])
         log = self.places.log(cell, step)
         self.screen.began_step(cell.id, step.name, log.relative_to(self.places.project))
         done = runner.run(cell, step)
-        if step.kind == "build" and done.status == "passed":
-            self._built[key] = (cell.id, done.seconds)
+        if step.kind == "build" and done.status in ("passed", "failed"):
+            self._built[key] = (cell.id, done)
         return done
 
     def shown(self, cell, log):
@@ -155,15 +156,15 @@ def number_in(text):
 def following(log, name, screen):
     """Shows the lines of a log as they come."""
     def follow():
-        waits, place, rest = True, 0, ""
+        waits, place, rest = True, 0, b""
         while waits:
             waits = not over.wait(0.2)
             with contextlib.suppress(OSError), regular(log) as file:
-                file.seek(place)
-                *lines, rest = (rest + file.read()).split("\n")
-                place = file.tell()
+                file.buffer.seek(place)
+                *lines, rest = (rest + file.buffer.read()).split(b"\n")  # Not as text: a letter may be written in two pieces.
+                place = file.buffer.tell()
                 for line in lines if waits or not rest else [*lines, rest]:  # The last line may not be complete.
-                    screen.say(f"{name} | {shown(plain(line))}")
+                    screen.say(f"{name} | {shown(plain(line.decode(errors='replace')))}")
 
     over = threading.Event()
     thread = threading.Thread(target=follow)

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-from .supervise import BY_ITSELF, KILLED, POLITELY
+from .supervise import BY_ITSELF, CLEANING, KILLED
 
 COLORS = {"passed": "32", "failed": "31", "flaky": "35", "skipped": "33", "unchanged": "33", "interrupted": "33"}
 
@@ -91,7 +91,7 @@ class Screen:
         left = self.expected({cell: now - since for cell, (_, since) in self.running.items()}, self.finished)
         estimate = f", about {clock(left)} left" if left is not None else ""
         if self.ending:
-            estimate = f", interrupted: waits for what runs to end, {math.ceil(BY_ITSELF + POLITELY + KILLED)} s at most"
+            estimate = f", interrupted: waits for what runs to end, {math.ceil(BY_ITSELF + CLEANING + KILLED)} s at most"
         return f"[{len(self.finished)}/{self.total}] {clock(now - self.began)}{estimate}  {running}"
 
     def _tick(self):

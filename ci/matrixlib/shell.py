@@ -4,9 +4,11 @@ import os
 import pathlib
 import shlex
 
+from . import testlog
 from .cells import PLACEHOLDER
 from .problems import Problem, program
 from .requirements import missing_of
+from .temporary import removed
 
 
 class Places:
@@ -39,6 +41,16 @@ class Places:
     def metrics(self, cell):
         return self.logs(cell) / "metrics"
 
+    def mend(self, cells):
+        """Removes what has taken the place of a folder, or of a file that a run leaves for the next one: it would be in the way of each."""
+        folders = [self.project / ".ci/cells", self.project / ".ci/logs", self.results]
+        folders += [place for cell in cells for place in (self.folder(cell), self.logs(cell))]
+        files = [self.flakes, *(self.results / name for name in ("history.json", "history.lock", "latest.json", "junit.xml"))]
+        files += [file for cell in cells for file in (self.folder(cell) / "lock", self.folder(cell) / "temporary", self.result(cell))]
+        for file in [*filter(os.path.lexists, [*folders, *files])]:
+            if not (os.path.isdir if file in folders else os.path.isfile)(file):
+                removed(str(file), print)
+
 
 def environment(places, cell):
     """Returns the variables of a cell's commands besides those of ci/matrix itself. The first is SwiftPM's build folder."""
@@ -57,6 +69,9 @@ def command(places, cell, step, attempt=0, tests=None):
     values = {
         "flags": shlex.join(cell.flags), "report": f"--experimental-event-stream-output {events}",
         "tests": step.tests if tests is None else shlex.join(tests), "folder": shlex.quote(str(places.folder(cell)))}
+    # In parallel, XCTest says how tests went only there, unless they failed; otherwise, it writes no such file.
+    if "--parallel" in f"{step.run} {values['flags']} {values['tests']}".split():
+        values["report"] += f" --xunit-output {shlex.quote(str(testlog.xunit(places.events(cell, step, attempt))))}"
     return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), step.run).strip()
 
 

@@ -6,7 +6,7 @@ from . import diagnosis, testlog
 from .problems import in_words
 from .results import StepResult
 from .shell import SHELL, command, environment, own
-from .verdict import judge, names, retriable, with_status
+from .verdict import Evidence, judge, names, retriable, with_status
 
 # More failures than this at once aren't flakes, and running each again would take long.
 RETRIED_AT_ONCE = 20
@@ -19,7 +19,7 @@ class StepRunner:
     def attempt(self, cell, step, number=0, tests=None):
         log, events = self.places.log(cell, step, number), self.places.events(cell, step, number)
         log.parent.mkdir(parents=True, exist_ok=True)
-        for file in (log, events):
+        for file in (log, events, testlog.xunit(events)):
             file.unlink(missing_ok=True)
         text = command(self.places, cell, step, number, tests)
         log.write_text(f"$ {text}\n", errors="surrogateescape")  # An argument may not be valid text.
@@ -44,7 +44,8 @@ class StepRunner:
             result.notes.append(f"the kernel ended {ended.starved} processes for want of memory meanwhile")
         if ended.unkillable:
             result.notes.append(f"processes that could not be ended: {', '.join(ended.unkillable)}")
-        judge(result, step, ended, diagnosis.plain(diagnosis.read(log)), found, self.places.project)
+        printed = diagnosis.plain(diagnosis.read(log))
+        judge(Evidence(result, step.reports_tests, step.timeout, ended, printed, found, str(self.places.project)))
         return result
 
     def run(self, cell, step):

@@ -24,8 +24,8 @@ else:
 
 SET_CHILD_SUBREAPER = 36
 Process = collections.namedtuple("Process", "pid parent group state name")
-# The seconds in which leftover processes may end: by themselves, after SIGTERM, after SIGKILL.
-BY_ITSELF, POLITELY, KILLED = 0.5, 1, 10
+# The seconds in which leftover processes may end: by themselves, after SIGTERM, what they start then to clean up, after SIGKILL.
+BY_ITSELF, POLITELY, CLEANING, KILLED = 0.5, 1, 5, 10
 
 
 def adopt_orphans():
@@ -114,20 +114,22 @@ def reap(command, status):
 
 def end_everything(command, status, known, output, cgroup):
     """Ends everything below this process, politely first; returns the command's status and what couldn't be ended."""
+    sent = set()
     for number, seconds in ((signal.SIGTERM, POLITELY), (signal.SIGKILL, KILLED)):
-        deadline, told = time.monotonic() + seconds, set()
-        while time.monotonic() < deadline:
+        began, told = time.monotonic(), set()
+        while time.monotonic() < began + seconds:
             status = reap(command, status)
             left = remaining(command, known)
             if not left and status is not None:
                 return status, {}
             if number == signal.SIGKILL:
                 write(cgroup, "cgroup.kill", "1")
-            for pid in left:
-                if pid not in told or number == signal.SIGKILL:
-                    told.add(pid)
-                    with contextlib.suppress(ProcessLookupError, PermissionError):
-                        os.kill(pid, number)
+            told = told or set(left)  # Not what they start when they are told, such as a trap's commands, which has time to end by itself.
+            seconds = CLEANING if number == signal.SIGTERM and left.keys() - told else seconds
+            for pid in left if number == signal.SIGKILL else told & left.keys() - sent:
+                sent.add(pid)
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
             output.wait(0.02)
     return status, remaining(command, known)
 

@@ -20,7 +20,8 @@ def folder(home, say):
     """Makes a folder, and removes it afterward, as well as those that earlier runs left: a file in `home`, the cell's folder, names them."""
     note, left = pathlib.Path(home) / "temporary", []
     with contextlib.suppress(FileNotFoundError), regular(note) as file:
-        left = [path for path in file.read().splitlines() if pathlib.Path(path).name.startswith(PREFIX) and not removed(path, say)]
+        ours = [path for path in file.read().split("\n") if re.fullmatch(rf"/[^\0]*/{re.escape(PREFIX)}[^/\0]+", path)]
+        left = [path for path in ours if not removed(path, say)]
     path = tempfile.mkdtemp(prefix=PREFIX)  # Not in `home`: it may contain sockets, whose paths have a hundred characters at most.
     try:
         with regular(note, "w") as file:

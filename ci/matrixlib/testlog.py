@@ -1,10 +1,10 @@
 """Finds out which tests ran and how each ended: Swift Testing's from its event stream, XCTest's from its output."""
 
-import collections
 import contextlib
 import json
 import pathlib
 import re
+import xml.etree.ElementTree as xml
 
 from .problems import regular
 from .results import Test
@@ -38,10 +38,10 @@ def swift_testing(stream):
         elif kind == "event" and failure(payload) and not outside:
             outside.append(f"an issue outside of any test: {' '.join(text(payload).split())[:200]}")
         over = over or kind == "event" and payload["kind"] == "runEnded"
-    return under_way(tests, began), outside + cut("Swift Testing", tests.values(), over)
+    return those_begun(tests, began), outside + cut("Swift Testing", tests.values(), over)
 
 
-def under_way(tests, began):
+def those_begun(tests, began):
     """Returns the tests without those that only waited for their turn, if others were running: all start at once, and then wait."""
     waiting = [name for name, test in tests.items() if test.status == "running" and name not in began]
     ran = [test for name, test in tests.items() if name not in waiting]
@@ -87,44 +87,64 @@ def short(name):
 
 
 def xctest(log):
-    """Returns the tests in a log. Each time that a name starts is a new test, because targets may have classes with the same name."""
-    tests, latest, messages, goes_on = [], {}, collections.defaultdict(list), None
-
-    def note(name):
-        if name in latest and (found := messages.pop(name, None)):
-            latest[name].file, latest[name].line = found[0][:2]
-            latest[name].messages = [text for _, _, text in found if text]
-
+    """Returns the tests in a log, and what is wrong beside them. Each time that a name starts is a new test, because targets may have
+    classes with the same name. Tests run one after the other: what looks like another one's beginning or end in the middle of one is only
+    printed by it, and so is what looks like a test outside of a run.
+    """
+    tests, runs, began, goes_on = [], [], 0, False
     for line in log:
-        if said := XCTEST_SAID.match(line):
-            found = messages[f"{said[4]}/{said[5]}"]
-            found += [[said[1], int(said[2]), text] for text in kept(found, said[6])]
-            goes_on = found[-1] if len(found) <= MOST else None
-        elif case := XCTEST.search(line):  # Even after output without a line break.
-            name = f"{case[1]}/{case[2]}"
-            if case[3] == "started" or name not in latest:
-                note(name)
-                latest[name] = Test(name, "running")
-                tests.append(latest[name])
-            if case[3] != "started":
-                latest[name].status, latest[name].seconds = case[3], float(case[4] or 0)
-            goes_on = None
-        elif goes_on and goes_on[2].count("\n") < LINES and len(goes_on[2]) < WIDTH:
-            goes_on[2] = f"{goes_on[2]}\n{line.rstrip()}"[:WIDTH]
-    for name in list(messages):
-        note(name)
-    return tests
+        case, test = XCTEST.search(line), tests[-1] if tests else None  # Even after output without a line break.
+        under_way, in_run = test and test.status == "running", runs and runs[-1] == "started"
+        if case and test and case[3] != "started" and test.name == f"{case[1]}/{case[2]}" and (under_way or in_run):
+            test.status, test.seconds = case[3], float(case[4] or 0)
+            del runs[began:]
+        elif run := XCTEST_RUN.search(line):
+            runs.append(run[1])
+        elif not under_way and not in_run:
+            continue
+        elif said := XCTEST_SAID.match(line):
+            if test and test.name == f"{said[4]}/{said[5]}":
+                test.file, test.line = (test.file, test.line) if test.file else (said[1], int(said[2]))
+                goes_on = len(test.messages) < MOST
+                test.messages += kept(test.messages, said[6])
+            continue
+        elif case and case[3] == "started" and in_run and (not under_way or began != len(runs)):
+            tests.append(Test(f"{case[1]}/{case[2]}", "running"))
+            began = len(runs)
+        elif goes_on and test.messages[-1].count("\n") < LINES and len(test.messages[-1]) < WIDTH:
+            test.messages[-1] = f"{test.messages[-1]}\n{line.rstrip()}"[:WIDTH]
+            continue
+        goes_on = False
+    for test in tests:
+        test.messages = [*filter(None, test.messages)]
+    return tests, cut("XCTest", tests, 2 * runs.count("started") <= len(runs))
+
+
+def xunit(stream):
+    """Returns the file in which XCTest says which tests ran in parallel; an event stream's name tells it."""
+    return stream.with_suffix(".xml")
+
+
+def parallel(file, printed):
+    """Returns the tests that an XML file of SwiftPM's has besides those that were printed, since only failing ones print in parallel."""
+    known = {test.name for test in printed}
+    try:
+        cases = xml.parse(file).iter("testcase")
+    except (OSError, xml.ParseError):  # Nothing ran in parallel, or not to its end.
+        return []
+    found = [Test(f"{case.get('classname', '').rpartition('.')[2]}/{case.get('name')}", "passed" if case.find("failure") is None else "failed",
+                  round(float(case.get("time", 0)), 3)) for case in cases]
+    return [test for test in found if test.name not in known]
 
 
 def read(stream, log, due):
     """Returns a step's tests, and what is wrong beside them, from its event stream and its log, line by line because both may be long."""
-    with lines(stream) as events, lines(log) as printed, lines(log) as again:
+    with lines(stream) as events, lines(log) as printed:
         tests, wrong = swift_testing(events)
         if not stream.exists():
             wrong = ["Swift Testing reported nothing: --disable-swift-testing leaves it out"] if due else []
-        runs = [run[1] for run in map(XCTEST_RUN.search, again) if run]
-        others = xctest(printed)
-        return others + tests, wrong + cut("XCTest", others, 2 * runs.count("started") <= len(runs))
+        others, missing = xctest(printed)
+        return others + parallel(xunit(stream), others) + tests, wrong + missing
 
 
 def cut(library, tests, over):

@@ -80,8 +80,15 @@ if arguments[0] == "build":
     print("/made/Up.swift:3:1: error: made up" if behaviors.get("build") == "fail" else "Build complete!")
     sys.exit(1 if behaviors.get("build") == "fail" else 0)
 
-if what := behaviors.get("xctest"):
-    print("Test Suite 'Selected tests' started at 2026-01-01 10:00:00.000\nTest Case 'Up.testA' started at 2026-01-01\nTest Case 'Up.testA' passed (0.1 seconds)")
+said = os.environ.get("FAKE_PRINTS", "")  # by a test, wherever it is printed
+if (what := behaviors.get("xctest")) == "parallel":
+    for number, name in enumerate(("testA", "testB"), 1):
+        print(f"[{number}/2] Testing Made.Up/{name}")
+    pathlib.Path(option("--xunit-output")).write_text("<testsuites><testsuite>" + "".join(
+        f'<testcase classname="Made.Up" name="{name}" time="0.1"></testcase>' for name in ("testA", "testB")) + "</testsuite></testsuites>")
+elif what:
+    print("Test Suite 'Selected tests' started at 2026-01-01 10:00:00.000\nTest Case 'Up.testA' started at 2026-01-01")
+    print(f"{said}\nTest Case 'Up.testA' passed (0.1 seconds)")
     if what != "cut":
         print("50 %Test Suite 'Selected tests' passed at 2026-01-01 10:00:00.000\n\t Executed 1 test, with 0 failures (0 unexpected) in 0.1 (0.1) seconds")
 if "early" in behaviors.values() or "--disable-swift-testing" in arguments:
@@ -90,6 +97,7 @@ stream = Stream(option("--experimental-event-stream-output"))
 stream.event("runStarted", None)
 chosen = {name: what for name, what in behaviors.items() if re.search(option("--filter") or "", f"Made.Up/{name}()/Up.swift:1:2")}
 results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "skip", "fail", "flaky", "namesakes", "crash", "hang", "exit", "waiting", "stop", "open", "killed", "record-and-exit", "leave", "late", "hidden", "not-alone", "cancel")]
+print(said)
 for what in behaviors.values():
     if what == "linger":
         os.system("sleep 1000 & wait")
@@ -101,6 +109,9 @@ for what in behaviors.values():
         sys.exit(66)
     if what == "words":
         print("it said: Fatal error: made up")
+    if what == "leak-and-use":
+        print("==1==ERROR: LeakSanitizer: detected memory leaks\n==2==ERROR: AddressSanitizer: heap-use-after-free on address 0x1\n    #0 0x55 in $s3two /made/A.swift:9:3")
+        sys.exit(1)
     if what == "leak":
         print("==1==ERROR: LeakSanitizer: detected memory leaks\nDirect leak of 16 bytes")
         sys.exit(23)

@@ -60,7 +60,24 @@ class HostileCase(ProjectCase):
     def test_a_history_that_is_a_folder(self):
         (self.project / ".ci/results/history.json").mkdir(parents=True)
         self.answered(0, "a", "list")
-        self.answered(4, "the results could not be written", "run", "a")
+        self.answered(0, "1 passed", "run", "a")
+
+    def test_a_damaged_file_of_an_earlier_run_is_in_no_later_ones_way(self):
+        self.answered(0, "1 passed", "run", "a")
+        for place in ("cells/a/temporary", "cells/a/lock", "logs/a", "logs", "cells/a", "results/history.json", "results/history.lock",
+                      "results/latest.json", "results/junit.xml", "results", "logs/a/result.json", "flakes.jsonl"):
+            file = self.project / ".ci" / place
+            for damage in (lambda: file.write_bytes(b"/tmp/ci-matrix.\0\n\xff"), lambda: (file / "x").mkdir(parents=True), lambda: file.symlink_to("gone")):
+                subprocess.run(["rm", "-rf", str(file)], check=True)
+                damage()
+                self.answered(0, "1 passed", "run", "a")
+
+    def test_a_history_with_times_without_end(self):
+        file = self.project / ".ci/results/history.json"
+        file.parent.mkdir(parents=True)
+        file.write_text('{"a": {"status": "passed", "time": 1, "seconds": 1e999, "times": [1e999, NaN, 1e999, 1e999, 1e999]}}')
+        for verb in ("list", "run", "explain"):
+            self.answered(0, "a", verb, "a")
 
     def test_what_is_no_report(self):
         file = self.project / "no.json"

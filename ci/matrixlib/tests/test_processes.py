@@ -173,7 +173,7 @@ class ProcessesCase(SpawningCase):
         (group / "memory.events").write_text("low 0\noom 3\noom_kill 2\n")
         (self.project / "own").write_text("0::/a.slice\n")
         self.assertEqual(ended_for_memory(self.project / "groups", self.project / "own"), 2)
-        self.assertEqual(ended_for_memory(self.project / "groups", self.project / "none"), 0)
+        self.assertEqual(ended_for_memory(self.project / "groups", self.project / "none"), None)
 
     def test_a_long_log_keeps_its_beginning_its_end_and_what_matters(self):
         from matrixlib import output

@@ -17,10 +17,16 @@ steps = [
 """
 
 
+def xctest(log):
+    """Returns the tests in the log of a run of XCTest."""
+    from matrixlib import testlog
+    return testlog.xctest(["Test Suite 'All tests' started at 2026-01-01 10:00:00.000\n", *log])[0]
+
+
 class RanCase(ProjectCase):
-    def ran(self, tests, *arguments, retries=2, timeout=30):
+    def ran(self, tests, *arguments, retries=2, timeout=30, **values):
         self.cells(CELL.format(retries=retries, timeout=timeout))
-        code, said = self.matrix("run", "a", *arguments, FAKE_TESTS=tests)
+        code, said = self.matrix("run", "a", *arguments, FAKE_TESTS=tests, **values)
         self.said = said
         return code, last_line(said)
 
@@ -151,9 +157,12 @@ class TestsCase(RanCase):
         self.assertEqual(self.ran("aa=open bb=open cc=record-and-exit")[0], 1)
         self.assertIn("test: the test process ended (exit, kill or crash) in the middle of Made.Up/cc(), Made.Up/aa(), Made.Up/bb()", self.said)
 
-    def test_a_test_process_that_got_sigkill_is_told(self):
-        self.assertEqual(self.ran("aa=killed")[0], 1)
-        self.assertIn("running: Made.Up/aa(); signal 9 (SIGKILL), which the kernel sends where memory is short", self.said)
+    def test_a_test_process_that_got_sigkill_is_told_and_what_of_its_cause_is_known(self):
+        for counts, words in (([0, 1], "for want of memory"), ([0, 0], "which something other than want of memory sent"),
+                              ([None, None], "which the kernel sends where memory is short, or anybody")):
+            with unittest.mock.patch("matrixlib.processes.ended_for_memory", side_effect=[0, 0, *counts]):
+                self.assertEqual(self.ran("aa=killed")[0], 1)
+            self.assertIn(f"running: Made.Up/aa(); signal 9 (SIGKILL), {words}", self.said)
 
     def test_what_a_sanitizer_found_is_named_and_not_retried_away(self):
         self.assertEqual(self.ran("one=pass x=race"), (1, "0 passed, 1 failed, 0 skipped"))
@@ -180,7 +189,7 @@ class TestsCase(RanCase):
         in_backtrace("Fatal error: made up\n" + "Thread 12 did a thing\n" * 100_000, [Test("Made.Up/one()", "running")])
 
     def test_of_a_test_that_fails_in_a_loop_the_first_messages_are_kept(self):
-        from matrixlib.testlog import swift_testing, xctest
+        from matrixlib.testlog import swift_testing
         events = [json.dumps({"kind": "test", "payload": {"kind": "function", "id": "A.b()/B.swift:1:2"}})]
         events += [json.dumps({"kind": "event", "payload": {
             "kind": "issueRecorded", "testID": "A.b()/B.swift:1:2", "issue": {}, "messages": [{"text": "x" * 30_000}]}})] * 1000
@@ -206,7 +215,7 @@ class TestsCase(RanCase):
         self.assertIn("<td>3, 1 skipped</td>", (self.project / "page.html").read_text())
 
     def test_xctest_is_read_from_what_it_prints(self):
-        from matrixlib.testlog import only, xctest
+        from matrixlib.testlog import only
         log = ("Test Case 'Some.testA' started at 2026-01-01\nTest Case 'Some.testA' passed (0.001 seconds)\n"
                "Test Case 'Some.testB' started at 2026-01-01\n/x/Y.swift:3: error: Some.testB : XCTAssertEqual failed\n"
                "Test Case 'Some.testB' failed (0.2 seconds)\nTest Case 'Some.testC' started at 2026-01-01\n")
@@ -217,7 +226,6 @@ class TestsCase(RanCase):
         self.assertEqual(only(found[1:2]), ["--filter", r"\.Some/testB$"])
 
     def test_a_message_of_an_xctest_is_kept_with_all_its_lines(self):
-        from matrixlib.testlog import xctest
         log = ("Test Case 'S.a' started at 1\n/x/Y.swift:3: error: S.a : failed - one\ntwo\n\nthree\n/x/Y.swift:4: error: S.a : failed - four\n"
                "Test Case 'S.a' failed (0.1 seconds)\nTest Suite 'S' failed at 2\n")
         (test,) = xctest(log.splitlines(keepends=True))
@@ -226,7 +234,6 @@ class TestsCase(RanCase):
         self.assertEqual(test.messages[0].count("\n"), 20)
 
     def test_why_an_xctest_was_skipped_is_kept(self):
-        from matrixlib.testlog import xctest
         log = ("Test Case 'S.a' started at 1\n/x/Y.swift:3: S.a : Test skipped - no network\nTest Case 'S.a' skipped (0.1 seconds)\n"
                "Test Case '-[M.S b]' started.\n/x/Y.swift:4: -[M.S b] : Test skipped: required true value but got false - so\n"
                "Test Case '-[M.S b]' skipped (0.1 seconds).\nTest Case 'S.c' started at 1\n/x/Y.swift:3: S.c : Test skipped\n"
@@ -235,19 +242,17 @@ class TestsCase(RanCase):
             ("skipped", ["no network"]), ("skipped", ["required true value but got false - so"]), ("skipped", [])])
 
     def test_of_two_xctests_of_one_name_each_has_its_own_end(self):
-        from matrixlib.testlog import xctest
         log = ("Test Case 'Some.testA' started at 2026-01-01\n/x/Y.swift:3: error: Some.testA : no\nTest Case 'Some.testA' failed (0.2 seconds)\n"
                "Test Case 'Some.testA' started at 2026-01-01\nTest Case 'Some.testA' passed (0.1 seconds)\n")
         self.assertEqual([(test.status, test.messages) for test in xctest(log.splitlines())], [("failed", ["no"]), ("passed", [])])
 
     def test_xctest_is_read_as_it_is_printed_on_a_mac_and_behind_what_has_no_end(self):
-        from matrixlib.testlog import xctest
         log = ("Test Case '-[Made.Some testA]' started.\nTest Case '-[Made.Some testA]' passed (0.001 seconds).\n"
                "Test Case '-[Made.Some testB]' started.\n/x/Y.swift:3: error: -[Made.Some testB] : XCTAssertEqual failed\n"
-               "Test Case '-[Made.Some testB]' failed (0.2 seconds).\nTest Case '-[Some testC]' started.\n"
+               "Test Case '-[Made.Some testB]' failed (0.2 seconds).\nTest Case '-[Some testC]' started.\nTest Case '-[Some testC]' skipped (0.5 seconds).\n"
                "50 %Test Case 'Some.testD' started at 2026-01-01\n100 %Test Case 'Some.testD' failed (0.25 seconds)\n"
                "It said \"Test Case 'Some.testD' passed (0.1 seconds)\", which is none.\n")
         found = xctest(log.splitlines(keepends=True))
         self.assertEqual([(test.name, test.status, test.seconds) for test in found],
-                         [("Some/testA", "passed", 0.001), ("Some/testB", "failed", 0.2), ("Some/testC", "running", 0), ("Some/testD", "failed", 0.25)])
+                         [("Some/testA", "passed", 0.001), ("Some/testB", "failed", 0.2), ("Some/testC", "skipped", 0.5), ("Some/testD", "failed", 0.25)])
         self.assertEqual((found[1].file, found[1].line, found[1].messages), ("/x/Y.swift", 3, ["XCTAssertEqual failed"]))
