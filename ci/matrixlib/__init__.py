@@ -1,1 +1,3 @@
-"""The parts of ci/matrix, one concern per file."""
+"""The cells of a Swift package, one concern per file."""
+
+__version__ = "1.0.0"

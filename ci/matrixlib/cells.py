@@ -6,7 +6,8 @@ import pathlib
 import re
 import tomllib
 
-from .problems import Problem, program, there_is_no
+from .archive import program
+from .problems import Problem, there_is_no
 from .requirements import KINDS as REQUIREMENTS, NAMED
 
 # The labels that each label selects: a merge must pass what every commit must pass, and more.
@@ -109,9 +110,9 @@ class Reader:
         if others := [name for name, item in values.items() if not isinstance(item, str)]:
             self.fail(where, f"the value of '{others[0]}' in 'env' is not a string")
         if "SWIFTPM_BUILD_DIR" in values:
-            self.fail(where, "'SWIFTPM_BUILD_DIR' is set by ci/matrix: 'build' names the cell in whose folder another one builds")
+            self.fail(where, "'SWIFTPM_BUILD_DIR' is set by the matrix: 'build' names the cell in whose folder another one builds")
         if own := {"TMPDIR", "CI_CELL", "CI_METRICS"} & values.keys():
-            self.fail(where, f"'{min(own)}' is set by ci/matrix")
+            self.fail(where, f"'{min(own)}' is set by the matrix")
         for name, value in values.items():
             if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
                 self.fail(where, f"'{name}' is no name of a variable")

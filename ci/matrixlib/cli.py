@@ -10,10 +10,11 @@ import re
 import shlex
 import sys
 
-from . import compare, describe, github, page, report, results
+from . import __version__, compare, describe, github, page, report, results
+from .archive import HOME, OUTER, PROGRAM, first
 from .cells import load
 from .history import History
-from .init import FIRST, HOME, init
+from .init import init
 from .problems import Problem, in_words, naming
 from .run import code, run
 from .screen import to_nowhere
@@ -22,8 +23,11 @@ from .shell import Places
 from .watch import watch
 
 def parser():
-    top = argparse.ArgumentParser(prog="ci/matrix", description=(FIRST / "help.txt").read_text(), formatter_class=argparse.RawDescriptionHelpFormatter)
-    top.add_argument("--project", type=pathlib.Path, metavar="DIR", help="the project's folder (default: the checkout that this ci/matrix is in)")
+    name = f"ci/{PROGRAM.name}" if HOME else PROGRAM.name
+    top = argparse.ArgumentParser(
+        prog=name, description=first("help.txt").replace("ci/matrix", name), formatter_class=argparse.RawDescriptionHelpFormatter)
+    top.add_argument("--version", action="version", version=__version__)
+    top.add_argument("--project", type=pathlib.Path, metavar="DIR", help="the project's folder (default: the one that this program is in, or else the nearest with cells)")
     commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare|init|completion")
 
     def selecting(name, what):
@@ -54,7 +58,7 @@ def parser():
     command.add_argument("--dry-run", action="store_true", help="print the commands")
     command.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write the results to a JSON file, too")
     commands.add_parser("explain", help="says everything about cells").add_argument("cell", help="an id or a glob")
-    commands.add_parser("init", help="writes a first cells.toml and a hosted workflow into the package that --project names")
+    commands.add_parser("init", help="writes a first cells.toml, a copy of this program and a hosted workflow into the package, or newer ones of the latter two")
     commands.add_parser("completion", help="prints what completes cells and options in a shell: eval \"$(ci/matrix completion)\"")
     selecting("github", "prints the matrix of the hosted jobs, for $GITHUB_OUTPUT")
     command = commands.add_parser("report", help="merges the results of runs; prints a table in Markdown")
@@ -98,7 +102,7 @@ def main(arguments):
             finally:  # Writing buffered output may fail: nobody reads it any more, or the disk is full.
                 sys.stdout.flush()
     except Problem as problem:
-        print(f"ci/matrix: {problem}", file=sys.stderr)
+        print(f"matrix: {problem}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         to_nowhere(sys.stdout)
@@ -106,10 +110,10 @@ def main(arguments):
     except OSError as error:
         if error.filename == output:
             to_nowhere(sys.stdout)
-        print(f"ci/matrix: {in_words(error)}", file=sys.stderr)
+        print(f"matrix: {in_words(error)}", file=sys.stderr)
         return 4
     except KeyboardInterrupt:
-        print("ci/matrix: interrupted", file=sys.stderr)
+        print("matrix: interrupted", file=sys.stderr)
         return 130
 
 
@@ -140,12 +144,17 @@ def obeyed(arguments):
 
 
 def by_default(command):
-    """Returns the project that is used if none is named: this one. Says so if the current folder is outside of it."""
-    if command == "init":
-        raise Problem(f"init writes into the package that --project names: {shlex.quote(f'{HOME}/ci/matrix')} --project . init")
+    """Returns the project that is used if none is named: the one that this program is in, or else the nearest that has cells. Says so if
+    the current folder is outside of it.
+    """
+    if HOME is None:
+        here = pathlib.Path(os.path.realpath("."))
+        return next((folder for folder in (here, *here.parents) if (folder / "ci/cells.toml").exists()), here)
+    if command == "init" and not OUTER.is_file():
+        raise Problem(f"init writes into the package that --project names: {shlex.quote(str(PROGRAM))} --project . init")
     with contextlib.suppress(OSError):  # The current folder may be gone.
         if command != "completion" and not pathlib.Path.cwd().is_relative_to(HOME):
-            print(f"ci/matrix: works on {HOME}; --project DIR names another one", file=sys.stderr)
+            print(f"matrix: works on {HOME}; --project DIR names another one", file=sys.stderr)
     return HOME
 
 
@@ -167,7 +176,7 @@ def list_cells(options):
 def exit_code(cells):
     """Returns the exit code of commands that print something about cells."""
     if not cells:
-        print("ci/matrix: nothing is selected", file=sys.stderr)
+        print("matrix: nothing is selected", file=sys.stderr)
     return 0 if cells else 5
 
 
@@ -180,7 +189,7 @@ def run_cells(options):
     def once():
         matrix, cells = chosen(options)
         if by_default and not cells and (others := select(matrix, options.names)):
-            print(f"ci/matrix: no cell has the label smoke, which run alone means; by name or label: {', '.join(cell.id for cell in others)}")
+            print(f"matrix: no cell has the label smoke, which run alone means; by name or label: {', '.join(cell.id for cell in others)}")
         if by_default and options.rest:  # Where no cell is named, they are for tests: a formatter doesn't know --filter.
             cells = [cell for cell in cells if any(step.takes("tests") for step in cell.steps)] or cells
         return run(options, changed(options, cells, History(places)), places)
@@ -201,7 +210,7 @@ def begin(options):
 
 def print_completion(options):
     """Prints a completion script, in any folder, for bash, and for zsh after `autoload -U bashcompinit && bashcompinit`."""
-    matrix, text = load(options.project), (FIRST / "completion.bash").read_text()
+    matrix, text = load(options.project), first("completion.bash")
     options = [f'        {name}) options="{" ".join(verb._option_string_actions)}" ;;' for name, verb in parser().verbs.items()]
     for name, words in {
             "verbs": " ".join(COMMANDS), "options": "\n".join(options), "cells": " ".join(cell.id for cell in matrix.cells),
@@ -225,7 +234,7 @@ def print_report(options):
     asked = options.files or [latest]
     files = [file for file in asked if os.path.exists(file) or options.expect is None]
     for file in set(asked) - set(files):
-        print(f"ci/matrix: there is no {file}", file=sys.stderr)
+        print(f"matrix: there is no {file}", file=sys.stderr)
     cells = report.merged([results.read(file) for file in files])
     try:
         cells += report.without_result(json.loads(options.expect), cells) if options.expect is not None else []

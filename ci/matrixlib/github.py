@@ -16,7 +16,8 @@ def jobs(matrix, cells):
         runner = matrix.runners[members[0].runner]
         yield {
             "job": name, "cells": " ".join(cell.id for cell in members), "runs-on": runner.get("runs-on", "ubuntu-latest"),
-            "container": runner.get("container"), "minutes": minutes(members)}  # None: runs on the machine itself
+            "container": runner.get("container"), "minutes": minutes(members),  # None: runs on the machine itself
+            "depth": 0 if any("git-tag" in cell.requires for cell in members) else 1}  # of the clone: tags need the history
 
 
 def minutes(cells):

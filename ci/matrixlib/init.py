@@ -1,18 +1,18 @@
-"""`ci/matrix init`: writes a first cells.toml for a Swift package, and the hosted workflow that runs it."""
+"""`init`: writes a first cells.toml for a Swift package, a copy of this program, and the hosted workflow that runs it; or newer ones."""
 
 import os
 import pathlib
 import re
 
-from .problems import Problem, program
+from .archive import COPY, first, packed, write
+from .problems import Problem
 from .processes import fault, said
 
-HOME = pathlib.Path(__file__).resolve().parents[2]
-FIRST = pathlib.Path(__file__).with_name("first")
+FORMAT = re.compile(r'\[\[cell\]\]\nid = "format"\n.*?\n\n', re.DOTALL)
 
 
 def init(project):
-    """Writes the files, unless one of them is already there; yields the lines to print."""
+    """Writes the files; yields the lines to print. Begun anew, it leaves the cells and brings the rest up to date."""
     if not (project / "Package.swift").exists():
         raise Problem(f"{project} has no Package.swift: --project names the folder of a package")
     root = repository(project)
@@ -20,16 +20,10 @@ def init(project):
     if not re.fullmatch(r"[\w./][\w./-]*", folder, re.ASCII):
         raise Problem(f"the workflow could not name the folder '{folder}': ASCII letters, digits and ._-/ are what it may have, and no - comes first")
     file = place(root, folder)
-    hosted = os.path.relpath(file, os.path.realpath(project))
-    name, commit = "CI matrix" if file.name.startswith("matrix") else "CI", revision()
-    files = {"ci/cells.toml": (FIRST / "cells.toml").read_bytes(), hosted: workflow(folder, name, commit)}
-    there = [name for name in files if (project / name).exists()]
-    if "ci/cells.toml" in there:
-        raise Problem(f"already there: {', '.join(there)}; {program(project)} run runs them, or move them away and begin anew")
-    if there:
-        raise Problem(f"already there: {hosted}; move it away and begin anew")
-    # The format of the sources that `swift package init` writes; swift format's own default is two spaces.
-    formatted = {} if has_format(project, root) else {".swift-format": (FIRST / "swift-format.json").read_bytes()}
+    files = {COPY: packed(), os.path.relpath(file, os.path.realpath(project)): workflow(folder, "CI matrix" if file.name.startswith("matrix") else "CI")}
+    if not (project / "ci/cells.toml").exists():
+        # Without a configuration, swift format would find fault with nearly every line.
+        files["ci/cells.toml"] = (first("cells.toml") if has_format(project, root) else FORMAT.sub("", first("cells.toml"))).encode()
     ignored = project / ".gitignore"
     known = ignored.read_bytes() if ignored.exists() else b""
     if b".ci/" not in known.split():
@@ -37,15 +31,15 @@ def init(project):
         yield "added .ci/ to .gitignore"
     written = []
     try:
-        for name, text in (files | formatted).items():
-            (project / name).parent.mkdir(parents=True, exist_ok=True)
-            written.append(project / name)
-            written[-1].write_bytes(text)
-            yield f"wrote {name}"
-        if commit == "main":
-            yield "its REVISION is main, whatever that is then: no branch of a remote is known to have the commit of this ci/matrix"
+        for name, content in sorted(files.items()):
+            before = (project / name).read_bytes() if (project / name).exists() else None
+            if before is None:
+                written.append(project / name)
+            if before != content:
+                write(project / name, content)
+            yield f"{'wrote' if before is None else 'kept' if before == content else 'updated'} {name}"
     except OSError:
-        for file in written:  # Removes all rather than leaving half of them, so that `init` can be run again.
+        for file in written:  # Removes all rather than leaving half of them.
             file.unlink(missing_ok=True)
         raise
 
@@ -60,27 +54,26 @@ def repository(project):
     return own
 
 
-def workflow(folder, name, commit):
+def workflow(folder, name):
     """Returns the hosted workflow of a package in a folder of its repository; the names of its jobs say which package they are for."""
     name = name if folder == "." else f"{name} {folder}"
-    text = (FIRST / "workflow.yml").read_text().replace("REVISION: main", f"REVISION: {commit}").replace("--project .", f"--project {folder}")
-    text = text.replace("name: CI", f"name: {name}")
-    return (text if folder == "." else text.replace(" .ci/", f" {folder}/.ci/")).encode()
-
-
-def revision():
-    """Returns the commit of this ci/matrix if a runner can get it, or else main; a copy without git, or in another repository, has none."""
-    top, commit = (said("git", "rev-parse", what, cwd=HOME) or "" for what in ("--show-toplevel", "HEAD"))
-    there = top.strip() == str(HOME) and said("git", "branch", "-r", "--contains", "HEAD", cwd=HOME)
-    return commit.strip() if there else "main"
+    text = first("workflow.yml").replace("name: CI", f"name: {name}")
+    return (text if folder == "." else re.sub(r"(?<=[ '])(ci/matrix|\.ci/|Package)", rf"{folder}/\1", text)).encode()
 
 
 def place(root, folder):
     """Returns the workflow's file; its name is another one if the repository already has its own workflow with that name."""
     name = "" if folder == "." else "-" + folder.replace("/", "-")
     first, other, beside = (root / f".github/workflows/{file}" for file in (f"ci{name}.yml", f"ci{name}.yaml", f"matrix{name}.yml"))
-    there = next((file for file in (first, other) if file.exists()), None)
-    return beside if there and f"/ci/matrix --project {folder}\n" not in there.read_text(errors="replace") else there or first
+    found = next((file for file in (first, other) if file.exists()), first)
+    found = beside if found.exists() and not is_ours(found, folder) else found
+    if found.exists() and not is_ours(found, folder):
+        raise Problem(f"already there: {os.path.relpath(found, root / folder)}; move it away and begin anew")
+    return found
+
+
+def is_ours(file, folder):
+    return f" {os.path.normpath(os.path.join(folder, COPY))}\n" in file.read_text(errors="replace")
 
 
 def has_format(project, root):

@@ -1,7 +1,4 @@
-"""Writes a command's output into a file of limited size: the beginning, the end, and of the rest the lines that matter.
-
-Used by supervise.py, which is a program by itself, so nothing of the package is imported here.
-"""
+"""Writes a command's output into a file of limited size: the beginning, the end, and of the rest the lines that matter."""
 
 import collections
 import contextlib

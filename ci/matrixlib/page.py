@@ -1,12 +1,10 @@
 """Shows the results of one or several runs on an HTML page that needs no other file: cells by axes, times, first failures, flakes."""
 
 import html
-import pathlib
 
+from .archive import first
 from .report import closing_line
 from .screen import clock
-
-PAGE = pathlib.Path(__file__).with_name("first") / "report.html"
 
 
 def page(cells, history):
@@ -14,7 +12,7 @@ def page(cells, history):
     slowest = max((cell.seconds for cell in cells), default=0) or 1
     usual = [max(values, key=values.count) for values in zip(*([*cell.axes.values()] for cell in cells if cell.axes))]
     rows = "".join(row(cell, slowest, usual, history) for cell in cells)
-    return PAGE.read_text().replace("{closing}", html.escape(closing_line(cells))).replace("{rows}", rows)
+    return first("report.html").replace("{closing}", html.escape(closing_line(cells))).replace("{rows}", rows)
 
 
 def row(cell, slowest, usual, history):

@@ -4,8 +4,6 @@ import contextlib
 import difflib
 import errno
 import os
-import pathlib
-import shlex
 import shutil
 import stat
 
@@ -42,12 +40,6 @@ def in_words(error):
 
 class Problem(Exception):
     """A problem that is reported in one line, without a traceback, and leads to exit code 2."""
-
-
-def program(project):
-    """Returns the command that runs a project's cells; for another project than this, it can be pasted in any folder."""
-    home, project = pathlib.Path(__file__).resolve().parents[2], pathlib.Path(os.path.realpath(project))
-    return "ci/matrix" if project == home else shlex.join([f"{home}/ci/matrix", "--project", str(project)])
 
 
 def there_is_no(what, name, known):

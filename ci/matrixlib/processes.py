@@ -14,8 +14,10 @@ import threading
 import time
 
 from . import supervise
+from .archive import OUTER
 
-SUPERVISOR = pathlib.Path(__file__).with_name("supervise.py")
+# Without what site and the environment could add, since it starts for each step.
+SUPERVISOR = [sys.executable, "-I", "-S", "-B", "-c", f"import sys; sys.path.insert(0, {str(OUTER)!r}); from {__package__}.supervise import main; main()"]
 # The seconds after its time, or after it was told to end, in which a supervisor has to have ended everything.
 PATIENCE = 20
 
@@ -133,7 +135,7 @@ class Processes:
         """Runs a command, and appends its output to a file; returns when nothing that it started is left."""
         starved, began = ended_for_memory(), time.monotonic()
         with cgroup() as group:
-            supervised = [sys.executable, "-I", "-S", "-B", str(SUPERVISOR), str(seconds), str(output), group, *command]
+            supervised = [*SUPERVISOR, str(seconds), str(output), group, *command]
             with self._lock:
                 if self.stopped.is_set():
                     return Ended(None, 0, "interrupted")

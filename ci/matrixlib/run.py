@@ -35,7 +35,7 @@ def run(options, cells, places):
         print_commands(places, cells, unchanged)
         return 0
     if options.install and (reason := install(cells, places.project)):
-        print(f"ci/matrix: Debian packages could not be installed: {reason}")
+        print(f"matrix: Debian packages could not be installed: {reason}")
         return INFRASTRUCTURE
     places.mend(cells)
     forget()  # What was missing may be installed when --watch runs the cells again.
@@ -44,10 +44,10 @@ def run(options, cells, places):
     screen.verbose = options.verbose
     if leaves_out and inputs.files(project) is None:
         for command in inputs.listed(project)[1].values():
-            print(f"ci/matrix: --changed runs all of them, because this fails, which says what their files are: {shlex.join(command)}")
+            print(f"matrix: --changed runs all of them, because this fails, which says what their files are: {shlex.join(command)}")
     for cell in cells if leaves_out else ():
         for glob in inputs.unmatched(project, cell) if inputs.files(project) is not None else ():
-            print(f"ci/matrix: {cell.id}: no file below the project's folder fits '{glob}' of its inputs, so that --changed doesn't leave it out")
+            print(f"matrix: {cell.id}: no file below the project's folder fits '{glob}' of its inputs, so that --changed doesn't leave it out")
     runner = Runner(
         places, processes, screen, options.jobs, options.fail_fast, lambda result: details.lines(places, options, result),
         unchanged)
@@ -89,7 +89,7 @@ def run(options, cells, places):
 def print_commands(places, cells, unchanged):
     """Prints what would run, and on standard error what --changed would leave out."""
     for cell in filter(unchanged, cells):
-        print(f"ci/matrix: {cell.id}: unchanged since it passed", file=sys.stderr)
+        print(f"matrix: {cell.id}: unchanged since it passed", file=sys.stderr)
     print("\n\n".join("\n".join(shell.script(places, cell)) for cell in cells if not unchanged(cell)))
 
 

@@ -5,8 +5,9 @@ import pathlib
 import shlex
 
 from . import testlog
+from .archive import program
 from .cells import PLACEHOLDER
-from .problems import Problem, program
+from .problems import Problem
 from .requirements import missing_of
 from .temporary import removed
 

@@ -1,4 +1,4 @@
-"""Runs a command and leaves none of its processes behind: supervise.py SECONDS OUTPUT CGROUP COMMAND…
+"""Runs a command and leaves none of its processes behind; its arguments are SECONDS OUTPUT CGROUP COMMAND…
 
 This is a process of its own, so that everything that the command starts stays below it, in any session or group: on Linux, orphans become
 its children; elsewhere, it ends what is left of the command's group, and everything below it. It ends everything when the time is up, when
@@ -16,11 +16,7 @@ import subprocess
 import sys
 import time
 
-if not __package__:  # As a program, and Python leaves its folder out in isolated mode.
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    from output import Output
-else:
-    from .output import Output
+from .output import Output
 
 SET_CHILD_SUBREAPER = 36
 Process = collections.namedtuple("Process", "pid parent group state name")
@@ -126,7 +122,8 @@ def end_everything(command, status, known, output, cgroup):
                 write(cgroup, "cgroup.kill", "1")
             told = told or set(left)  # Not what they start when they are told, such as a trap's commands, which has time to end by itself.
             seconds = CLEANING if number == signal.SIGTERM and left.keys() - told else seconds
-            for pid in left if number == signal.SIGKILL else told & left.keys() - sent:
+            # Parents first: one that goes on when its child has ended could say that all is well.
+            for pid in left if number == signal.SIGKILL else [pid for pid in left if pid in told - sent]:
                 sent.add(pid)
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, number)
@@ -193,7 +190,3 @@ def main():
         "unkillable": sorted(process.name for process in unkillable.values()), "running": running, "problem": output.problem}
     with contextlib.suppress(BrokenPipeError):
         os.write(1, json.dumps(result).encode())
-
-
-if __name__ == "__main__":
-    main()

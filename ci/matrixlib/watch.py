@@ -39,7 +39,7 @@ def watch(project, once, look=stamps, pause=time.sleep):
                 if once() == INTERRUPTED:
                     return INTERRUPTED
             except Problem as problem:
-                print(f"ci/matrix: {problem}")  # Such as cells.toml in the middle of an edit.
+                print(f"matrix: {problem}")  # Such as cells.toml in the middle of an edit.
             last = look(project)
             # The run may have written or removed files that git doesn't track, as it would each time.
             written |= untracked(project)

@@ -38,4 +38,4 @@ _ci_matrix() {
         [ "$choice" = "$option" ] || COMPREPLY+=("${choice#"$kept"}")
     done <<<"$choices"
 }
-complete -F _ci_matrix matrix
+complete -F _ci_matrix matrix matrix.pyz swift-cells

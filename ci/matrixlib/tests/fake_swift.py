@@ -97,7 +97,8 @@ stream = Stream(option("--experimental-event-stream-output"))
 stream.event("runStarted", None)
 chosen = {name: what for name, what in behaviors.items() if re.search(option("--filter") or "", f"Made.Up/{name}()/Up.swift:1:2")}
 results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "skip", "fail", "flaky", "namesakes", "crash", "hang", "exit", "waiting", "stop", "open", "killed", "record-and-exit", "leave", "late", "hidden", "not-alone", "cancel")]
-print(said)
+if said:
+    print(said)
 for what in behaviors.values():
     if what == "linger":
         os.system("sleep 1000 & wait")

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,10 +13,10 @@ import time
 import unittest
 import unittest.mock
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-MATRIX = ROOT / "ci/matrix"
+PACKAGE = pathlib.Path(__file__).resolve().parents[1]
+MATRIX = PACKAGE.parent / "matrix"
 FAKE_SWIFT = pathlib.Path(__file__).with_name("fake_swift.py")
-sys.path.insert(0, str(ROOT / "ci"))
+sys.path.insert(0, str(PACKAGE.parent))
 
 # One child in its process group, one in a session of its own whose parent is gone, one that ignores polite signals.
 SPAWN = """
@@ -39,12 +38,6 @@ def environment(**values):
     return ours | values
 
 
-def own_cell(name):
-    """Returns a cell of this project."""
-    from matrixlib.cells import load
-    return next(cell for cell in load(ROOT).cells if cell.id == name)
-
-
 class ProjectCase(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="matrix-tests.")
@@ -53,12 +46,6 @@ class ProjectCase(unittest.TestCase):
         (self.project / "ci").mkdir()
         self.programs = self.project / "bin"
         self.program("swift", f"#!{sys.executable} -S\n{FAKE_SWIFT.read_text()}")
-
-    def copied(self, *paths):
-        """Copies files of the real project into this one, each to the same place."""
-        for path in paths:
-            (self.project / path).parent.mkdir(exist_ok=True)
-            shutil.copy(ROOT / path, self.project / path)
 
     def cells(self, text):
         (self.project / "ci/cells.toml").write_text(text)

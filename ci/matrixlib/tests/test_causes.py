@@ -84,7 +84,7 @@ class HostsCase(ProjectCase):
 
     def test_more_jobs_than_hosts_take_are_refused(self):
         self.cells("".join(f'[[cell]]\nid = "a{number}"\nwhat = "b"\nrun = "true"\n' for number in range(257)))
-        self.assertEqual(self.matrix("github"), (2, "ci/matrix: 257 hosted jobs, and a host takes 256: cells with the same 'job' share one\n"))
+        self.assertEqual(self.matrix("github"), (2, "matrix: 257 hosted jobs, and a host takes 256: cells with the same 'job' share one\n"))
         self.assertEqual(self.matrix("github", "!a0")[0], 0)
 
     def test_what_means_something_in_an_annotation_is_written_in_another_way(self):

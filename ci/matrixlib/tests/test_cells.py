@@ -1,13 +1,10 @@
 """Tests what cells.toml may contain, and which cells are selected."""
 
-import os
-import re
 import resource
 import subprocess
 import sys
-import unittest.mock
 
-from support import MATRIX, ROOT, ProjectCase, environment, own_cell
+from support import MATRIX, PACKAGE, ProjectCase, environment
 
 TWO = """
 [axes]
@@ -30,7 +27,7 @@ class CellsCase(ProjectCase):
         self.cells(text)
         code, said = self.matrix("list")
         self.assertEqual(code, 2, said)
-        self.assertEqual(said, f"ci/matrix: cells.toml: {why}\n")
+        self.assertEqual(said, f"matrix: cells.toml: {why}\n")
 
     def test_mistakes_are_named_with_the_place(self):
         cell = '[[cell]]\nid = "a"\nwhat = "b"\n'
@@ -43,7 +40,7 @@ class CellsCase(ProjectCase):
         self.refused(cell + 'steps = ["swift build", "swift test"]', "cell 'a': two steps are called 'swift': { name = \"…\", run = \"…\" } gives one a name")
         self.refused(cell + 'run = "true"\nenv = { PATH = "{project}/bin:$PATH" }',
                      "cell 'a': 'PATH' is taken as it stands, and $PATH in it is no variable's value: export it in the command")
-        self.refused(cell + 'run = "true"\nenv = { TMPDIR = "/x", CI_CELL = "y" }', "cell 'a': 'CI_CELL' is set by ci/matrix")
+        self.refused(cell + 'run = "true"\nenv = { TMPDIR = "/x", CI_CELL = "y" }', "cell 'a': 'CI_CELL' is set by the matrix")
         self.refused(cell + 'run = "true"\nlabels = ["fast"]', "cell 'a': there is no label 'fast'; known: smoke, full, nightly")
         self.refused(cell + 'run = "true"\naxes = { x = "1" }', "cell 'a': there is no axis 'x'; known: ")
         self.refused('[axes]\ny = ["1", "2"]\n' + cell + 'run = "true"\naxes = { y = "3" }', "cell 'a': there is no value of the axis 'y' called '3'; known: 1, 2")
@@ -70,7 +67,7 @@ class CellsCase(ProjectCase):
             self.cells(f"{axes}{text}\n[[cell]]{cells}")
             code, said = self.matrix("list")
             self.assertEqual(code, 2, said)
-            self.assertIn(f"ci/matrix: cells.toml: {why}", said)
+            self.assertIn(f"matrix: cells.toml: {why}", said)
         self.cells(f'{axes}[requires.size]\nsmall = ["command:none-such"]\nbig = ["command:sh"]\n'
                    '[[cell]]\nid = "a"\nwhat = "b"\nrun = "true"\nrequires = ["command:sh", "command:bash"]\n'
                    '[[cell]]\nid = "c"\nwhat = "d"\nrun = "true"\naxes = { size = "big" }\nrequires = ["command:sh", "command:bash"]\n')
@@ -97,10 +94,10 @@ class CellsCase(ProjectCase):
     def test_a_file_that_cannot_be_read(self):
         file = self.project / "ci/cells.toml"
         file.write_bytes(b"# \xff")
-        self.assertEqual(self.matrix("list"), (2, "ci/matrix: cells.toml: is not UTF-8\n"))
+        self.assertEqual(self.matrix("list"), (2, "matrix: cells.toml: is not UTF-8\n"))
         file.unlink()
         file.mkdir()
-        self.assertEqual(self.matrix("list"), (2, f"ci/matrix: {file}: Is a directory\n"))
+        self.assertEqual(self.matrix("list"), (2, f"matrix: {file}: Is a directory\n"))
 
     def test_toml_that_is_none(self):
         self.cells("[[cell")
@@ -110,7 +107,7 @@ class CellsCase(ProjectCase):
     def selected(self, *arguments):
         self.cells(TWO)
         code, said = self.matrix("list", *arguments)
-        return code, [line.split()[0] for line in said.splitlines() if line != "ci/matrix: nothing is selected"]
+        return code, [line.split()[0] for line in said.splitlines() if line != "matrix: nothing is selected"]
 
     def test_selection(self):
         self.assertEqual(self.selected(), (0, ["one", "two.five"]))
@@ -136,7 +133,7 @@ class CellsCase(ProjectCase):
         said = self.matrix("explain", "*")[1]
         self.assertTrue("one: first\n" in said and "two.five: second\n" in said, said)
         for name in ("!two", "", "x"):
-            self.assertEqual(self.matrix("explain", name), (2, f"ci/matrix: there is no cell '{name}'; known: one, two.five\n"))
+            self.assertEqual(self.matrix("explain", name), (2, f"matrix: there is no cell '{name}'; known: one, two.five\n"))
         self.assertIn("did you mean one?", self.matrix("explain", "on")[1])
 
     def test_what_a_merge_must_pass_is_what_each_commit_must_and_more(self):
@@ -150,7 +147,7 @@ class CellsCase(ProjectCase):
         for line, words in (
                 ("run = 'swift test {reprot}'", "there is no placeholder {reprot}; known: {flags}, {folder}, {report}, {tests}"),
                 ("run = 'true'\nenv = { A = '{folder}' }", "there is no placeholder {folder}; known: {project}"),
-                ("run = 'true'\nenv = { SWIFTPM_BUILD_DIR = 'x' }", "'SWIFTPM_BUILD_DIR' is set by ci/matrix"),
+                ("run = 'true'\nenv = { SWIFTPM_BUILD_DIR = 'x' }", "'SWIFTPM_BUILD_DIR' is set by the matrix"),
                 ("steps = [{ run = 'swift test', kind = 'test' }]", "a test step needs {report}, by which swift test writes how each test went; "
                  "a step without it has kind = \"check\""),
                 ("steps = [{ run = 'swift test ${report}', kind = 'test' }]", "a test step needs {report}")):
@@ -184,6 +181,7 @@ class CellsCase(ProjectCase):
 
     def test_a_folder_without_cells_is_told_what_to_do(self):
         (self.project / "ci").rmdir()
+        (self.project / "Package.swift").touch()
         for folder, words in ((self.project, f"{MATRIX} --project {self.project} init writes a first one"), (self.project / "none", "there is no such folder either")):
             code, said = self.matrix("list", "--project", str(folder))
             self.assertEqual(code, 2)
@@ -205,7 +203,7 @@ class CellsCase(ProjectCase):
             cells += f"[[cell]]\nid = '{name}'\nwhat = 'w'\nrun = 'true'\nrunner = '{runner}'\njob = 'one'\n"
         self.cells(cells)
         code, said = self.matrix("list")
-        self.assertEqual((code, said), (2, "ci/matrix: cells.toml: cell 'a': is in one hosted job with 'b', which has another runner\n"))
+        self.assertEqual((code, said), (2, "matrix: cells.toml: cell 'a': is in one hosted job with 'b', which has another runner\n"))
 
     def test_without_smoke_cells_it_says_which_others_there_are(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
@@ -229,77 +227,14 @@ class ProjectsCellsCase(ProjectCase):
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1)
 
-    def test_the_groups_of_tests_are_those_of_ci_test(self):
-        script = (ROOT / "ci/test").read_text()
-        sockets = next(line for line in script.splitlines() if line.startswith("sockets="))[len("sockets="):]
-        self.assertEqual([step.tests for step in own_cell("debug").steps], ["", f"--skip {sockets}", f"--filter {sockets}"])
-
-    def test_the_options_of_sanitizers_hold_wherever_the_project_lies(self):
-        """Reads them as sanitizers do: separated by spaces, commas or colons, which may also be in a quoted value."""
-        from matrixlib.cells import load
-        from matrixlib.shell import Places, own
-        found = {(name, value) for cell in load(ROOT).cells for step in cell.steps
-                 for name, value in own(Places("/made up:it is, here"), cell.env | step.env).items() if name.endswith("SAN_OPTIONS")}
-        self.assertEqual({name for name, _ in found}, {"ASAN_OPTIONS"})
-        for name, value in found:
-            self.assertRegex(value, r"""^(\w+=('[^']*'|[^\s,:'"]*)($|[\s,:]))+$""", name)
-
-    def test_what_a_retry_would_leave_is_not_measured(self):
-        from matrixlib.cells import load
-        self.assertEqual({cell.id: cell.retries for cell in load(ROOT).cells if "--enable-code-coverage" in cell.flags}, {"coverage": 0})
-
-    def reasons(self, system, **values):
-        """Returns why each cell can't run on a system, as pairs of the cell and the reason."""
-        from matrixlib import requirements
-        from matrixlib.cells import load
-        self.addCleanup(requirements.forget)
-        requirements.forget()
-        with unittest.mock.patch.dict(os.environ, self.environment(**values)), unittest.mock.patch("platform.system", return_value=system):
-            return [(cell, requirements.missing_of(cell, str(ROOT))) for cell in load(ROOT).cells]
-
-    def test_on_another_system_nothing_runs_in_the_place_of_linux(self):
-        for cell, reason in self.reasons("Darwin"):
-            if cell.axes["platform"] == "linux":
-                self.assertEqual(reason, "needs Linux, this is Darwin", cell.id)
-
-    def test_without_swift_what_builds_is_skipped(self):
-        for cell, reason in self.reasons("Linux", PATH="/none"):
-            if any("swift" in step.run for step in cell.steps) or cell.axes["platform"] == "linux":
-                self.assertRegex(reason, "needs (the command swift|macOS)", cell.id)
-
-    def test_without_what_ci_setup_installs_what_builds_on_linux_is_skipped(self):
-        self.packages("true", "curl", "python3")
-        expected = "needs what ci/setup installs (libwebsockets-dev, libsodium-dev, libssl-dev, pkg-config, openssl, procps, valgrind); --install gets it"
-        for cell, reason in self.reasons("Linux"):
-            if cell.axes["platform"] == "linux":
-                self.assertEqual(reason, expected, cell.id)
-
-    def test_the_three_lines_of_contributing_are_a_cell(self):
-        example = (ROOT / "CONTRIBUTING.md").read_text().partition("```toml\n")[2].partition("```")[0]
-        self.assertEqual(example.count("\n"), 4)
-        self.cells(example)
-        code, said = self.matrix("list")
-        self.assertEqual((code, said.split()[1]), (0, "full"), said)
-
-    def test_every_check_is_in_a_smoke_cell(self):
-        from matrixlib.cells import load
-        commands = [step.run.split()[0] for cell in load(ROOT).cells if "smoke" in cell.labels for step in cell.steps]
-        for check in (ROOT / "ci/checks").iterdir():
-            self.assertEqual(commands.count(f"ci/checks/{check.name}"), 1, check.name)
-
-    def test_scripts_that_are_named_are_there(self):
-        for file in ("ci/cells.toml", "ci/test", "README.md", "CONTRIBUTING.md", *(str(page.relative_to(ROOT)) for page in ROOT.glob(".github/*/*"))):
-            for name in set(re.findall(r"(?<![\w.])ci/[\w/-]+(?:\.\w+)?", (ROOT / file).read_text())):
-                self.assertTrue((ROOT / name).exists(), f"{file}: {name}")
-
     def test_the_help_says_what_the_exit_codes_mean(self):
         said = subprocess.run([sys.executable, MATRIX, "--help"], check=True, capture_output=True, text=True).stdout
         for code in ("0", "1", "2", "3", "4", "5", "124", "130"):
             self.assertRegex(said, rf"(?m)^  {code} ")
 
     def test_an_old_python_gets_one_line(self):
-        first = MATRIX.read_text().partition("from matrixlib")[0]
-        self.assertNotRegex(first, r'f"|match |:=')
-        old = "import sys\nsys.version_info = (3, 9)\n" + first.partition("import sys\n")[2]
-        done = subprocess.run([sys.executable, "-c", old], capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stderr), (2, "ci/matrix: needs Python 3.11 or newer, this is 3.9\n"))
+        for file in (MATRIX, PACKAGE / "__init__.py", PACKAGE / "__main__.py"):
+            self.assertNotRegex(file.read_text(), r'f"|match |:=', "an old Python could not read it")
+        old = "import sys; sys.version_info = (3, 9); from matrixlib.__main__ import main; sys.exit(main())"
+        done = subprocess.run([sys.executable, "-c", old], cwd=PACKAGE.parent, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (2, "matrix: needs Python 3.11 or newer, this is 3.9\n"))

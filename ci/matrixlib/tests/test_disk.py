@@ -48,7 +48,7 @@ class DiskCase(ProjectCase):
     def test_an_output_on_a_full_disk(self):
         for verb in (["run", "a"], ["run", "a", "-v"], ["list"], ["explain", "a"]):
             code, _, said, _ = self.on(FULL, '"$@" > disk/output', *verb)
-            self.assertEqual((code, said), (4, f"ci/matrix: no space left in {self.disk}: 0 MB are free\n"), verb)
+            self.assertEqual((code, said), (4, f"matrix: no space left in {self.disk}: 0 MB are free\n"), verb)
         self.assertEqual([cell["id"] for cell in self.results()], ["a"], "what is known of it is told where it can be")
 
     def test_a_report_on_a_full_disk(self):
@@ -59,7 +59,7 @@ class DiskCase(ProjectCase):
         self.assertEqual(self.statuses(), {"a": "passed"})
         for kind in ("--json", "--junit", "--markdown", "--html"):
             code, _, said, left = self.on(FULL, '"$@"', "report", kind, "disk/report")
-            self.assertEqual((code, said, left), (4, f"ci/matrix: no space left in {self.disk}: 0 MB are free\n", ["disk/filler"]))
+            self.assertEqual((code, said, left), (4, f"matrix: no space left in {self.disk}: 0 MB are free\n", ["disk/filler"]))
 
     def test_a_report_elsewhere_is_written_when_the_disk_of_the_logs_is_full(self):
         (self.project / ".ci").symlink_to("disk")
@@ -100,7 +100,7 @@ class OutputCase(ProjectCase):
                 done = subprocess.run(
                     self.command(*verb), env=self.environment(), stdout=subprocess.DEVNULL if "--report" in verb else full, stderr=subprocess.PIPE,
                     text=True, timeout=LIMIT)
-            said = "" if "--report" in verb else "ci/matrix: /dev/full: No space left on device\n"
+            said = "" if "--report" in verb else "matrix: /dev/full: No space left on device\n"
             self.assertEqual((done.returncode, done.stderr), (4, said), verb)
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
 

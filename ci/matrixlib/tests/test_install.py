@@ -65,7 +65,7 @@ class InstallCase(ProjectCase):
                 pid = int(self.wait_for("began"))
                 self.assertEqual(self.policy.read_text(), "#!/bin/sh\nexit 101\n")
                 code, said = self.interrupted(process, number)
-                self.assertEqual((code, said), (130, "installing made-up\nci/matrix: interrupted\n"))
+                self.assertEqual((code, said), (130, "installing made-up\nmatrix: interrupted\n"))
                 self.assertTrue((self.project / "policy.there").exists(), "services could start before apt-get had ended")
                 self.assertFalse(self.policy.exists())
                 self.assert_ended(pid)
@@ -74,7 +74,7 @@ class InstallCase(ProjectCase):
         self.packages(SLOW)
         process = self.start_apart(EARLY)
         said, _ = process.communicate(timeout=LIMIT)
-        self.assertEqual((process.returncode, said), (130, "installing made-up\nci/matrix: interrupted\n"))
+        self.assertEqual((process.returncode, said), (130, "installing made-up\nmatrix: interrupted\n"))
         self.assertTrue((self.project / "policy.there").exists(), "services could start before apt-get had ended")
         self.assertFalse(self.policy.exists())
 
@@ -93,14 +93,14 @@ class InstallCase(ProjectCase):
             return self.matrix("run", "a", "--install")
 
     def test_a_sudo_that_refuses(self):
-        why = f"ci/matrix: Debian packages could not be installed: {self.policy} could not be written\n"
+        why = f"matrix: Debian packages could not be installed: {self.policy} could not be written\n"
         self.assertEqual(self.refused("#!/bin/sh\nexit 1\n"), (4, f"installing made-up\n{why}"))
         self.policy.write_text("#!/bin/sh\nexit 101\n")
         self.policy.chmod(0o755)
-        why = "ci/matrix: Debian packages could not be installed: apt-get update failed\n"
+        why = "matrix: Debian packages could not be installed: apt-get update failed\n"
         self.assertEqual(self.refused("#!/bin/sh\nexit 1\n"), (4, f"installing made-up\n{why}"))
         self.assertTrue(self.policy.exists(), "it was there before")
 
     def test_a_sudo_that_refuses_only_to_remove_the_file_again(self):
-        why = "ci/matrix: Debian packages could not be installed: apt-get update failed\n"
+        why = "matrix: Debian packages could not be installed: apt-get update failed\n"
         self.assertEqual(self.refused('#!/bin/sh\n[ "$1" != rm ] && exec "$@"\n'), (4, f"installing made-up\n{why}"))

@@ -104,7 +104,7 @@ class InterruptsCase(SpawningCase):
         self.wait_for("began")
         os.killpg(process.pid, signal.SIGINT)
         said, _ = process.communicate(timeout=30)
-        self.assertEqual((process.returncode, said), (130, "installing made-up\nci/matrix: interrupted\n"))
+        self.assertEqual((process.returncode, said), (130, "installing made-up\nmatrix: interrupted\n"))
 
     def test_after_control_c_while_a_failing_test_is_run_again(self):
         again = "[ ! -e once ] || { echo > again; sleep 1000; }; touch once"

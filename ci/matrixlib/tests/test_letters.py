@@ -1,11 +1,10 @@
 """Tests characters that a system or its terminal doesn't know, and bytes that aren't text: no traceback, and files are always UTF-8."""
 
-import json
 import os
 import pathlib
 import subprocess
 
-from support import LIMIT, ROOT, ProjectCase
+from support import LIMIT, ProjectCase
 from test_run import cell
 
 FEW = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
@@ -44,20 +43,3 @@ class LettersCase(ProjectCase):
         self.assertIn("?/.ci/logs/a/metrics: Is a directory", (self.project / "summary").read_text())
         self.assertIn("\N{REPLACEMENT CHARACTER}/.ci/logs/a/metrics", (self.project / ".ci/results/junit.xml").read_text())
         self.assertEqual(self.run_with_few(*self.command("report", "--html", "page.html", "--junit", "junit.xml")).returncode, 0)
-
-    def test_what_failed_in_ci_test(self):
-        self.copied("ci/test", "ci/tools/within", "ci/tools/together", "ci/tools/tests")
-        (self.project / "ci/matrixlib").symlink_to(ROOT / "ci/matrixlib")
-        for name in ("setup", "checks/instructions", "checks/misuse", "checks/matrix", "checks/none", "tools/simulate", "tools/width", "measure/chaos"):
-            (self.project / "ci" / name).parent.mkdir(exist_ok=True)
-            (self.project / "ci" / name).write_text("#!/bin/sh\n")
-            (self.project / "ci" / name).chmod(0o755)
-        name = "Made.Up/größer()/Up.swift:1:2"
-        failure = {"kind": "issueRecorded", "testID": name, "issue": {}, "messages": [{"text": "✘"}], "instant": {}}
-        records = [("test", {"kind": "function", "id": name}), ("event", failure), ("event", {"kind": "testEnded", "testID": name})]
-        (self.project / "events").write_text("".join(json.dumps({"kind": kind, "payload": payload}) + "\n" for kind, payload in records))
-        option = "--experimental-event-stream-output"
-        self.program("swift", f'#!/bin/sh\n[ "$1" = build ] && exit\nwhile [ "$1" != {option} ]; do shift; done\ncp events "$2"\nexit 1\n')
-        done = self.run_with_few("ci/test")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("== failed: Made.Up/größer() (:0)\n✘\n".encode(), done.stdout, done.stderr)

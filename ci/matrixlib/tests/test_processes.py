@@ -9,7 +9,7 @@ import sys
 import threading
 import unittest.mock
 
-from support import LIMIT, ROOT, SpawningCase, last_line, spawning
+from support import LIMIT, PACKAGE, SpawningCase, last_line, spawning
 
 # As on a system where nobody adopts orphans and there is no /proc: a process in the command's group whose parent is gone, and one in a
 # group of its own below a process that ignores SIGTERM.
@@ -51,7 +51,7 @@ class ProcessesCase(SpawningCase):
 
     def elsewhere(self, seconds, command):
         supervisor = [sys.executable, "-c", ELSEWHERE, str(seconds), "log", "", "bash", "-c", command]
-        environment = os.environ | {"PYTHONPATH": str(ROOT / "ci")}
+        environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent)}
         said = subprocess.run(supervisor, cwd=self.project, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=30).stdout
         return json.loads(said)
 

@@ -87,7 +87,7 @@ class ReportCase(ProjectCase):
         self.assertIn("| d | **failed** |  |  |  | no result: its job ended before it had one |", table)
         self.assertTrue(table.endswith("\n2 passed, 1 failed, 1 skipped\n"))
         _, table = self.matrix("report", str(self.project / "none.json"), "--expect", jobs)
-        self.assertIn(f"ci/matrix: there is no {self.project}/none.json\n", table)
+        self.assertIn(f"matrix: there is no {self.project}/none.json\n", table)
         self.assertTrue(table.endswith("\n0 passed, 3 failed, 0 skipped\n"))
         self.assertEqual(self.matrix("report", file, "--expect", "[]")[0], 2)
         self.assertEqual(self.matrix("report", file, "--expect", "")[0], 2, "the job that prints it has failed")
@@ -172,7 +172,7 @@ class ReportCase(ProjectCase):
 
     def test_before_any_run_there_is_nothing_to_report(self):
         code, said = self.matrix("report")
-        self.assertEqual((code, said), (2, f"ci/matrix: nothing has been run here yet: {MATRIX} --project {self.project} run\n"))
+        self.assertEqual((code, said), (2, f"matrix: nothing has been run here yet: {MATRIX} --project {self.project} run\n"))
 
     def test_a_report_to_a_hyphen_goes_to_the_output(self):
         file = self.run_to("1.json")

@@ -45,7 +45,7 @@ class RequirementsCase(ProjectCase):
     def test_packages_that_cannot_be_installed(self):
         self.packages("exit 100")
         code, said = self.ran("apt:made-up", "--install")
-        self.assertEqual((code, said), (4, "installing made-up\nci/matrix: Debian packages could not be installed: apt-get update failed\n"))
+        self.assertEqual((code, said), (4, "installing made-up\nmatrix: Debian packages could not be installed: apt-get update failed\n"))
 
     def test_a_mirror_of_debian_and_not_of_another(self):
         from matrixlib import requirements

@@ -93,7 +93,7 @@ steps = [{ name = "one", run = "touch ran" }, { name = "two", run = "sleep 100",
         self.assertIn("not finished within 1 s", said)
         self.assertFalse((self.project / "ran").exists())
         code, said = self.matrix("run", "a", "--step", "tow")
-        self.assertEqual((code, said), (2, "ci/matrix: there is no step 'tow': did you mean two?; known: one, two\n"))
+        self.assertEqual((code, said), (2, "matrix: there is no step 'tow': did you mean two?; known: one, two\n"))
 
     def test_what_has_not_changed_since_it_passed_is_left_out_when_asked(self):
         self.cells(cell("a", "echo x >> ran", inputs=["*.swift"]) + cell("b", "test -e there"))

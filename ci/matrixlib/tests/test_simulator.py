@@ -3,12 +3,12 @@
 import json
 import unittest
 
-from support import ROOT
+from support import PACKAGE
 from matrixlib.simulators import choose
 
-LISTING = ROOT / "ci/matrixlib/tests/simctl.json"
+LISTING = PACKAGE / "tests/simctl.json"
 # The devices of the hosted images, by runtime, as their own lists name them; ids are made up.
-IMAGES = json.loads((ROOT / "ci/matrixlib/tests/simulators.json").read_text())
+IMAGES = json.loads((PACKAGE / "tests/simulators.json").read_text())
 ID = "AAAAAAAA-0000-0000-0000-00000000000{}"
 
 

@@ -30,7 +30,7 @@ class StepsCase(ProjectCase):
         self.cells(THREE)
         self.assertEqual(self.ran("--step", "three", "--step", "one"), ["one own", "three"])
         code, said = self.matrix("run", "a", "--step", "one", "--step", "tow")
-        self.assertEqual((code, said), (2, "ci/matrix: there is no step 'tow': did you mean two?; known: one, two, three\n"))
+        self.assertEqual((code, said), (2, "matrix: there is no step 'tow': did you mean two?; known: one, two, three\n"))
 
     def test_what_comes_after_two_hyphens_goes_to_the_first_step_that_chooses_tests(self):
         self.cells(THREE)
@@ -117,7 +117,7 @@ steps = [{ name = "one", run = "true" }, { name = "test", kind = "test", run = "
         self.cells(cell("a") + cell("b", requires=["command:none-such"]))
         self.matrix("run", "a")
         said = self.matrix("run", "*", "--dry-run", "--changed")[1]
-        self.assertIn("ci/matrix: a: unchanged since it passed\n", said)
+        self.assertIn("matrix: a: unchanged since it passed\n", said)
         self.assertNotIn("# a: made up\n", said)
         self.assertIn("# b: made up\n# would be skipped here: needs the command none-such\n", said)
         self.assertIn("# a: made up\n", self.matrix("run", "a", "--dry-run")[1])

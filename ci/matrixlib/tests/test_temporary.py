@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-from support import LIMIT, ROOT, ProjectCase
+from support import LIMIT, PACKAGE, ProjectCase
 
 # In a namespace of its own, whose mounts are gone when it ends.
 APART = ["unshare", "--mount", "--map-root-user", "bash", "-euc"]
@@ -72,7 +72,7 @@ class RemovedCase(ProjectCase):
         subprocess.run(["bash", "-euc", others], cwd=folder, check=True)
         code = f"import os; from matrixlib.temporary import removed; os.getuid() or os.setuid({NOBODY}); print(removed('ci-matrix.x', print))"
         said = subprocess.run(
-            [sys.executable, "-c", code], cwd=self.project, env=os.environ | {"PYTHONPATH": str(ROOT / "ci")} | values, stdout=subprocess.PIPE,
+            [sys.executable, "-c", code], cwd=self.project, env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)} | values, stdout=subprocess.PIPE,
             text=True, timeout=LIMIT).stdout
         self.assertEqual(folder.exists(), bool(others))
         return said

@@ -4,7 +4,7 @@ import contextlib
 import io
 import subprocess
 
-from support import MATRIX, ROOT, ProjectCase
+from support import MATRIX, ProjectCase
 
 
 class UsageCase(ProjectCase):
@@ -29,7 +29,7 @@ class UsageCase(ProjectCase):
 
     def test_outside_of_the_project_it_says_which_one_it_works_on(self):
         done = self.elsewhere("list", "--json", "format")
-        self.assertEqual((done.returncode, done.stderr), (0, f"ci/matrix: works on {ROOT}; --project DIR names another one\n"))
+        self.assertEqual((done.returncode, done.stderr), (0, f"matrix: works on {MATRIX.parents[1]}; --project DIR names another one\n"))
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
         self.assertEqual(self.elsewhere("list", "--project", ".").stderr, "")
         self.assertEqual(self.elsewhere("completion").stderr, "", "a shell reads it in whichever folder")
@@ -50,7 +50,7 @@ class UsageCase(ProjectCase):
 
     def test_init_asks_for_the_project(self):
         done = self.elsewhere("init")
-        self.assertEqual((done.returncode, done.stderr), (2, f"ci/matrix: init writes into the package that --project names: {MATRIX} --project . init\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, f"matrix: init writes into the package that --project names: {MATRIX} --project . init\n"))
 
     def test_a_shell_completes_what_may_come_next(self):
         self.cells("[axes]\nsize = ['small', 'big', '$(touch ran)']\n[[cell]]\nid = 'one'\nwhat = 'b'\nrun = 'true'\n[[cell]]\nid = 'two.five'\nwhat = 'b'\nrun = 'make x'\n")

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from support import ProjectCase
+from own import ProjectCase
 
 # Stands in for each program that is compiled: the feed prints its address, the others their costs from the file of figures.
 PROGRAM = """#!{python}

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from support import ProjectCase
+from own import ProjectCase
 
 
 class LibwebsocketsCase(ProjectCase):

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 
-from support import ROOT, ProjectCase
+from own import ROOT, ProjectCase
 
 # A test that hangs, and whose child process has its outputs.
 HANGS = """

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from support import ROOT, ProjectCase
+from own import ROOT, ProjectCase
 
 
 class SimulateCase(ProjectCase):

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import ROOT
+from own import ROOT
 
 
 def block(kind, *frames):

@@ -1,10 +1,11 @@
-"""Tests small programs beside ci/matrix: those that install packages, end commands, or run tests."""
+"""Tests small programs beside matrix: those that install packages, end commands, or run tests."""
 
 import os
 import signal
 import subprocess
 
-from support import LIMIT, ROOT, ProjectCase, interruptible
+from own import ROOT, ProjectCase
+from support import LIMIT, interruptible
 
 # Answers `-W -f FORMAT PACKAGE` as the real one does, for each architecture, from lines with a name, its wanted and its actual state.
 DPKG_QUERY = r"""#!/bin/bash

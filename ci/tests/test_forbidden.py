@@ -2,7 +2,8 @@
 
 import subprocess
 
-from support import LIMIT, ProjectCase, environment
+from own import ProjectCase
+from support import LIMIT, environment
 
 NETWORK = "Sources/PusherChannels/Network"
 TRAP, DOOR, RANDOM = "traps", "the world is reached", "random numbers"

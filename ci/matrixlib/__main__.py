@@ -1,0 +1,18 @@
+"""The program: python3 matrix.pyz, python3 -m matrixlib, or what pip installs."""
+
+import os
+import sys
+
+
+def main():
+    if sys.version_info < (3, 11):
+        sys.stderr.write("matrix: needs Python 3.11 or newer, this is %d.%d\n" % sys.version_info[:2])
+        return 2
+    if not sys.flags.utf8_mode:  # Logs and reports are UTF-8, whatever the terminal's encoding.
+        os.execv(sys.executable, [sys.executable, "-X", "utf8"] + sys.orig_argv[1:])
+    from .cli import main as command_line
+    return command_line(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
