@@ -118,29 +118,47 @@ def main(arguments):
 
 
 def obeyed(arguments):
-    place = arguments.index("--") if "--" in arguments else len(arguments)
-    # The name of a cell after --changed isn't the option's value.
-    words = [
-        word + "=here" if word == "--changed" and after != "ci" else word for word, after in itertools.zip_longest(arguments[:place], arguments[1:place])]
-    options, unknown = parser().parse_known_args(words)
-    options.rest = arguments[place + 1:]
-    if unknown and (not {"names", "files"} & vars(options).keys() or any(word.startswith("-") for word in unknown)):
-        options.verb.error(f"unrecognized arguments: {' '.join(unknown)}")
-    if unknown:  # If options stand between names, argparse takes only the first ones.
-        vars(options).get("names", vars(options).get("files")).extend(unknown)
-    if options.command == "run" and options.watch and options.dry_run:
-        options.verb.error("--dry-run prints commands once: without --watch")
-    if options.command == "run" and str(options.report) == "-":
-        options.verb.error("--report needs a file, since a run tells its progress on the output: ci/matrix report --json - prints the last run's results")
-    if options.command == "run" and options.report and options.report.is_dir():
-        options.verb.error("--report needs a file, and this is a folder")
-    if arguments[place:] and options.command != "run":
-        options.verb.error("what comes after -- is for the command of a step: ci/matrix run CELL -- …")
+    options = parsed(arguments)
+    if mistake := next(mistakes(options, "--" in arguments), None):
+        options.verb.error(mistake)
     if options.project is None:
         options.project = by_default(options.command)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # Logs have characters that not every terminal knows.
     return COMMANDS[options.command](options) or 0
+
+
+def parsed(arguments):
+    """Returns the options. What comes after -- is their `rest`."""
+    place = arguments.index("--") if "--" in arguments else len(arguments)
+    # The name of a cell after --changed isn't the option's value.
+    words = [
+        word + "=here" if word == "--changed" and after != "ci" else word for word, after in itertools.zip_longest(arguments[:place], arguments[1:place])]
+    options, unknown = parser().parse_known_args(words)
+    options.unknown = unknown
+    options.rest = arguments[place + 1:]
+    if not any(word.startswith("-") for word in options.unknown):  # If options stand between names, argparse takes only the first ones.
+        for names in ("names", "files"):
+            if names in options:
+                getattr(options, names).extend(options.unknown)
+                options.unknown = []
+    return options
+
+
+def mistakes(options, separated):
+    """Yields what options can't mean together, or at all."""
+    if options.unknown:
+        yield f"unrecognized arguments: {' '.join(options.unknown)}"
+    if separated and options.command != "run":
+        yield "what comes after -- is for the command of a step: ci/matrix run CELL -- …"
+    if options.command != "run":
+        return
+    if options.watch and options.dry_run:
+        yield "--dry-run prints commands once: without --watch"
+    if str(options.report) == "-":
+        yield "--report needs a file, since a run tells its progress on the output: ci/matrix report --json - prints the last run's results"
+    if options.report and options.report.is_dir():
+        yield "--report needs a file, and this is a folder"
 
 
 def by_default(command):

@@ -16,42 +16,80 @@ from .screen import Screen, clock, to_nowhere
 NOTHING = 5
 
 
+class Inputs:
+    """What the results of cells depend on, as it is before they run, and again afterward."""
+
+    def __init__(self, options, cells, places, history):
+        self.cells, self.project, self.places, self.history = cells, str(places.project), places, history
+        self.leaves_out = options.changed == "ci" or options.changed and not on_ci()
+        self.report = options.report and os.path.relpath(os.path.realpath(options.report), places.project)
+        self.before = {cell.id: self.of(cell) for cell in cells}
+        self.resolved = inputs.resolved(self.project)
+
+    def of(self, cell, made=()):
+        return inputs.fingerprint(self.project, cell, self.report, made)
+
+    def unchanged(self, cell):
+        """Returns the result of the cell's last run, if --changed leaves the cell out."""
+        if self.leaves_out and (now := self.of(cell)) is not None and self.history.inputs(cell) == now:
+            return results.kept(self.places.result(cell), cell.id, now)
+
+    def doubts(self):
+        """Yields why --changed leaves out less than it could."""
+        if not self.leaves_out:
+            return
+        for command in inputs.listed(self.project)[1].values():
+            yield f"matrix: --changed runs all of them, because this fails, which says what their files are: {shlex.join(command)}"
+        for cell in self.cells if inputs.files(self.project) is not None else ():
+            for glob in inputs.unmatched(self.project, cell):
+                yield f"matrix: {cell.id}: no file below the project's folder fits '{glob}' of its inputs, so that --changed doesn't leave it out"
+
+    def keep(self, found):
+        """Keeps them with the results. If they changed meanwhile, they aren't what passed, except for what a first build writes."""
+        inputs.files.cache_clear()
+        for cell, result in zip(self.cells, found):
+            now, made = self.of(cell), inputs.resolved(self.project) - self.resolved
+            same = self.of(cell, made) if made else now
+            result.inputs = now if same == self.before[cell.id] else None
+
+
 def run(options, cells, places):
     if not cells:
         print("nothing failed when it was last run here" if options.last_failed else "nothing is selected", report.closing_line([]), sep="\n")
         results.write(options.report or os.devnull, results.to_json([], 0))  # Replaces an earlier run's report.
         return NOTHING
     inputs.forget()
-    history, project = History(places), str(places.project)
-    own = options.report and os.path.relpath(os.path.realpath(options.report), places.project)
-    leaves_out = options.changed == "ci" or options.changed and not on_ci()
-
-    def unchanged(cell):
-        """Returns the result of the cell's last run, if --changed leaves the cell out."""
-        if leaves_out and (now := inputs.fingerprint(project, cell, own)) is not None and history.inputs(cell) == now:
-            return results.kept(places.result(cell), cell.id, now)
-
+    history = History(places)
+    known = Inputs(options, cells, places, history)
     if options.dry_run:
-        print_commands(places, cells, unchanged)
+        print_commands(places, cells, known.unchanged)
         return 0
     if options.install and (reason := install(cells, places.project)):
         print(f"matrix: Debian packages could not be installed: {reason}")
         return INFRASTRUCTURE
     places.mend(cells)
     forget()  # What was missing may be installed when --watch runs the cells again.
-    processes = Processes()
+    for doubt in known.doubts():
+        print(doubt)
     screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
     screen.verbose = options.verbose
-    if leaves_out and inputs.files(project) is None:
-        for command in inputs.listed(project)[1].values():
-            print(f"matrix: --changed runs all of them, because this fails, which says what their files are: {shlex.join(command)}")
-    for cell in cells if leaves_out else ():
-        for glob in inputs.unmatched(project, cell) if inputs.files(project) is not None else ():
-            print(f"matrix: {cell.id}: no file below the project's folder fits '{glob}' of its inputs, so that --changed doesn't leave it out")
-    runner = Runner(
-        places, processes, screen, options.jobs, options.fail_fast, lambda result: details.lines(places, options, result),
-        unchanged)
-    before, resolved = {cell.id: inputs.fingerprint(project, cell, own) for cell in cells}, inputs.resolved(project)
+    found, unwritten = ran(options, cells, places, history, known, screen)
+    if screen.refused and not isinstance(screen.refused, BrokenPipeError):
+        raise screen.refused
+    try:
+        close(options, places, found, unwritten)
+    except BrokenPipeError as error:
+        screen.refused = error
+        to_nowhere(sys.stdout)
+    if options.watch and screen.refused:  # Nobody watches any more.
+        return INTERRUPTED
+    return code(found) or (INFRASTRUCTURE if unwritten else 0)
+
+
+def ran(options, cells, places, history, known, screen):
+    """Runs the cells and saves their results; returns these, and why some can't be written."""
+    processes = Processes()
+    runner = Runner(places, processes, screen, options.jobs, options.fail_fast, lambda result: details.lines(places, options, result), known.unchanged)
 
     def end():
         """Ends what runs; its results are still reported."""
@@ -65,25 +103,11 @@ def run(options, cells, places):
             found = runner.run(cells)
         if runner.shared:
             print(f"{len(runner.shared)} builds were those of other cells, which saved about {clock(sum(runner.shared))}")
-        inputs.files.cache_clear()
-        for cell, result in zip(cells, found):
+        for result in found:
             if options.fail_on_flaky and result.status == "flaky":
                 result.code = 1
-            # If the inputs changed while it ran, they aren't what passed, except for what a first build writes.
-            now, made = inputs.fingerprint(project, cell, own), inputs.resolved(project) - resolved
-            same = inputs.fingerprint(project, cell, own, made) if made else now
-            result.inputs = now if same == before[cell.id] else None
-        unwritten = save(options, places, history, found)
-    if screen.refused and not isinstance(screen.refused, BrokenPipeError):
-        raise screen.refused
-    try:
-        close(options, places, found, unwritten)
-    except BrokenPipeError as error:
-        screen.refused = error
-        to_nowhere(sys.stdout)
-    if options.watch and screen.refused:  # Nobody watches any more.
-        return INTERRUPTED
-    return code(found) or (INFRASTRUCTURE if unwritten else 0)
+        known.keep(found)
+        return found, save(options, places, history, found)
 
 
 def print_commands(places, cells, unchanged):

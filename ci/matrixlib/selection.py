@@ -19,23 +19,31 @@ def changed(options, cells, history):
     """Returns the cells, changed by the options of a run."""
     if options.last_failed:
         cells = [cell for cell in cells if history.last(cell, "status") in ("failed", "flaky")]
-    found = []
-    for cell in cells:
-        steps = [step for step in cell.steps if not options.step or step.name in options.step]
-        steps = [dataclasses.replace(step, timeout=max(1, math.ceil(min(1e9, step.timeout * options.timeout_factor)))) for step in steps]
-        if options.rest and steps:
-            # The arguments replace the tests of the first step that chooses its tests; other such steps would find none of them, and are
-            # left out. Without such a step, the arguments are appended to the last step's command.
-            of_tests, words = [step for step in steps if step.takes("tests")], shlex.join(options.rest)
-            chosen, own = (of_tests[0], {"tests": words}) if of_tests else (steps[-1], {"run": f"{steps[-1].run.rstrip()} {words}"})
-            steps = [dataclasses.replace(step, **own) if step is chosen else step for step in steps if step is chosen or step not in of_tests]
-        retries = cell.retries if options.retries is None else options.retries
-        found.append(dataclasses.replace(cell, steps=tuple(steps), retries=retries))
     names = list(dict.fromkeys(step.name for cell in cells for step in cell.steps))
     for name in options.step if cells else ():
         if name not in names:
             raise Problem(there_is_no("step", name, names))
+    found = [dataclasses.replace(cell, steps=tuple(steps_of(options, cell)), retries=cell.retries if options.retries is None else options.retries)
+             for cell in cells]
     return [cell for cell in found if cell.steps]
+
+
+def steps_of(options, cell):
+    """Returns the steps of a cell that are meant, with their time-outs."""
+    steps = [step for step in cell.steps if not options.step or step.name in options.step]
+    steps = [dataclasses.replace(step, timeout=max(1, math.ceil(min(1e9, step.timeout * options.timeout_factor)))) for step in steps]
+    return with_arguments(steps, shlex.join(options.rest)) if options.rest and steps else steps
+
+
+def with_arguments(steps, words):
+    """Returns the steps with arguments, which replace the tests of the first step that chooses its tests; other such steps would find none of
+    them, and are left out. Without such a step, the arguments are appended to the last step's command.
+    """
+    of_tests = [step for step in steps if step.takes("tests")]
+    if not of_tests:
+        return [*steps[:-1], dataclasses.replace(steps[-1], run=f"{steps[-1].run.rstrip()} {words}")]
+    chosen = dataclasses.replace(of_tests[0], tests=words)
+    return [chosen if step is of_tests[0] else step for step in steps if step is of_tests[0] or step not in of_tests]
 
 
 def axis_value(matrix, text):
