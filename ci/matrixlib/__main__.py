@@ -4,7 +4,7 @@ import os
 import sys
 
 
-def main():
+def main() -> int:
     if sys.version_info < (3, 11):
         sys.stderr.write("matrix: needs Python 3.11 or newer, this is %d.%d\n" % sys.version_info[:2])
         return 2

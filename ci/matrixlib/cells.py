@@ -5,6 +5,8 @@ import os
 import pathlib
 import re
 import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn
 
 from .archive import program
 from .problems import Problem, there_is_no
@@ -34,13 +36,13 @@ class Step:
     kind: str = "check"
     timeout: int = dataclasses.field(default=600, repr=False)  # not in the repr, which identifies results: they don't depend on it
     tests: str = ""
-    env: dict = dataclasses.field(default_factory=dict)
+    env: dict[str, str] = dataclasses.field(default_factory=dict)
 
-    def takes(self, name):
+    def takes(self, name: str) -> bool:
         return name in PLACEHOLDER.findall(self.run)
 
     @property
-    def reports_tests(self):
+    def reports_tests(self) -> bool:
         return self.takes("report")
 
 
@@ -48,14 +50,14 @@ class Step:
 class Cell:
     id: str
     what: str
-    labels: tuple
-    axes: dict
-    steps: tuple
+    labels: tuple[str, ...]
+    axes: dict[str, Any]
+    steps: tuple[Step, ...]
     build: str  # the cell whose build folder and flags this one uses
-    flags: tuple = ()
-    env: dict = dataclasses.field(default_factory=dict)
-    requires: tuple = ()
-    inputs: tuple = ()  # globs of the files that its result depends on; empty: all of the project
+    flags: tuple[str, ...] = ()
+    env: dict[str, str] = dataclasses.field(default_factory=dict)
+    requires: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()  # globs of the files that its result depends on; empty: all of the project
     optional: bool = False
     exclusive: bool = False
     retries: int = dataclasses.field(default=2, repr=False)  # nor do they depend on this
@@ -65,30 +67,31 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True)
 class Matrix:
-    axes: dict
-    runners: dict
-    cells: tuple
+    axes: dict[str, Any]
+    runners: dict[str, Any]
+    cells: tuple[Cell, ...]
 
 
 class Reader:
     """Reads tables, and reports mistakes with their place."""
 
-    def __init__(self, file, text):
+    def __init__(self, file: pathlib.Path, text: str) -> None:
         self.file = file
         self.cells_at = [number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith("[[cell]]")]
 
-    def fail(self, where, what):
+    def fail(self, where: str, what: str) -> NoReturn:
         raise Problem(f"{self.file.name}: {where}: {what}")
 
-    def one_of(self, known, where, what, name):
+    def one_of(self, known: Iterable[str], where: str, what: str, name: Any) -> None:
         if not isinstance(name, str) or name not in known:
             self.fail(where, there_is_no(what, name, known))
 
-    def take(self, where, table, types):
+    def take(self, where: str, table: Any, types: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the table's values, each checked for the type that its key must have."""
         if not isinstance(table, dict):
             self.fail(where, "is not a table")
-        for key, value in table.items():
+        for key in table:
+            value: Any = table[key]
             self.one_of(sorted(types), where, "key", key)
             if not isinstance(value, types[key]) or (types[key] is int and isinstance(value, bool)):
                 called, written = WRITTEN[types[key]]
@@ -106,7 +109,7 @@ class Reader:
                 self.variables(where, value)
         return dict(table)
 
-    def variables(self, where, values):
+    def variables(self, where: str, values: dict[str, Any]) -> None:
         if others := [name for name, item in values.items() if not isinstance(item, str)]:
             self.fail(where, f"the value of '{others[0]}' in 'env' is not a string")
         if "SWIFTPM_BUILD_DIR" in values:
@@ -120,13 +123,13 @@ class Reader:
             if re.search(rf"\$\{{?{name}\b", value):
                 self.fail(where, f"'{name}' is taken as it stands, and ${name} in it is no variable's value: export it in the command")
 
-    def placeholders(self, where, text, known):
+    def placeholders(self, where: str, text: str, known: Iterable[str]) -> None:
         for name in PLACEHOLDER.findall(text):
             if name not in known:
                 names = ", ".join(f"{{{name}}}" for name in sorted(known))
                 self.fail(where, f"there is no placeholder {{{name}}}; known: {names}; braces of the shell's have a space or a $")
 
-    def step(self, where, name, table):
+    def step(self, where: str, name: str, table: Any) -> Step:
         values = self.take(where, table, {"name": str, "run": str, "kind": str, "timeout": int, "tests": str, "env": dict})
         if "run" not in values:
             self.fail(where, "'run' is missing")
@@ -139,7 +142,7 @@ class Reader:
             self.fail(where, "'tests' has no effect: write {tests} where the command takes them")
         return found
 
-    def steps(self, where, values, templates):
+    def steps(self, where: str, values: dict[str, Any], templates: Mapping[str, Step]) -> tuple[Step, ...]:
         if ("run" in values) == ("steps" in values):
             self.fail(where, "has both 'run' and 'steps'" if "run" in values else "needs either 'run' or 'steps'")
         found, of_all = [], {"timeout": values.pop("timeout")} if "timeout" in values else {}
@@ -162,7 +165,7 @@ class Reader:
                 self.fail(where, f"'{name}' is no name of a step: it is one of a file, too")
         return tuple(found)
 
-    def place(self, number, table):
+    def place(self, number: int, table: Any) -> str:
         """Returns a cell's name for messages; a cell without an id is named by its position."""
         if not isinstance(table, dict):
             return "a cell"
@@ -170,7 +173,8 @@ class Reader:
             return f"cell '{table['id']}'"
         return f"cell {number}" + (f" ([[cell]] in line {self.cells_at[number - 1]})" if number <= len(self.cells_at) else "")
 
-    def cell(self, number, table, axes, runners, templates, needs):
+    def cell(
+            self, number: int, table: Any, axes: Mapping[str, list[str]], runners: Mapping[str, Any], templates: Mapping[str, Step], needs: Mapping[tuple[str, str], list[str]]) -> Cell:
         where = self.place(number, table)
         values = self.take(where, table, {
             "id": str, "what": str, "labels": list, "axes": dict, "run": str, "steps": list, "build": str, "flags": list, "env": dict,
@@ -202,7 +206,7 @@ class Reader:
             values[key] = tuple(values.get(key, ()))
         return Cell(steps=steps, **({"build": values["id"]} | values))
 
-    def requirements(self, where, names):
+    def requirements(self, where: str, names: Iterable[str]) -> None:
         for requirement in names:
             kind, separator, name = requirement.partition(":")
             self.one_of(sorted(REQUIREMENTS), where, "requirement", kind)
@@ -213,7 +217,7 @@ class Reader:
             if separator and kind not in NAMED:
                 self.fail(where, f"the requirement '{kind}' has no name")
 
-    def needs(self, tables, axes):
+    def needs(self, tables: Any, axes: Mapping[str, list[str]]) -> dict[tuple[str, str], list[str]]:
         """Returns what cells with a value of an axis require, by axis and value."""
         found = {}
         for axis, table in self.take("requires", tables, dict.fromkeys(axes, dict)).items():
@@ -222,7 +226,7 @@ class Reader:
                 found[axis, value] = names
         return found
 
-    def matrix(self, table):
+    def matrix(self, table: Any) -> Matrix:
         table = self.take("top level", table, {"axes": dict, "requires": dict, "runner": dict, "step": dict, "cell": list})
         axes, runners = table.get("axes", {}), table.get("runner", {"linux": {}})
         for axis, known in axes.items():
@@ -237,13 +241,13 @@ class Reader:
             self.fail("top level", "has no [[cell]]")
         needs = self.needs(table.get("requires", {}), axes)
         cells = [self.cell(number, item, axes, runners, templates, needs) for number, item in enumerate(table["cell"], 1)]
-        cells = tuple(self.joined(cell, cells) for cell in cells)
+        cells = [self.joined(cell, cells) for cell in cells]
         for cell in cells:
             if other := next((other for other in cells if other.job == cell.job and other.runner != cell.runner), None):
                 self.fail(f"cell '{cell.id}'", f"is in one hosted job with '{other.id}', which has another runner")
-        return Matrix(axes, runners, cells)
+        return Matrix(axes, runners, tuple(cells))
 
-    def joined(self, cell, cells):
+    def joined(self, cell: Cell, cells: Sequence[Cell]) -> Cell:
         """Returns the cell with the flags, and by default the job, of the cell whose build folder it uses."""
         if sum(other.id == cell.id for other in cells) > 1:
             self.fail(f"cell '{cell.id}'", "stands there twice")
@@ -257,7 +261,7 @@ class Reader:
         return dataclasses.replace(cell, flags=owner.flags, job=cell.job or owner.job or owner.id)
 
 
-def load(project):
+def load(project: str | os.PathLike[str]) -> Matrix:
     """Returns the matrix of the project in a folder."""
     file = pathlib.Path(project) / "ci/cells.toml"
     try:
@@ -274,7 +278,7 @@ def load(project):
     return Reader(file, text).matrix(table)
 
 
-def instead(project):
+def instead(project: pathlib.Path) -> str:
     """Returns what to do if a folder has no cells."""
     if not project.is_dir():
         return "there is no such folder either"
@@ -284,7 +288,7 @@ def instead(project):
     return f"{program(project)} init writes a first one" if package else "init writes a first one for a Swift package, and this is none"
 
 
-def named_after(command):
+def named_after(command: str) -> str:
     """Returns the name of a step that has none: that of the program that it runs."""
     name = command.split()[0].rpartition("/")[2] if command.strip() else ""
     return name if STEP_NAME.fullmatch(name) else "run"

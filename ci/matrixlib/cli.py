@@ -9,10 +9,13 @@ import pathlib
 import re
 import shlex
 import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from . import __version__, compare, describe, github, page, report, results
 from .archive import HOME, OUTER, PROGRAM, first
-from .cells import load
+from .cells import Cell, Matrix, load
 from .history import History
 from .init import init
 from .problems import Problem, in_words, naming
@@ -22,7 +25,8 @@ from .selection import changed, matching, select
 from .shell import Places
 from .watch import watch
 
-def parser():
+def parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """Returns the parser, and those of its verbs."""
     name = f"ci/{PROGRAM.name}" if HOME else PROGRAM.name
     top = argparse.ArgumentParser(
         prog=name, description=first("help.txt").replace("ci/matrix", name), formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -30,7 +34,7 @@ def parser():
     top.add_argument("--project", type=pathlib.Path, metavar="DIR", help="the project's folder (default: the one that this program is in, or else the nearest with cells)")
     commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare|init|completion")
 
-    def selecting(name, what):
+    def selecting(name: str, what: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=what, description=what)
         command.add_argument("names", nargs="*", metavar="CELL", help="an id or a glob; !CELL leaves it out")
         command.add_argument("-l", "--label", action="append", default=[], help="smoke, full (smoke's cells, too) or nightly; several, or one with commas: any of them")
@@ -70,15 +74,14 @@ def parser():
     command.add_argument("before", type=pathlib.Path)
     command.add_argument("after", type=pathlib.Path)
     command.add_argument("--all", action="store_true", help="differences within noise, too")
-    top.verbs = commands.choices
-    for command in top.verbs.values():
+    for command in commands.choices.values():
         command.set_defaults(verb=command)
         command.add_argument("--project", type=pathlib.Path, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
-    return top
+    return top, commands.choices
 
 
-def at_least(least, kind):
-    def number(text):
+def at_least(least: float, kind: Callable[[str], Any]) -> Callable[[str], Any]:
+    def number(text: str) -> Any:
         try:
             if least <= kind(text) < float("inf"):
                 return kind(text)
@@ -88,11 +91,11 @@ def at_least(least, kind):
     return number
 
 
-def jobs(text):
+def jobs(text: str) -> int:
     return max(1, (os.cpu_count() or 1) // 2) if text == "auto" else at_least(1, int)(text)
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     sys.stdout = sys.stdout or open(os.devnull, "w")  # It is None if the parent process closed it.
     output = os.path.realpath("/dev/stdout")
     try:
@@ -117,7 +120,7 @@ def main(arguments):
         return 130
 
 
-def obeyed(arguments):
+def obeyed(arguments: list[str]) -> int:
     options = parsed(arguments)
     if mistake := next(mistakes(options, "--" in arguments), None):
         options.verb.error(mistake)
@@ -128,13 +131,13 @@ def obeyed(arguments):
     return COMMANDS[options.command](options) or 0
 
 
-def parsed(arguments):
+def parsed(arguments: list[str]) -> Namespace:
     """Returns the options. What comes after -- is their `rest`."""
     place = arguments.index("--") if "--" in arguments else len(arguments)
     # The name of a cell after --changed isn't the option's value.
     words = [
         word + "=here" if word == "--changed" and after != "ci" else word for word, after in itertools.zip_longest(arguments[:place], arguments[1:place])]
-    options, unknown = parser().parse_known_args(words)
+    options, unknown = parser()[0].parse_known_args(words)
     options.unknown = unknown
     options.rest = arguments[place + 1:]
     if not any(word.startswith("-") for word in options.unknown):  # If options stand between names, argparse takes only the first ones.
@@ -145,7 +148,7 @@ def parsed(arguments):
     return options
 
 
-def mistakes(options, separated):
+def mistakes(options: Namespace, separated: bool) -> Iterator[str]:
     """Yields what options can't mean together, or at all."""
     if options.unknown:
         yield f"unrecognized arguments: {' '.join(options.unknown)}"
@@ -161,7 +164,7 @@ def mistakes(options, separated):
         yield "--report needs a file, and this is a folder"
 
 
-def by_default(command):
+def by_default(command: str) -> pathlib.Path:
     """Returns the project that is used if none is named: the one that this program is in, or else the nearest that has cells. Says so if
     the current folder is outside of it.
     """
@@ -176,12 +179,12 @@ def by_default(command):
     return HOME
 
 
-def chosen(options):
+def chosen(options: Namespace) -> tuple[Matrix, list[Cell]]:
     matrix = load(options.project)
     return matrix, select(matrix, options.names, options.label, options.axis)
 
 
-def list_cells(options):
+def list_cells(options: Namespace) -> int:
     matrix, cells = chosen(options)
     places = Places(options.project)
     rows = list(describe.rows(cells, History(places), str(places.project)))
@@ -191,20 +194,20 @@ def list_cells(options):
     return exit_code(cells)
 
 
-def exit_code(cells):
+def exit_code(cells: Sequence[Cell]) -> int:
     """Returns the exit code of commands that print something about cells."""
     if not cells:
         print("matrix: nothing is selected", file=sys.stderr)
     return 0 if cells else 5
 
 
-def run_cells(options):
+def run_cells(options: Namespace) -> int:
     by_default = all(name.startswith("!") for name in options.names) and not (options.label or options.axis or options.last_failed)
     if by_default:
         options.label = ["smoke"]
     places = Places(options.project)
 
-    def once():
+    def once() -> int:
         matrix, cells = chosen(options)
         if by_default and not cells and (others := select(matrix, options.names)):
             print(f"matrix: no cell has the label smoke, which run alone means; by name or label: {', '.join(cell.id for cell in others)}")
@@ -215,23 +218,23 @@ def run_cells(options):
     return watch(places.project, once) if options.watch else once()
 
 
-def explain(options):
+def explain(options: Namespace) -> None:
     matrix, places = load(options.project), Places(options.project)
     cells = matching(matrix, options.cell)
     print("\n\n".join("\n".join(describe.explanation(cell, places, History(places))) for cell in cells))
 
 
-def begin(options):
+def begin(options: Namespace) -> None:
     places = Places(options.project)
     print(*init(places.project), f"next: {places.program} run", sep="\n")
 
 
-def print_completion(options):
+def print_completion(options: Namespace) -> None:
     """Prints a completion script, in any folder, for bash, and for zsh after `autoload -U bashcompinit && bashcompinit`."""
     matrix, text = load(options.project), first("completion.bash")
-    options = [f'        {name}) options="{" ".join(verb._option_string_actions)}" ;;' for name, verb in parser().verbs.items()]
+    words_of = [f'        {name}) options="{" ".join(verb._option_string_actions)}" ;;' for name, verb in parser()[1].items()]
     for name, words in {
-            "verbs": " ".join(COMMANDS), "options": "\n".join(options), "cells": " ".join(cell.id for cell in matrix.cells),
+            "verbs": " ".join(COMMANDS), "options": "\n".join(words_of), "cells": " ".join(cell.id for cell in matrix.cells),
             # Other characters would be shell code.
             "axes": " ".join(f"{axis}={value}" for axis, values in matrix.axes.items() for value in values if re.fullmatch(r"[\w.+-]+", axis + value)),
             "steps": " ".join(dict.fromkeys(step.name for cell in matrix.cells for step in cell.steps))}.items():
@@ -239,13 +242,13 @@ def print_completion(options):
     print(text, end="")
 
 
-def print_github(options):
+def print_github(options: Namespace) -> int:
     matrix, cells = chosen(options)
     print("matrix=" + json.dumps({"include": [*github.jobs(matrix, cells)]}))
     return exit_code(cells)
 
 
-def print_report(options):
+def print_report(options: Namespace) -> int:
     latest = Places(options.project).results / "latest.json"
     if not options.files and options.expect is None and not latest.exists():
         raise Problem(f"nothing has been run here yet: {Places(options.project).program} run")
@@ -270,7 +273,7 @@ def print_report(options):
     return 0 if options.expect is None else code(cells)
 
 
-def compare_runs(options):
+def compare_runs(options: Namespace) -> int:
     lines, worse, hidden = compare.differences(
         results.read(options.before), results.read(options.after), History(Places(options.project)).times, options.all)
     print("\n".join(lines) if lines else "no difference" + (" that is more than noise" if hidden else ""))

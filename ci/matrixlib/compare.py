@@ -1,7 +1,9 @@
 """Finds what differs between two runs: results, times, metrics such as coverage, tests that came and went."""
 
 import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from .results import CellResult, Test
 from .screen import clock
 
 # Two times differ if they are at least this factor and this many seconds apart. If a cell has passed OFTEN times, this many median
@@ -12,7 +14,7 @@ SHARE = 0.002
 GOOD = ("passed", "unchanged")
 
 
-def noise(seconds, least, times=()):
+def noise(seconds: float, least: float, times: Sequence[float] = ()) -> float:
     """Returns how far apart two times may be without a meaning, given the shorter one and those of earlier runs."""
     if len(times) < OFTEN:
         return max(least, (FACTOR - 1) * seconds)
@@ -20,19 +22,21 @@ def noise(seconds, least, times=()):
     return max(least, DEVIATIONS * statistics.median(abs(time - middle) for time in times))
 
 
-def differences(before, after, times=lambda name: (), everything=False):
+def differences(
+        before: list[CellResult], after: list[CellResult], times: Callable[[str], Sequence[float]] = lambda name: (), everything: bool = False) -> tuple[list[str], list[str], int]:
     """Returns lines for the differences, the cells that passed before and don't now, and the number of differences left out as noise.
 
     `times` returns the times that a cell took in earlier runs.
     """
-    before, after = ({cell.id: cell for cell in cells} for cells in (before, after))
-    found = list(of_cells(before, after, times))
+    old, new = ({cell.id: cell for cell in cells} for cells in (before, after))
+    found = list(of_cells(old, new, times))
     shown = [line for line, is_noise in found if everything or not is_noise]
-    worse = [name for name, old in before.items() if old.status in GOOD and (name not in after or after[name].status not in GOOD)]
+    worse = [name for name, cell in old.items() if cell.status in GOOD and (name not in new or new[name].status not in GOOD)]
     return shown, worse, len(found) - len(shown)
 
 
-def of_cells(before, after, times):
+def of_cells(
+        before: dict[str, CellResult], after: dict[str, CellResult], times: Callable[[str], Sequence[float]]) -> Iterator[tuple[str, bool]]:
     """Yields each difference as a line, with whether it is within noise, as do the functions below."""
     for name in before | after:
         old, new = before.get(name), after.get(name)
@@ -48,20 +52,21 @@ def of_cells(before, after, times):
             yield from of_tests(name, *({test.name: test for test in cell.tests} for cell in (old, new)))
 
 
-def of_times(name, before, after, least, words, times=()):
+def of_times(
+        name: str, before: float, after: float, least: float, words: Callable[[float], str], times: Sequence[float] = ()) -> Iterator[tuple[str, bool]]:
     if words(before) != words(after):
         yield f"{name}{words(before)} -> {words(after)}", abs(after - before) < noise(min(before, after), least, times)
 
 
-def of_metrics(name, old, new):
+def of_metrics(name: str, old: dict[str, float], new: dict[str, float]) -> Iterator[tuple[str, bool]]:
     for key in old | new:
-        was, now = old.get(key, "none"), new.get(key, "none")
+        was, now = old.get(key), new.get(key)
         if was != now:
-            numbers = all(isinstance(value, (int, float)) for value in (was, now))
-            yield f"{name}: {key} {was} -> {now}", numbers and abs(now - was) < SHARE * abs(was)
+            is_noise = was is not None and now is not None and abs(now - was) < SHARE * abs(was)
+            yield f"{name}: {key} {'none' if was is None else was} -> {'none' if now is None else now}", is_noise
 
 
-def of_tests(name, was, now):
+def of_tests(name: str, was: Mapping[str, Test], now: Mapping[str, Test]) -> Iterator[tuple[str, bool]]:
     for found, how in (([test for test in was if test not in now], "gone"), ([test for test in now if test not in was], "new")):
         if found:
             yield f"{name}: {len(found)} test{'s'[len(found) < 2:]} {how}: {', '.join(found[:3])}{', …' if len(found) > 3 else ''}", False

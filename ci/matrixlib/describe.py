@@ -1,13 +1,19 @@
 """Describes cells for `list` and `explain`."""
 
+from collections.abc import Iterator, Sequence
 from time import time as now
 
+from typing import Any
+
 from . import shell
+from .cells import Cell, Matrix
+from .history import History
 from .requirements import missing, missing_of
 from .screen import clock
+from .shell import Places
 
 
-def rows(cells, history, project):
+def rows(cells: Sequence[Cell], history: History, project: str) -> Iterator[dict[str, Any]]:
     """Yields each cell as `list --json` prints it."""
     for cell in cells:
         reason = missing_of(cell, project)
@@ -17,7 +23,7 @@ def rows(cells, history, project):
             "last": history.last(cell, "status"), "at": history.last(cell, "time")}
 
 
-def age(time):
+def age(time: int | None) -> str:
     """Returns how long ago a time was, in one number: 5m ago, 3h ago, 12d ago."""
     if time is None:
         return ""
@@ -26,7 +32,7 @@ def age(time):
     return f"{number} ago"
 
 
-def listing(matrix, found):
+def listing(matrix: Matrix, found: list[dict[str, Any]]) -> Iterator[str]:
     """Yields the lines of a table, which shows an axis only if its value isn't the default."""
     usual = {axis: values[0] for axis, values in matrix.axes.items()}
     width = max((len(row["id"]) for row in found), default=0)
@@ -38,7 +44,7 @@ def listing(matrix, found):
         yield f"{row['id']:{width}}  {','.join(row['labels']):12} {last}  {row['what']}{axes and '  (' + axes.strip() + ')'}{state}"
 
 
-def explanation(cell, places, history):
+def explanation(cell: Cell, places: Places, history: History) -> Iterator[str]:
     """Yields lines with everything about a cell, including the commands that it runs."""
     yield f"{cell.id}: {cell.what}"
     yield f"  labels      {', '.join(cell.labels)}{'; optional' if cell.optional else ''}{'; runs alone' if cell.exclusive else ''}"

@@ -1,14 +1,16 @@
 """The lines that are shown below that of a cell that didn't pass, or that has notes."""
 
-import contextlib
 import os
 import re
 import shlex
+from argparse import Namespace
 
 from . import diagnosis, testlog
+from .results import CellResult, StepResult
+from .shell import Places
 
 
-def lines(places, options, result):
+def lines(places: Places, options: Namespace, result: CellResult) -> list[str]:
     """Returns the first failure's output, the place of its log, and the command that repeats it."""
     shown = []
     for step in result.steps if result.status != "unchanged" else ():
@@ -23,13 +25,15 @@ def lines(places, options, result):
     return shown + (annotations(places, result) + logs(places, result) if hosted else [])
 
 
-def called_in(folder):
+def called_in(folder: os.PathLike[str]) -> bool:
     """Returns whether ci/matrix was called in this folder, so that relative paths work; the current folder may be gone."""
-    with contextlib.suppress(OSError):
+    try:
         return os.getcwd() == str(folder)
+    except OSError:
+        return False
 
 
-def again(places, options, result, step=None):
+def again(places: Places, options: Namespace, result: CellResult, step: StepResult | None = None) -> str:
     """Returns the command that runs only what failed in a step, after the steps that build, with the options of this run."""
     steps = [other.name for other in result.steps if other is step or other.kind in ("setup", "build")]
     words = [] if options.retries is None else ["--retries", str(options.retries)]
@@ -44,17 +48,17 @@ def again(places, options, result, step=None):
     return f"    again: {places.program} run {shlex.join([result.id, *words])}"
 
 
-def escaped(text, others=""):
+def escaped(text: str, others: str = "") -> str:
     """Returns a text as a command of GitHub's takes it, whose properties have other characters that mean something."""
     return re.sub(f"[%\r\n{others}]", lambda match: f"%{ord(match[0]):02X}", text)
 
 
-def annotation(level, message, **properties):
+def annotation(level: str, message: str, **properties: object) -> str:
     words = ",".join(f"{name}={escaped(str(value), ',:')}" for name, value in properties.items())
     return f"::{level} {words}::{escaped(message)}"
 
 
-def annotations(places, result):
+def annotations(places: Places, result: CellResult) -> list[str]:
     """Returns lines that GitHub shows beside the code; it knows files by their paths in the repository."""
     root = os.path.realpath(os.environ.get("GITHUB_WORKSPACE") or places.project)
     level = "warning" if result.status == "flaky" else "error"
@@ -74,7 +78,7 @@ def annotations(places, result):
     return found
 
 
-def logs(places, result):
+def logs(places: Places, result: CellResult) -> list[str]:
     """Returns every step's log, folded."""
     found = []
     for step in result.steps:

@@ -2,8 +2,10 @@
 
 import os
 import re
+from collections.abc import Iterable, Sequence
 
-from .problems import in_words, regular
+from .problems import StrPath, in_words, regular
+from .results import StepResult, Test
 
 # The worst first: of several, it is the cause that is named. An empty text is replaced by what the report itself calls it.
 SANITIZERS = {
@@ -34,12 +36,11 @@ DROPPED, MARGIN = re.compile(rb"\n\.\.\. (\d+) bytes were left out; the end:\n")
 WIDTH = 500
 
 
-def read(file):
+def read(file: StrPath) -> str:
     """Returns a log's text, without the middle of a long one, or why it can't be read."""
     try:
-        with regular(file) as text:
-            log = text.buffer
-            found = log.read(READ)
+        with regular(file, "rb") as log:
+            found: bytes = log.read(READ)
             left = os.fstat(log.fileno()).st_size - 2 * READ
             if left > 0:
                 log.seek(max(READ, left + READ - MARGIN))
@@ -52,19 +53,19 @@ def read(file):
     return found.decode(errors="replace")
 
 
-def shown(line):
+def shown(line: str) -> str:
     """Returns a line of a log without control characters, and not too long for a terminal."""
     line = CONTROL.sub("", line)
     return line if len(line) <= WIDTH else line[:WIDTH] + "…"
 
 
-def plain(text):
+def plain(text: str) -> str:
     return COLORS.sub("", text)
 
 
-def sanitizer(lines):
+def sanitizer(lines: Iterable[str]) -> tuple[str | None, int]:
     """Returns the worst that a sanitizer found, and the index of the line in which its report begins."""
-    found = {}
+    found = dict[re.Pattern[str], tuple[str, int]]()
     for number, line in enumerate(lines):
         for pattern, called in SANITIZERS.items() if "Sanitizer" in line else ():
             if match := pattern.search(plain(line)):
@@ -73,7 +74,7 @@ def sanitizer(lines):
     return next((found[pattern] for pattern in SANITIZERS if pattern in found), (None, 0))
 
 
-def killed(code, log, starved):
+def killed(code: int | None, log: str, starved: int | None) -> str:
     """Returns what SIGKILL means if a command got it, as its status, a shell's status, or SwiftPM's message about the tests says.
 
     `starved` is the number of processes that the kernel ended for want of memory; None if it doesn't say.
@@ -84,13 +85,13 @@ def killed(code, log, starved):
     return f"signal 9 (SIGKILL), {'which the kernel sends where memory is short, or anybody' if starved is None else known}"
 
 
-def in_backtrace(log, tests):
+def in_backtrace(log: str, tests: Sequence[Test]) -> list[Test]:
     """Returns the tests that a crash's backtrace names: Swift Testing starts all tests at once, so many were running."""
     trace = backtrace(log)
     return [test for test in tests if re.search(in_a_frame(test), trace)]
 
 
-def backtrace(log):
+def backtrace(log: str) -> str:
     """Returns the crashed thread's frames, because other threads were running other tests; without threads, what follows the crash."""
     start = CRASH.search(log)
     after = log[start.end():] if start else ""
@@ -98,7 +99,7 @@ def backtrace(log):
     return thread[1] if thread else after
 
 
-def place(pattern, text, project):
+def place(pattern: re.Pattern[str], text: str, project: StrPath) -> str:
     """Returns the first line of the project's own code that the pattern finds, as ` at Sources/A.swift:5`; an empty text if there is none."""
     for match in pattern.finditer(text):
         file = os.path.relpath(os.path.realpath(match[1]), os.path.realpath(project))
@@ -107,24 +108,24 @@ def place(pattern, text, project):
     return ""
 
 
-def in_a_frame(test):
+def in_a_frame(test: Test) -> str:
     """Returns a pattern for the test's function in a backtrace: as it was written, or mangled, with its length before it."""
     name = re.split(r"[/.]", test.name.partition("(")[0])[-1].strip("`")
     return rf"(?<!\w){re.escape(name)}(?!\w)|(?<!\d){len(name)}{re.escape(name)}"
 
 
-def compile_errors(log):
+def compile_errors(log: str) -> list[tuple[str, int, str]]:
     """Returns the compiler's errors, each once: (file, line, message)."""
     found = [COMPILER.match(line) for line in log.splitlines()]
     return list(dict.fromkeys((match[1], int(match[2]), match[3]) for match in found if match))
 
 
-def errors_of(log, step):
+def errors_of(log: str, step: StepResult) -> list[tuple[str, int, str]]:
     """Returns the compiler's errors if they are why a step failed: tests that ran are proof of code that compiles, whatever they print."""
     return [] if step.tests or step.finding or step.status == "crashed" else compile_errors(plain(log))
 
 
-def excerpt(log, step):
+def excerpt(log: str, step: StepResult) -> list[str]:
     """Returns the most useful lines: the compiler's errors, a sanitizer's report, what failing tests recorded, or else the last ones."""
     lines, tests = plain(log).splitlines(), step.tests
     if errors := errors_of(log, step):

@@ -1,13 +1,17 @@
 """The jobs of hosted runners: one for all cells that share a build folder, or that name the same job."""
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .cells import Cell, Matrix
 from .problems import Problem
 
 MOST = 256  # GitHub refuses a matrix of more jobs.
 
 
-def jobs(matrix, cells):
+def jobs(matrix: Matrix, cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
     """Yields the entries of a workflow's matrix."""
-    found = {}
+    found = dict[str, list[Cell]]()
     for cell in cells:
         found.setdefault(cell.job, []).append(cell)
     if len(found) > MOST:
@@ -20,9 +24,9 @@ def jobs(matrix, cells):
             "depth": 0 if any("git-tag" in cell.requires for cell in members) else 1}  # of the clone: tags need the history
 
 
-def minutes(cells):
+def minutes(cells: Sequence[Cell]) -> int:
     """Returns the longest time that the cells may take, with every retry, and all tests once more; cells that share a build folder build once."""
-    seconds = {}
+    seconds = dict[tuple[str, ...], int]()
     for cell in cells:
         for step in cell.steps:
             what = (cell.build, step.run, str(cell.env | step.env)) if step.kind == "build" else (cell.id, step.name)

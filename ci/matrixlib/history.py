@@ -6,43 +6,49 @@ import fcntl
 import json
 import math
 import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from .problems import naming, regular
-from .results import write
+from .results import CellResult, write
+
+if TYPE_CHECKING:
+    from .cells import Cell
+    from .shell import Places
 
 
-def known(entry):
+def known(entry: Any) -> dict[str, Any]:
     """Returns the values of an entry that have the right type; somebody may have edited the file."""
-    kinds = {"status": str, "seconds": (int, float), "time": int, "inputs": str, "times": list}
+    kinds: dict[str, Any] = {"status": str, "seconds": (int, float), "time": int, "inputs": str, "times": list}
     return {key: value for key, value in dict(entry).items() if isinstance(value, kinds.get(key, ())) and (key not in ("seconds", "time") or math.isfinite(value))}
 
 
 class History:
-    def __init__(self, places):
+    def __init__(self, places: 'Places') -> None:
         self.file = places.results / "history.json"
         self.flaky = places.flakes
         self.cells = self.read()
 
-    def read(self):
+    def read(self) -> dict[str, dict[str, Any]]:
         try:
             with regular(self.file) as file:
                 return {name: known(entry) for name, entry in json.load(file).items()}
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return {}  # The file was never written, or isn't ours.
 
-    def last(self, cell, key):
+    def last(self, cell: 'Cell', key: str) -> Any:
         """Returns the `status` or `time` (since 1970) of the cell's last run, or the `seconds` of its last that passed; None if none."""
         return self.cells.get(cell.id, {}).get(key)
 
-    def times(self, name):
+    def times(self, name: str) -> list[float]:
         """Returns how long the cell with this id took the last twenty times that it passed."""
         return [value for value in self.cells.get(name, {}).get("times", []) if isinstance(value, (int, float)) and math.isfinite(value)]
 
-    def inputs(self, cell):
+    def inputs(self, cell: 'Cell') -> str | None:
         """Returns a digest of what the result of the cell's last run depended on, if that run passed."""
         return self.last(cell, "inputs") if self.last(cell, "status") == "passed" else None
 
-    def add(self, results):
+    def add(self, results: Iterable[CellResult]) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with naming(self.file), regular(self.file.with_suffix(".lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # Another ci/matrix may add to the file, and may have done so since it was read.
@@ -58,7 +64,7 @@ class History:
             write(self.file, self.cells)
         self.add_flakes(results)
 
-    def add_flakes(self, results):
+    def add_flakes(self, results: Iterable[CellResult]) -> None:
         for result in results:
             for test in result.tests:
                 if test.status == "flaky":
@@ -66,9 +72,9 @@ class History:
                     with naming(self.flaky), regular(self.flaky, "a") as file:
                         file.write(json.dumps(entry) + "\n")
 
-    def flakes(self, cell):
+    def flakes(self, cell: 'Cell | CellResult') -> collections.Counter[str]:
         """Returns how often each test of the cell was flaky."""
-        counts = collections.Counter()
+        counts = collections.Counter[str]()
         with contextlib.suppress(OSError), regular(self.flaky) as lines:
             for line in lines:
                 with contextlib.suppress(ValueError, TypeError, KeyError):

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+from collections.abc import Iterator
 
 from .archive import COPY, first, packed, write
 from .problems import Problem
@@ -11,7 +12,7 @@ from .processes import fault, said
 FORMAT = re.compile(r'\[\[cell\]\]\nid = "format"\n.*?\n\n', re.DOTALL)
 
 
-def init(project):
+def init(project: pathlib.Path) -> Iterator[str]:
     """Writes the files; yields the lines to print. Begun anew, it leaves the cells and brings the rest up to date."""
     if not (project / "Package.swift").exists():
         raise Problem(f"{project} has no Package.swift: --project names the folder of a package")
@@ -44,7 +45,7 @@ def init(project):
         raise
 
 
-def repository(project):
+def repository(project: pathlib.Path) -> pathlib.Path:
     """Returns the root of the package's repository, where GitHub looks for workflows; without a repository, the package's folder."""
     own, words = pathlib.Path(os.path.realpath(project)), ("git", "rev-parse", "--show-toplevel")
     if top := said(*words, cwd=project):
@@ -54,14 +55,14 @@ def repository(project):
     return own
 
 
-def workflow(folder, name):
+def workflow(folder: str, name: str) -> bytes:
     """Returns the hosted workflow of a package in a folder of its repository; the names of its jobs say which package they are for."""
     name = name if folder == "." else f"{name} {folder}"
     text = first("workflow.yml").replace("name: CI", f"name: {name}")
     return (text if folder == "." else re.sub(r"(?<=[ '])(ci/matrix|\.ci/|Package)", rf"{folder}/\1", text)).encode()
 
 
-def place(root, folder):
+def place(root: pathlib.Path, folder: str) -> pathlib.Path:
     """Returns the workflow's file; its name is another one if the repository already has its own workflow with that name."""
     name = "" if folder == "." else "-" + folder.replace("/", "-")
     first, other, beside = (root / f".github/workflows/{file}" for file in (f"ci{name}.yml", f"ci{name}.yaml", f"matrix{name}.yml"))
@@ -72,11 +73,11 @@ def place(root, folder):
     return found
 
 
-def is_ours(file, folder):
+def is_ours(file: pathlib.Path, folder: str) -> bool:
     return f" {os.path.normpath(os.path.join(folder, COPY))}\n" in file.read_text(errors="replace")
 
 
-def has_format(project, root):
+def has_format(project: pathlib.Path, root: pathlib.Path) -> bool:
     """Returns whether there is already a .swift-format; swift format also looks in the folders above."""
     own = pathlib.Path(os.path.realpath(project))
     return any((folder / ".swift-format").exists() for folder in (own, *own.parents) if folder.is_relative_to(root))

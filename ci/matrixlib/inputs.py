@@ -8,28 +8,30 @@ import hashlib
 import json
 import os
 import platform
+from collections.abc import Iterator, Set
 
+from .cells import Cell
 from .processes import said
 
 
-def listed(project):
+def listed(project: str | os.PathLike[str]) -> tuple[dict[str, bool], dict[str, tuple[str, ...]]]:
     """Returns, by path, whether git tracks each file that it knows or would add, or that SwiftPM compiles; and by folder the command that
     fails to say that.
 
     Includes the files of packages that this one depends on by path, and of folders that links lead to, but not those that ci/matrix writes.
     """
-    found, failed, folders = {}, {}, [os.path.realpath(project)]
+    found, failed, folders = dict[str, bool](), dict[str, tuple[str, ...]](), [os.path.realpath(project)]
     for folder in folders:  # The list may grow meanwhile.
-        command = ("git", "-C", folder, "ls-files", "-coz", "--exclude-standard")
-        if (names := said(*command)) is None:
+        command: tuple[str, ...] = ("git", "-C", folder, "ls-files", "-coz", "--exclude-standard")
+        if (listing := said(*command)) is None:
             failed[folder] = command
             continue
-        tracked = said("git", "ls-files", "-z", "--recurse-submodules", cwd=folder) or said("git", "ls-files", "-z", cwd=folder) or ""
-        tracked = set(tracked.split("\0")) - {""}
-        names = tracked | set(names.split("\0")) - {""}
+        known = said("git", "ls-files", "-z", "--recurse-submodules", cwd=folder) or said("git", "ls-files", "-z", cwd=folder) or ""
+        tracked = set(known.split("\0")) - {""}
+        names = tracked | set(listing.split("\0")) - {""}
         # Package.resolved is often ignored.
-        manifests = {name for name in names if os.path.basename(name) == "Package.swift"} | {"Package.swift"}
-        names |= {os.path.join(os.path.dirname(name), "Package.resolved") for name in manifests}
+        packages = {os.path.dirname(name) for name in names if os.path.basename(name) == "Package.swift"} | {""}
+        names |= {os.path.join(package, "Package.resolved") for package in packages}
         for name in sorted(names):
             path = os.path.normpath(os.path.join(folder, name))  # The name of a repository in this one ends with a slash.
             found[path] = found.get(path, False) or name in tracked
@@ -38,11 +40,11 @@ def listed(project):
         if manifests := glob.glob(os.path.join(glob.escape(folder), "Package*.swift")):
             # Not in its .build, for which it would wait while somebody builds there.
             command = ("swift", "package", "--package-path", folder, "--scratch-path", os.path.join(folders[0], ".ci/describe"), "describe", "--type", "json")
-            if (package := described(command, tuple((name, os.stat(name).st_mtime_ns) for name in sorted(manifests)))) is None:
+            if (made_of := described(command, tuple((name, os.stat(name).st_mtime_ns) for name in sorted(manifests)))) is None:
                 failed[folder] = command
             else:
-                beside |= {os.path.realpath(path) for path in package[0] if os.path.isdir(path)}
-                for path in package[1]:
+                beside |= {os.path.realpath(path) for path in made_of[0] if os.path.isdir(path)}
+                for path in made_of[1]:
                     found.setdefault(path, False)
         folders += sorted(beside - set(folders))
     # Checked for all folders, because one of them may contain another.
@@ -51,7 +53,7 @@ def listed(project):
 
 
 @functools.cache
-def described(command, _):
+def described(command: tuple[str, ...], _: object) -> tuple[list[str], list[str]] | None:
     """Returns a package's packages by path and the files that it is made of, as SwiftPM describes them, until a manifest changes."""
     try:
         package = json.loads(said(*command) or "")
@@ -66,7 +68,7 @@ def described(command, _):
         return None
 
 
-def below(top):
+def below(top: str) -> Iterator[str]:
     """Yields a file, or the files below a folder, through links, too, each folder once, and without hidden ones."""
     seen, folders = set(), [os.path.normpath(top)]
     if not os.path.isdir(top):
@@ -80,7 +82,7 @@ def below(top):
 
 
 @functools.cache
-def files(project):
+def files(project: str) -> dict[str, str] | None:
     """Returns a digest of each file's content, by its path relative to the project; None if that can't be said of all."""
     (paths, failed), found = listed(project), {}
     for path in paths if not failed else ():
@@ -90,12 +92,12 @@ def files(project):
     return None if failed else found
 
 
-def untracked(project):
+def untracked(project: str | os.PathLike[str]) -> set[str]:
     """Returns the files that git doesn't track, by their paths relative to the project."""
     return {os.path.relpath(path, os.path.realpath(project)) for path, tracked in listed(project)[0].items() if not tracked}
 
 
-def digest(path):
+def digest(path: str) -> str:
     """Returns a digest of a file's content and executable bit, as git sees them; for a link, also or only its target."""
     leads = f"{os.readlink(path)} " if os.path.islink(path) else ""
     if not os.path.isfile(path):
@@ -106,32 +108,32 @@ def digest(path):
 
 
 @functools.cache
-def tools(project):
+def tools(project: str) -> str:
     return f"{platform.platform()} {said('swift', '--version', cwd=project)} {said('dpkg-query', '-W')}"
 
 
-def forget():
+def forget() -> None:
     """Forgets what is cached, so that the next call looks again."""
     for known in (described, files, tools):
         known.cache_clear()
 
 
-def pattern(glob):
+def pattern(glob: str) -> str:
     """Returns a glob's pattern: `*` matches across folders, `**/` also matches none, and a slash at the end matches all of a folder."""
     return glob.replace("**/", "*") + ("*" if glob.endswith("/") else "")
 
 
-def unmatched(project, cell):
+def unmatched(project: str, cell: Cell) -> list[str]:
     """Returns the cell's globs that match no file."""
     return [glob for glob in cell.inputs if not fnmatch.filter(files(project) or (), pattern(glob))]
 
 
-def resolved(project):
+def resolved(project: str) -> set[str]:
     """Returns the files that list the resolved packages: the first build writes them, and git often ignores them."""
     return {name for name in files(project) or () if os.path.basename(name) == "Package.resolved"}
 
 
-def fingerprint(project, cell, report=None, made=()):
+def fingerprint(project: str, cell: Cell, report: str | None = None, made: Set[str] = frozenset()) -> str | None:
     """Returns a digest of what the cell's result depends on; None without git, or if one of the cell's globs matches nothing.
 
     Leaves out what a run writes: its report, and the files that it made.

@@ -18,25 +18,26 @@ F_SETPIPE_SZ = 1031  # Linux
 class Output:
     """The reading end of a pipe that the command writes to."""
 
-    def __init__(self, file):
+    def __init__(self, file: str) -> None:
         self.reading, self.writing = os.pipe()
         os.set_blocking(self.reading, False)
         with contextlib.suppress(OSError):  # On other systems, the pipe keeps its size.
             fcntl.fcntl(self.reading, F_SETPIPE_SZ, 1 << 20)
         self.file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        self.room, self.left, self.problem = HEAD, MATTERS, None
-        self.tail, self.size, self.dropped = collections.deque(), 0, 0
+        self.room, self.left, self.problem = HEAD, MATTERS, 0  # the errno of why it could not be written
+        self.size, self.dropped = 0, 0
+        self.tail: collections.deque[bytes] = collections.deque()
         self.rest = b""
         self.is_over = False
 
-    def wait(self, seconds):
+    def wait(self, seconds: float) -> None:
         """Waits until something is written, and takes it, or until the time is up."""
         if self.is_over:
             select.select([], [], [], seconds)
         elif select.select([self.reading], [], [], seconds)[0]:
             self.take()
 
-    def take(self):
+    def take(self) -> None:
         """Takes what is there, but for no more than a fraction of a second, because there are other things to look after."""
         for _ in range(64):
             try:
@@ -48,7 +49,7 @@ class Output:
                 return
             self.add(piece)
 
-    def add(self, piece):
+    def add(self, piece: bytes) -> None:
         if self.room > 0:
             self.write(piece[:self.room])
             piece, self.room = piece[self.room:], self.room - len(piece)
@@ -58,7 +59,7 @@ class Output:
         while self.size - len(self.tail[0] if self.tail else b"") > TAIL:
             self.drop(self.tail.popleft())
 
-    def drop(self, piece):
+    def drop(self, piece: bytes) -> None:
         self.size -= len(piece)
         if not self.dropped:
             self.write(b"\n... what matters of what is left out here:\n")
@@ -70,15 +71,15 @@ class Output:
                 self.write(line[:2000] + b"\n")
                 self.left -= len(line)
 
-    def write(self, piece):
+    def write(self, piece: bytes) -> None:
         """Writes a piece; an error, such as a full disk, is reported at the end, and doesn't end the command."""
         while piece and not self.problem:
             try:
                 piece = piece[os.write(self.file, piece):]
             except OSError as error:
-                self.problem = error.errno
+                self.problem = error.errno or 0
 
-    def close(self):
+    def close(self) -> None:
         self.take()
         if self.dropped:
             self.write(f"... {self.dropped - MATTERS + self.left} bytes were left out; the end:\n".encode())

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 
 from .processes import on_interrupt, said
 
@@ -16,13 +17,13 @@ POLICY = pathlib.Path("/usr/sbin/policy-rc.d")
 
 
 @functools.cache
-def installed():
+def installed() -> set[str] | None:
     """Returns the names of all installed packages; None if this isn't a system with Debian packages."""
     listed = said("dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}\n")
     return None if listed is None else {line.removeprefix("installed ") for line in listed.splitlines() if line.startswith("installed ")}
 
 
-def install(names):
+def install(names: Sequence[str]) -> str | None:
     """Installs packages without starting their services; returns the reason if it can't."""
     if not names:
         return None
@@ -55,7 +56,7 @@ def install(names):
     return None
 
 
-def status(command, told):
+def status(command: Sequence[str], told: list[bool]) -> int:
     """Runs a command and returns its status. An interrupt ends it politely, and waits, so that what it still installs starts no service.
 
     An interrupt is put into `told`, not raised: one that comes while the command is being started would leave the command behind.

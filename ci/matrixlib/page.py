@@ -1,13 +1,16 @@
 """Shows the results of one or several runs on an HTML page that needs no other file: cells by axes, times, first failures, flakes."""
 
 import html
+from collections.abc import Sequence
 
 from .archive import first
+from .history import History
 from .report import closing_line
+from .results import CellResult
 from .screen import clock
 
 
-def page(cells, history):
+def page(cells: Sequence[CellResult], history: History) -> str:
     """Returns the page; `history` knows which tests were flaky before."""
     slowest = max((cell.seconds for cell in cells), default=0) or 1
     usual = [max(values, key=values.count) for values in zip(*([*cell.axes.values()] for cell in cells if cell.axes))]
@@ -15,7 +18,7 @@ def page(cells, history):
     return first("report.html").replace("{closing}", html.escape(closing_line(cells))).replace("{rows}", rows)
 
 
-def row(cell, slowest, usual, history):
+def row(cell: CellResult, slowest: float, usual: list[str], history: History) -> str:
     own = ", ".join(f"{axis}={value}" for (axis, value), common in zip(cell.axes.items(), usual) if value != common)
     flakes = "".join(f"<li>{html.escape(test)}: {count}×</li>" for test, count in history.flakes(cell).items())
     failure = next((step for step in cell.steps if step.status != "passed"), None)

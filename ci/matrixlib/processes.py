@@ -12,9 +12,11 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from . import supervise
 from .archive import OUTER
+from .problems import StrPath
 
 # Without what site and the environment could add, since it starts for each step.
 SUPERVISOR = [sys.executable, "-I", "-S", "-B", "-c", f"import sys; sys.path.insert(0, {str(OUTER)!r}); from {__package__}.supervise import main; main()"]
@@ -28,15 +30,15 @@ class Ended:
     code: int | None
     seconds: float
     reason: str | None = None  # "timeout" or "interrupted"
-    left: tuple = ()  # the names of processes that it had left behind
-    unkillable: tuple = ()
-    running: tuple = ()  # if its time was up: what ran then, in words
+    left: tuple[str, ...] = ()  # the names of processes that it had left behind
+    unkillable: tuple[str, ...] = ()
+    running: tuple[str, ...] = ()  # if its time was up: what ran then, in words
     problem: int | None = None  # the errno of the reason why its output could not be written
     starved: int | None = 0  # the number of processes that the kernel ended meanwhile because memory was short; None if it doesn't say
 
 
 @contextlib.contextmanager
-def cgroup():
+def cgroup() -> Iterator[str]:
     """Makes a cgroup for a command, of which nothing is left in the end, whatever it did to get away; yields "" where that isn't allowed."""
     try:
         folder = tempfile.mkdtemp(prefix="ci-matrix.", dir=own_cgroup())
@@ -53,13 +55,13 @@ def cgroup():
             time.sleep(0.02)
 
 
-def own_cgroup(groups=pathlib.Path("/sys/fs/cgroup"), own=pathlib.Path("/proc/self/cgroup")):
+def own_cgroup(groups: pathlib.Path = pathlib.Path("/sys/fs/cgroup"), own: pathlib.Path = pathlib.Path("/proc/self/cgroup")) -> pathlib.Path:
     """Returns the folder of this process's cgroup of version 2, which may stand beside those of version 1."""
     path = next(line[3:].strip("/") for line in own.read_text().splitlines() if line.startswith("0::"))
     return (groups / "unified" if (groups / "unified").is_dir() else groups) / path
 
 
-def ended_for_memory(*places):
+def ended_for_memory(*places: pathlib.Path) -> int | None:
     """Returns how many processes of this one's cgroup the kernel has ended because memory was short; None if that can't be read."""
     try:
         events = (own_cgroup(*places) / "memory.events").read_text()
@@ -68,9 +70,9 @@ def ended_for_memory(*places):
         return None
 
 
-def end_rest(supervisor, temporary):
+def end_rest(supervisor: subprocess.Popen[str], temporary: str | None) -> tuple[str, ...]:
     """Ends a supervisor that doesn't answer, what is below it, and on Linux what has its command's TMPDIR; returns the names."""
-    names, mark = set(), f"TMPDIR={temporary}".encode() if temporary else None
+    names, mark = set[str](), f"TMPDIR={temporary}".encode() if temporary else None
     for _ in range(100):  # They may be starting others.
         found = supervise.below(supervisor.pid) if supervisor.poll() is None else {}
         found |= {one.pid: one for one in supervise.table() if one.pid != supervisor.pid and mark in environment_of(one.pid)}
@@ -83,18 +85,19 @@ def end_rest(supervisor, temporary):
         time.sleep(0.02)
     supervisor.kill()
     supervisor.wait()
-    supervisor.stdout.close()
+    if supervisor.stdout:
+        supervisor.stdout.close()
     return tuple(sorted(names))
 
 
-def environment_of(pid):
+def environment_of(pid: int) -> Sequence[bytes]:
     try:
         return pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
         return ()
 
 
-def said(*command, cwd=None):
+def said(*command: StrPath, cwd: StrPath | None = None) -> str | None:
     """Returns what a short command prints, with bytes that aren't text as surrogates; None if it can't be run or fails."""
     try:
         done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=True)
@@ -103,7 +106,7 @@ def said(*command, cwd=None):
     return done.stdout.decode(errors="surrogateescape")
 
 
-def fault(*command, cwd=None):
+def fault(*command: StrPath, cwd: StrPath | None = None) -> str:
     """Returns why a short command fails, in its own words or the system's, as one line."""
     try:
         words = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=60).stderr.decode(errors="replace")
@@ -113,7 +116,7 @@ def fault(*command, cwd=None):
 
 
 @contextlib.contextmanager
-def on_interrupt(handler):
+def on_interrupt(handler: Callable[..., object]) -> Iterator[None]:
     """Makes Control-C, SIGTERM and the closing of the terminal call a function instead of ending the process."""
     numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else [])]  # nohup
     before = [signal.signal(number, handler) for number in numbers]
@@ -125,13 +128,13 @@ def on_interrupt(handler):
 
 
 class Processes:
-    def __init__(self):
+    def __init__(self) -> None:
         self.stopped = threading.Event()
         self.until = math.inf  # when the last supervisor has to have answered, because they were told to end
         self._lock = threading.Lock()
-        self._running = set()
+        self._running: set[subprocess.Popen[str]] = set()
 
-    def run(self, command, environment, folder, seconds, output):
+    def run(self, command: Sequence[str], environment: Mapping[str, str], folder: StrPath, seconds: float, output: StrPath) -> Ended:
         """Runs a command, and appends its output to a file; returns when nothing that it started is left."""
         starved, began = ended_for_memory(), time.monotonic()
         with cgroup() as group:
@@ -155,7 +158,7 @@ class Processes:
                     self._running.discard(process)
         return Ended(**told, starved=None if starved is None else (ended_for_memory() or starved) - starved)
 
-    def answer(self, process, deadline):
+    def answer(self, process: subprocess.Popen[str], deadline: float) -> str:
         """Returns what a supervisor says; nothing if it says nothing until the deadline."""
         late = False
         while not late:
@@ -165,7 +168,7 @@ class Processes:
             process.send_signal(signal.SIGCONT)  # The command may have stopped it.
         return ""
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends what runs, and lets nothing more start. Takes no lock, because a signal handler may call it while another thread has it."""
         self.until = min(self.until, time.monotonic() + PATIENCE)
         self.stopped.set()

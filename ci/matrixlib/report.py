@@ -1,6 +1,8 @@
 """Results of one or several runs as JUnit, JSON and a table in Markdown."""
 
 import collections
+from collections.abc import Iterable, Sequence
+from typing import Any
 import xml.etree.ElementTree as xml
 
 from .results import CellResult
@@ -10,7 +12,7 @@ from .screen import clock
 FORBIDDEN = {code: "\N{REPLACEMENT CHARACTER}" for code in [*range(0, 9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF]}
 
 
-def merged(runs):
+def merged(runs: Iterable[list[CellResult]]) -> list[CellResult]:
     """Returns the cells of several runs. Of a cell in more than one run, the last result that isn't a skip counts, or else the first."""
     found = {}
     for cells in runs:
@@ -20,21 +22,21 @@ def merged(runs):
     return list(found.values())
 
 
-def without_result(jobs, cells):
+def without_result(jobs: Any, cells: list[CellResult]) -> list[CellResult]:
     """Returns failed results for cells of hosted jobs (as `github` prints them) that have none: a job may end before it runs them."""
     known = {cell.id for cell in cells}
     names = [name for job in jobs["include"] for name in job["cells"].split()]
     return [CellResult(name, "failed", why="no result: its job ended before it had one", code=4) for name in names if name not in known]
 
 
-def closing_line(cells):
+def closing_line(cells: Sequence[CellResult]) -> str:
     """Returns the numbers of passed, failed and skipped cells, and of others if there are any. A flaky cell may count as failed."""
     count = collections.Counter("failed" if cell.status == "flaky" and cell.code else cell.status for cell in cells)
     besides = "".join(f", {count[status]} {status}" for status in ("unchanged", "flaky", "interrupted") if count[status])
     return f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped{besides}"
 
 
-def junit(cells):
+def junit(cells: Sequence[CellResult]) -> str:
     root = xml.Element("testsuites")
     for cell in cells:
         suite = xml.SubElement(root, "testsuite", name=cell.id, time=f"{cell.seconds:.3f}")
@@ -56,7 +58,7 @@ def junit(cells):
     return xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def case(suite, owner, name, seconds, status, text):
+def case(suite: xml.Element, owner: str, name: str, seconds: float, status: str, text: str) -> None:
     element = xml.SubElement(suite, "testcase", classname=owner.translate(FORBIDDEN), name=name.translate(FORBIDDEN), time=f"{seconds:.3f}")
     if status in ("failure", "error", "skipped"):
         text = text.translate(FORBIDDEN)
@@ -65,11 +67,11 @@ def case(suite, owner, name, seconds, status, text):
             child.text = text
 
 
-def cells_of_table(text):
+def cells_of_table(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
 
 
-def markdown(cells):
+def markdown(cells: Sequence[CellResult]) -> str:
     rows = ["| Cell | Result | Time | Tests | Slowest test | Why |", "|---|---|--:|--:|---|---|"]
     for cell in cells:
         slowest = max(cell.tests, key=lambda test: test.seconds, default=None)

@@ -6,37 +6,43 @@ import os
 import pathlib
 import platform
 import shutil
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from . import packages, simulators
+from .problems import StrPath
 from .processes import said
+
+if TYPE_CHECKING:
+    from .cells import Cell
 
 APT_LISTS = pathlib.Path("/var/lib/apt/lists")
 
 
-def system(name):
+def system(name: str) -> str | None:
     """Checks for a system by Python's name for it."""
     return None if platform.system() == name else f"needs {'macOS' if name == 'Darwin' else name}, this is {platform.system()}"
 
 
-def apt(name, _):
+def apt(name: str, _: object) -> str | None:
     there = packages.installed()
     how = "" if there is None else "; --install gets it"
     return None if name in (there or ()) else f"needs the Debian package {name}{how}"
 
 
-def of_setup(_, project):
+def of_setup(_: object, project: StrPath) -> str | None:
     """Checks for what ci/setup installs, but only on systems with Debian packages; others may have their equivalents."""
     there = packages.installed()
     absent = [] if there is None else [name for name in setup_packages(project) if name not in there]
     return f"needs what ci/setup installs ({', '.join(absent)}); --install gets it" if absent else None
 
 
-def setup_packages(project):
+def setup_packages(project: StrPath) -> list[str]:
     file = pathlib.Path(project, "ci/tools/packages")
     return file.read_text().split() if file.exists() else []
 
 
-def debian_mirror(_, __):
+def debian_mirror(_: object, __: object) -> str | None:
     """Checks the heads of apt's lists, because asking apt itself takes half a second."""
     for file in APT_LISTS.glob("*Release"):
         with file.open(errors="replace") as release:
@@ -47,25 +53,25 @@ def debian_mirror(_, __):
 
 
 @functools.cache
-def simctl():
+def simctl() -> str | None:
     """Returns what simctl lists, or None if it can't be asked."""
     return said("xcrun", "simctl", "list", "-j", "devices", "available")
 
 
-def simulator(name, _):
-    if simctl() is None:
+def simulator(name: str, _: object) -> str | None:
+    if (listing := simctl()) is None:
         return "needs Xcode's simulators (xcrun simctl)"
-    return None if simulators.choose(json.loads(simctl()), name) else f"no {name} simulator is available"
+    return None if simulators.choose(json.loads(listing), name) else f"no {name} simulator is available"
 
 
-def swift_sdk(name, _):
+def swift_sdk(name: str, _: object) -> str | None:
     for folder in (".swiftpm/swift-sdks", ".config/swiftpm/swift-sdks", "Library/org.swift.swiftpm/swift-sdks"):
         if any(name in bundle.name for bundle in (pathlib.Path.home() / folder).glob("*.artifactbundle")):
             return None
     return f"needs a Swift SDK for {name} (swift sdk install)"
 
 
-def swift_apart(_, __):
+def swift_apart(_: object, __: object) -> str | None:
     """Checks for a Swift that can be mounted elsewhere without the rest of the system."""
     program = shutil.which("swift")
     # A program such as swiftly's, which only starts another one, isn't in such a folder.
@@ -75,7 +81,7 @@ def swift_apart(_, __):
 
 
 # The name before the colon: its probe, given the text after the colon and the project's folder.
-KINDS = {
+KINDS: dict[str, Callable[[str, StrPath], str | None]] = {
     "linux": lambda *_: system("Linux"),
     "macos": lambda *_: system("Darwin"),
     "root": lambda *_: "needs root" if os.geteuid() else None,
@@ -97,24 +103,24 @@ NAMED = {"command", "apt", "machine", "swift-sdk", "simulator"}
 
 
 @functools.cache
-def missing(requirement, project):
+def missing(requirement: str, project: str) -> str | None:
     """Returns why a requirement isn't met, or None."""
     kind, _, name = requirement.partition(":")
     return KINDS[kind](name, project)
 
 
-def missing_of(cell, project):
+def missing_of(cell: 'Cell', project: str) -> str | None:
     """Returns the first reason why a cell can't run here, because others may follow from it, or None."""
     return next(filter(None, (missing(requirement, project) for requirement in cell.requires)), None)
 
 
-def forget():
+def forget() -> None:
     """Forgets what is cached, so that the next call looks again."""
     for known in (missing, simctl, packages.installed):
         known.cache_clear()
 
 
-def install(cells, project):
+def install(cells: "Iterable[Cell]", project: StrPath) -> str | None:
     """Installs the Debian packages that cells need and that are missing; returns the reason if it can't."""
     needed = {requirement for cell in cells for requirement in cell.requires}
     names = {name.partition(":")[2] for name in needed if name.startswith("apt:")}
@@ -124,6 +130,6 @@ def install(cells, project):
     return packages.install(sorted(names - there)) if there is not None else None
 
 
-def on_ci():
+def on_ci() -> bool:
     """Returns whether `CI` is set, which makes a missing requirement a failure."""
     return os.environ.get("CI", "").lower() not in ("", "0", "false")

@@ -1,6 +1,6 @@
 """The results of running cells: values that are written as JSON, and read again by `report` and `compare`."""
 
-from __future__ import annotations  # ci/tools/tests imports this with older Pythons, too.
+from __future__ import annotations  # Older Pythons read this, too.
 
 import contextlib
 import dataclasses
@@ -9,10 +9,12 @@ import math
 import os
 import pathlib
 import sys
+from typing import Any, Iterable, TypeVar
 
-from .problems import Problem, naming
+from .problems import Problem, StrPath, naming
 
 VERSION = 1
+Kind = TypeVar("Kind")
 
 
 @dataclasses.dataclass
@@ -20,7 +22,7 @@ class Test:
     name: str  # Module.Suite/test()
     status: str  # passed, failed, skipped, running (when its process ended), flaky
     seconds: float = 0
-    messages: list = dataclasses.field(default_factory=list)
+    messages: list[str] = dataclasses.field(default_factory=list)
     file: str = ""
     line: int = 0
 
@@ -34,8 +36,8 @@ class StepResult:
     code: int | None = 0
     log: str = ""
     why: str = ""  # the reason in one line, unless it passed
-    tests: list = dataclasses.field(default_factory=list)
-    notes: list = dataclasses.field(default_factory=list)
+    tests: list[Test] = dataclasses.field(default_factory=list)
+    notes: list[str] = dataclasses.field(default_factory=list)
     finding: str = ""  # a finding outside of the failing tests, such as a sanitizer's; retries don't undo it
 
 
@@ -46,32 +48,32 @@ class CellResult:
     seconds: float = 0
     why: str = ""
     code: int = 0  # the exit code of ci/matrix if no cell before this one failed
-    axes: dict = dataclasses.field(default_factory=dict)
-    steps: list = dataclasses.field(default_factory=list)
-    metrics: dict = dataclasses.field(default_factory=dict)
+    axes: dict[str, str] = dataclasses.field(default_factory=dict)
+    steps: list[StepResult] = dataclasses.field(default_factory=list)
+    metrics: dict[str, float] = dataclasses.field(default_factory=dict)
     inputs: str | None = None  # a digest of what its result depends on
 
     @property
-    def tests(self):
+    def tests(self) -> list[Test]:
         return [test for step in self.steps for test in step.tests]
 
     @property
-    def beside(self):
+    def beside(self) -> str:
         """The text after the number of its tests: how many of them were skipped."""
         skipped = sum(test.status == "skipped" for test in self.tests)
         return f", {skipped} skipped" if skipped else ""
 
     @property
-    def failed_steps(self):
+    def failed_steps(self) -> list[StepResult]:
         """The steps that failed; empty if it failed for another reason: a missing requirement, a log that could not be written."""
         return [step for step in self.steps if step.status not in ("passed", "flaky")]
 
 
-def to_json(cells, seconds):
+def to_json(cells: Iterable[CellResult], seconds: float) -> dict[str, Any]:
     return {"version": VERSION, "seconds": round(seconds, 1), "cells": [dataclasses.asdict(cell) for cell in cells]}
 
 
-def write(file, value):
+def write(file: StrPath, value: Any) -> None:
     """Writes a file in one go: even if the run is cut off, a reader sees all or nothing. Writes into pipes and devices; - is the output."""
     text = value if isinstance(value, str) else json.dumps(value, indent=1) + "\n"
     if str(file) == "-":
@@ -94,25 +96,26 @@ def write(file, value):
             part.unlink(missing_ok=True)
 
 
-def append(file, text):
+def append(file: StrPath, text: str) -> None:
     with naming(file), open(file, "a", encoding="utf-8", errors="replace") as out:
         out.write(text)
 
 
-KINDS = {"str": str, "int": int, "float": (int, float), "list": list, "dict": dict, "int | None": (int, type(None)), "str | None": (str, type(None))}
+KINDS: dict[str, Any] = {
+    "str": str, "int": int, "float": (int, float), "list": list, "dict": dict, "int | None": (int, type(None)), "str | None": (str, type(None))}
 
 
-def checked(kind, values):
+def checked(kind: type[Kind], values: dict[str, Any]) -> Kind:
     """Returns a value of one of the types above, made from what a file says; raises a TypeError if that doesn't fit."""
     made = kind(**values)
-    for field in dataclasses.fields(made):
+    for field in dataclasses.fields(made):  # type: ignore[arg-type]
         value = getattr(made, field.name)
-        if not isinstance(value, KINDS[field.type]) or isinstance(value, float) and not math.isfinite(value):
+        if not isinstance(value, KINDS[str(field.type).partition("[")[0]]) or isinstance(value, float) and not math.isfinite(value):
             raise TypeError
     return made
 
 
-def read(file):
+def read(file: StrPath) -> list[CellResult]:
     """Returns the cells in a file that `run --report` wrote."""
     try:
         value = json.loads(pathlib.Path(file).read_text())
@@ -120,7 +123,7 @@ def read(file):
             raise Problem(f"{file}: version {value['version']} is not known here, {VERSION} is")
         cells = [checked(CellResult, cell) for cell in value["cells"]]
         for cell in cells:
-            cell.steps = [checked(StepResult, step | {"tests": [checked(Test, test) for test in step["tests"]]}) for step in cell.steps]
+            cell.steps = [checked(StepResult, dict(step, tests=[checked(Test, test) for test in step["tests"]])) for step in list[Any](cell.steps)]
             texts = [text for step in cell.steps for text in step.notes + [line for test in step.tests for line in test.messages]]
             if not all(isinstance(text, str) for text in texts) or not all(isinstance(number, (int, float)) for number in cell.metrics.values()):
                 raise TypeError
@@ -131,10 +134,9 @@ def read(file):
     return cells
 
 
-def kept(file, name, inputs):
+def kept(file: StrPath, name: str, inputs: str | None) -> CellResult:
     """Returns the result of a cell's last run, if that had the same inputs, or else a passed result without details."""
     with contextlib.suppress(Problem, ValueError):
-        (found,) = read(file) if os.path.isfile(file) else ()
-        if found.inputs == inputs:
-            return found
+        if os.path.isfile(file) and (found := read(file)) and found[0].inputs == inputs:
+            return found[0]
     return CellResult(name, "passed")

@@ -4,14 +4,20 @@ import os
 import shlex
 import sys
 import threading
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence, Set
+from functools import partial
 
 from . import details, inputs, report, results, shell
+from .cells import Cell
 from .history import History
 from .problems import in_words
 from .processes import Processes, on_interrupt
 from .requirements import forget, install, on_ci
+from .results import CellResult
 from .runner import INFRASTRUCTURE, INTERRUPTED, Runner
 from .screen import Screen, clock, to_nowhere
+from .shell import Places
 
 NOTHING = 5
 
@@ -19,22 +25,23 @@ NOTHING = 5
 class Inputs:
     """What the results of cells depend on, as it is before they run, and again afterward."""
 
-    def __init__(self, options, cells, places, history):
+    def __init__(self, options: Namespace, cells: Sequence[Cell], places: Places, history: History) -> None:
         self.cells, self.project, self.places, self.history = cells, str(places.project), places, history
         self.leaves_out = options.changed == "ci" or options.changed and not on_ci()
         self.report = options.report and os.path.relpath(os.path.realpath(options.report), places.project)
         self.before = {cell.id: self.of(cell) for cell in cells}
         self.resolved = inputs.resolved(self.project)
 
-    def of(self, cell, made=()):
+    def of(self, cell: Cell, made: Set[str] = frozenset()) -> str | None:
         return inputs.fingerprint(self.project, cell, self.report, made)
 
-    def unchanged(self, cell):
+    def unchanged(self, cell: Cell) -> CellResult | None:
         """Returns the result of the cell's last run, if --changed leaves the cell out."""
         if self.leaves_out and (now := self.of(cell)) is not None and self.history.inputs(cell) == now:
             return results.kept(self.places.result(cell), cell.id, now)
+        return None
 
-    def doubts(self):
+    def doubts(self) -> Iterator[str]:
         """Yields why --changed leaves out less than it could."""
         if not self.leaves_out:
             return
@@ -44,7 +51,7 @@ class Inputs:
             for glob in inputs.unmatched(self.project, cell):
                 yield f"matrix: {cell.id}: no file below the project's folder fits '{glob}' of its inputs, so that --changed doesn't leave it out"
 
-    def keep(self, found):
+    def keep(self, found: list[CellResult]) -> None:
         """Keeps them with the results. If they changed meanwhile, they aren't what passed, except for what a first build writes."""
         inputs.files.cache_clear()
         for cell, result in zip(self.cells, found):
@@ -53,7 +60,7 @@ class Inputs:
             result.inputs = now if same == self.before[cell.id] else None
 
 
-def run(options, cells, places):
+def run(options: Namespace, cells: Sequence[Cell], places: Places) -> int:
     if not cells:
         print("nothing failed when it was last run here" if options.last_failed else "nothing is selected", report.closing_line([]), sep="\n")
         results.write(options.report or os.devnull, results.to_json([], 0))  # Replaces an earlier run's report.
@@ -86,12 +93,12 @@ def run(options, cells, places):
     return code(found) or (INFRASTRUCTURE if unwritten else 0)
 
 
-def ran(options, cells, places, history, known, screen):
+def ran(options: Namespace, cells: Sequence[Cell], places: Places, history: History, known: Inputs, screen: Screen) -> tuple[list[CellResult], str]:
     """Runs the cells and saves their results; returns these, and why some can't be written."""
     processes = Processes()
     runner = Runner(places, processes, screen, options.jobs, options.fail_fast, lambda result: details.lines(places, options, result), known.unchanged)
 
-    def end():
+    def end() -> None:
         """Ends what runs; its results are still reported."""
         processes.stop()
         screen.interrupted()
@@ -110,44 +117,44 @@ def ran(options, cells, places, history, known, screen):
         return found, save(options, places, history, found)
 
 
-def print_commands(places, cells, unchanged):
+def print_commands(places: Places, cells: Sequence[Cell], unchanged: Callable[[Cell], CellResult | None]) -> None:
     """Prints what would run, and on standard error what --changed would leave out."""
     for cell in filter(unchanged, cells):
         print(f"matrix: {cell.id}: unchanged since it passed", file=sys.stderr)
     print("\n\n".join("\n".join(shell.script(places, cell)) for cell in cells if not unchanged(cell)))
 
 
-def estimate(cells, history, jobs):
+def estimate(cells: Sequence[Cell], history: History, jobs: int) -> Callable[[dict[str, float], set[str]], float | None]:
     """Returns a function that estimates the seconds left from the running and finished cells; None if one hasn't passed before."""
     known = {cell.id: history.last(cell, "seconds") for cell in cells}
 
-    def seconds(running, finished):
-        left = [None if known[name] is None else max(0, known[name] - running.get(name, 0)) for name in known if name not in finished]
-        return None if None in left else sum(left) / jobs
+    def seconds(running: dict[str, float], finished: set[str]) -> float | None:
+        left = [took if took is None else max(0, took - running.get(name, 0)) for name, took in known.items() if name not in finished]
+        return None if None in left else sum(filter(None, left)) / jobs
 
     return seconds
 
 
-def save(options, places, history, found):
+def save(options: Namespace, places: Places, history: History, found: list[CellResult]) -> str:
     """Writes the results wherever that is possible; returns why some can't be written."""
     ran = [result for result in found if result.steps and result.status != "unchanged"]
-    value, unwritten = results.to_json(found, sum(result.seconds for result in ran)), []
-    for write, *what in (
-            *((results.write, places.result(result), results.to_json([result], result.seconds)) for result in ran),
-            (results.write, options.report or os.devnull, value),
-            (results.write, places.results / "latest.json", value),
-            (results.write, places.results / "junit.xml", report.junit(found)),
-            (results.append, os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull, report.markdown(found)),
-            # If a part of a cell passed, that says nothing about the whole: neither how it ends nor how long it takes.
-            (history.add, [result for result in found if result.status != "passed" or not (options.step or options.rest)])):
+    value, unwritten = results.to_json(found, sum(result.seconds for result in ran)), list[str]()
+    # If a part of a cell passed, that says nothing about the whole: neither how it ends nor how long it takes.
+    whole = [result for result in found if result.status != "passed" or not (options.step or options.rest)]
+    summary = os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull
+    for write in (
+            *(partial(results.write, places.result(result), results.to_json([result], result.seconds)) for result in ran),
+            partial(results.write, options.report or os.devnull, value), partial(results.write, places.results / "latest.json", value),
+            partial(results.write, places.results / "junit.xml", report.junit(found)), partial(results.append, summary, report.markdown(found)),
+            partial(history.add, whole)):
         try:
-            write(*what)
+            write()
         except OSError as error:
             unwritten.append(in_words(error))
     return "; ".join(dict.fromkeys(unwritten))
 
 
-def failures(options, places, found):
+def failures(options: Namespace, places: Places, found: list[CellResult]) -> Iterator[str]:
     """Yields what failed, if more than one cell was run: cell, step and tests, with the command that runs only that again."""
     for result in found if len(found) > 1 else ():
         if result.status == "failed" and not result.failed_steps:
@@ -156,7 +163,7 @@ def failures(options, places, found):
             yield from (f"failed: {result.id}: {step.name}: {step.why}", details.again(places, options, result, step))
 
 
-def close(options, places, found, unwritten):
+def close(options: Namespace, places: Places, found: list[CellResult], unwritten: str) -> None:
     """Prints what the lines of the cells don't say, down to the last line."""
     if unwritten:
         print(f"the results could not be written: {unwritten}")
@@ -170,7 +177,7 @@ def close(options, places, found, unwritten):
     print(report.closing_line(found), flush=True)
 
 
-def code(found):
+def code(found: list[CellResult]) -> int:
     if codes := [result.code for result in found if result.code]:
         return INTERRUPTED if INTERRUPTED in codes else codes[0]
     # On CI, only optional cells are skipped, and their job did what it should.

@@ -7,31 +7,38 @@ import fcntl
 import math
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import IO
 
 from . import temporary
-from .cells import STEP_KINDS
+from .cells import STEP_KINDS, Cell, Step
 from .diagnosis import plain, shown
 from .problems import in_words, naming, regular
+from .processes import Processes
 from .requirements import missing_of, on_ci
-from .results import CellResult
-from .shell import command
+from .results import CellResult, StepResult
+from .screen import Screen
+from .shell import Places, command
 from .steps import StepRunner
 
 TIMEOUT, INFRASTRUCTURE, INTERRUPTED = 124, 4, 130
 
 
 class Runner:
-    def __init__(self, places, processes, screen, jobs=1, fail_fast=False, details=lambda result: [], unchanged=lambda cell: None):
+    def __init__(
+            self, places: Places, processes: Processes, screen: Screen, jobs: int = 1, fail_fast: bool = False, details: Callable[[CellResult], list[str]] = lambda result: [], unchanged: Callable[[Cell], CellResult | None] = lambda cell: None) -> None:
         self.places, self.processes, self.screen = places, processes, screen
         self.jobs, self.fail_fast, self.details = jobs, fail_fast, details
         self.unchanged = unchanged
-        self.failed = None  # the first cell that failed
-        self._built = {}  # the builds of this run, by folder and command: the cell, and how it ended
-        self.shared = []  # the seconds of the builds that other cells needed, too
+        self.failed: str | None = None  # the first cell that failed
+        self._built: dict[tuple[str, str, str], tuple[str, StepResult]] = {}  # the builds of this run, by folder and command: the cell, and how it ended
+        self.shared: list[float] = []  # the seconds of the builds that other cells needed, too
 
-    def run(self, cells):
+    def run(self, cells: Sequence[Cell]) -> list[CellResult]:
         """Runs the cells; returns the results in the order of the cells."""
-        chains = {}
+        chains = dict[str, list[Cell]]()
         for cell in cells:
             if not cell.exclusive:
                 chains.setdefault(cell.build, []).append(cell)
@@ -41,7 +48,7 @@ class Runner:
         order = {cell.id: number for number, cell in enumerate(cells)}
         return sorted(found, key=lambda result: order[result.id])
 
-    def chain(self, cells):
+    def chain(self, cells: Sequence[Cell]) -> list[CellResult]:
         found = []
         for cell in cells:
             found.append(result := self.cell(cell))
@@ -50,7 +57,7 @@ class Runner:
             self.screen.ended_cell(result, self.details(result))
         return found
 
-    def cell(self, cell):
+    def cell(self, cell: Cell) -> CellResult:
         result = CellResult(cell.id, "skipped", axes=cell.axes)
         try:
             self.outcome(cell, result)
@@ -60,7 +67,7 @@ class Runner:
             result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"ci/matrix itself failed: {error!r}"
         return result
 
-    def outcome(self, cell, result):
+    def outcome(self, cell: Cell, result: CellResult) -> None:
         if self.processes.stopped.is_set():
             not_begun(result)
         elif self.fail_fast and self.failed:
@@ -76,7 +83,7 @@ class Runner:
             with naming(self.places.log(cell, cell.steps[0])), self.alone(cell) as its_own:
                 self.steps(cell, result) if its_own else not_begun(result)
 
-    def steps(self, cell, result):
+    def steps(self, cell: Cell, result: CellResult) -> None:
         result.status = "passed"
         began = time.monotonic()
         logs = self.places.logs(cell)
@@ -94,7 +101,7 @@ class Runner:
         result.metrics = self.metrics(cell)
         conclude(result)
 
-    def step(self, runner, cell, step):
+    def step(self, runner: StepRunner, cell: Cell, step: Step) -> StepResult:
         key = (cell.build, command(self.places, cell, step), str(cell.env | step.env))
         if step.kind == "build" and key in self._built:
             owner, built = self._built[key]
@@ -107,12 +114,12 @@ class Runner:
             self._built[key] = (cell.id, done)
         return done
 
-    def shown(self, cell, log):
+    def shown(self, cell: Cell, log: Path) -> AbstractContextManager[None]:
         """Shows what a step prints, as it comes, if --verbose asks for that."""
         return following(log, cell.id, self.screen) if self.screen.verbose else contextlib.nullcontext()
 
     @contextlib.contextmanager
-    def alone(self, cell):
+    def alone(self, cell: Cell) -> Iterator[bool]:
         """Waits for another ci/matrix that uses the same folder; the lock goes with this process, however it ends.
 
         Yields whether this process has the folder. After an interrupt it doesn't: the folder's content is the other's.
@@ -127,7 +134,7 @@ class Runner:
                 its_own = locked(file)
             yield its_own
 
-    def metrics(self, cell):
+    def metrics(self, cell: Cell) -> dict[str, float]:
         found, other = {}, []
         with contextlib.suppress(FileNotFoundError), regular(self.places.metrics(cell)) as file:
             for line in file.read(1 << 20).splitlines():  # Nobody compares more numbers than that has.
@@ -143,7 +150,7 @@ class Runner:
         return found
 
 
-def number_in(text):
+def number_in(text: str) -> float | None:
     """Returns the finite number in a text; None if it isn't one."""
     try:
         number = float(text)
@@ -153,16 +160,16 @@ def number_in(text):
 
 
 @contextlib.contextmanager
-def following(log, name, screen):
+def following(log: Path, name: str, screen: Screen) -> Iterator[None]:
     """Shows the lines of a log as they come."""
-    def follow():
+    def follow() -> None:
         waits, place, rest = True, 0, b""
         while waits:
             waits = not over.wait(0.2)
-            with contextlib.suppress(OSError), regular(log) as file:
-                file.buffer.seek(place)
-                *lines, rest = (rest + file.buffer.read()).split(b"\n")  # Not as text: a letter may be written in two pieces.
-                place = file.buffer.tell()
+            with contextlib.suppress(OSError), regular(log, "rb") as file:
+                file.seek(place)
+                *lines, rest = (rest + file.read()).split(b"\n")  # Not as text: a letter may be written in two pieces.
+                place = file.tell()
                 for line in lines if waits or not rest else [*lines, rest]:  # The last line may not be complete.
                     screen.say(f"{name} | {shown(plain(line.decode(errors='replace')))}")
 
@@ -176,7 +183,7 @@ def following(log, name, screen):
         thread.join()
 
 
-def locked(file):
+def locked(file: IO[str]) -> bool:
     """Tries to lock a file; returns whether this process has the lock now."""
     with contextlib.suppress(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -184,11 +191,11 @@ def locked(file):
     return False
 
 
-def not_begun(result):
+def not_begun(result: CellResult) -> None:
     result.why, result.code = "not begun, because of the interrupt", INTERRUPTED
 
 
-def conclude(result):
+def conclude(result: CellResult) -> None:
     """Sets the status of a cell from those of its steps."""
     for step in result.steps:
         if step.status == "passed":

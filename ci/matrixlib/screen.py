@@ -6,19 +6,22 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TextIO
 
+from .results import CellResult
 from .supervise import BY_ITSELF, CLEANING, KILLED
 
 COLORS = {"passed": "32", "failed": "31", "flaky": "35", "skipped": "33", "unchanged": "33", "interrupted": "33"}
 
 
-def clock(seconds):
+def clock(seconds: float) -> str:
     minutes, seconds = divmod(int(seconds + 0.5), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-def to_nowhere(out):
+def to_nowhere(out: TextIO) -> None:
     """Redirects a file to nowhere, with its buffered output, which Python would otherwise complain about when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 
@@ -26,7 +29,8 @@ def to_nowhere(out):
 class Screen:
     """The output of a run, usable from any thread. `expected` returns the seconds that are left, or None if that isn't known."""
 
-    def __init__(self, total, width, expected, out=None, environment=os.environ):
+    def __init__(
+            self, total: int, width: int, expected: Callable[[dict[str, float], set[str]], float | None], out: TextIO | None = None, environment: Mapping[str, str] = os.environ) -> None:
         self.total, self.width, self.expected = total, width, expected
         self.out = out or sys.stdout
         self.terminal = self.out.isatty() and environment.get("TERM") != "dumb"
@@ -34,37 +38,37 @@ class Screen:
         self.colored = bool(environment.get("FORCE_COLOR")) or self.terminal and not environment.get("NO_COLOR")
         self.verbose = False
         self.began = time.monotonic()
-        self.finished = set()
-        self.running = {}  # cell: (step, when it began)
+        self.finished: set[str] = set()
+        self.running: dict[str, tuple[str, float]] = {}  # cell: (step, when it began)
         self.ending = False
-        self.refused = None  # why nothing more can be shown
+        self.refused: OSError | None = None  # why nothing more can be shown
         self._lock = threading.Lock()
         self._end = threading.Event()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
 
-    def __enter__(self):
+    def __enter__(self) -> "Screen":
         if self.terminal:
             self._ticker.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._end.set()
         if self.terminal:
             self._ticker.join()
             with self._lock:
                 self._write("\r\x1b[K")
 
-    def paint(self, status, text):
+    def paint(self, status: str, text: str) -> str:
         return f"\x1b[{COLORS[status]}m{text}\x1b[0m" if self.colored else text
 
-    def began_step(self, cell, step, log=""):
+    def began_step(self, cell: str, step: str, log: object = "") -> None:
         with self._lock:
             _, since = self.running.get(cell, (None, time.monotonic()))
             self.running[cell] = (step, since)
             if not self.terminal:
                 self._print(f"{'':11} {cell}: {step}" + (f"  ({log})" if log else ""))
 
-    def ended_cell(self, result, details):
+    def ended_cell(self, result: CellResult, details: Iterable[str]) -> None:
         with self._lock:
             self.running.pop(result.id, None)
             self.finished.add(result.id)
@@ -76,16 +80,16 @@ class Screen:
             for line in details:
                 self._print(line)
 
-    def interrupted(self):
+    def interrupted(self) -> None:
         """Shows that what runs is being ended, which may take a while."""
         self.ending = True
         self._show()
 
-    def say(self, text):
+    def say(self, text: str) -> None:
         with self._lock:
             self._print(text)
 
-    def status(self):
+    def status(self) -> str:
         now = time.monotonic()
         running = ", ".join(f"{cell}: {step} {clock(now - since)}" for cell, (step, since) in self.running.items())
         left = self.expected({cell: now - since for cell, (_, since) in self.running.items()}, self.finished)
@@ -94,20 +98,20 @@ class Screen:
             estimate = f", interrupted: waits for what runs to end, {math.ceil(BY_ITSELF + CLEANING + KILLED)} s at most"
         return f"[{len(self.finished)}/{self.total}] {clock(now - self.began)}{estimate}  {running}"
 
-    def _tick(self):
+    def _tick(self) -> None:
         while not self._end.wait(1):
             self._show()
 
-    def _show(self):
+    def _show(self) -> None:
         with self._lock:
             if self.terminal and not self._end.is_set():
                 columns = os.get_terminal_size(self.out.fileno()).columns or 80
                 self._write(f"\r\x1b[K{self.status()[:columns - 1]}")
 
-    def _print(self, line):
+    def _print(self, line: str) -> None:
         self._write(("\r\x1b[K" if self.terminal else "") + line + "\n")
 
-    def _write(self, text):
+    def _write(self, text: str) -> None:
         try:
             self.out.write(text)
             self.out.flush()
@@ -115,4 +119,4 @@ class Screen:
             self.refused = self.refused or error
             to_nowhere(self.out)
             # Sent to the main thread, which handles signals but sleeps: Linux would otherwise give it to this one.
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)

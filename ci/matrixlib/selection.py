@@ -4,18 +4,21 @@ import dataclasses
 import fnmatch
 import math
 import shlex
+from argparse import Namespace
+from collections.abc import Sequence
 
-from .cells import LABELS
+from .cells import LABELS, Cell, Matrix, Step
+from .history import History
 from .problems import Problem, there_is_no
 
 
-def matching(matrix, pattern):
+def matching(matrix: Matrix, pattern: str) -> list[Cell]:
     if found := [cell for cell in matrix.cells if fnmatch.fnmatchcase(cell.id, pattern)]:
         return found
     raise Problem(there_is_no("cell", pattern, [cell.id for cell in matrix.cells]))
 
 
-def changed(options, cells, history):
+def changed(options: Namespace, cells: Sequence[Cell], history: History) -> list[Cell]:
     """Returns the cells, changed by the options of a run."""
     if options.last_failed:
         cells = [cell for cell in cells if history.last(cell, "status") in ("failed", "flaky")]
@@ -28,14 +31,14 @@ def changed(options, cells, history):
     return [cell for cell in found if cell.steps]
 
 
-def steps_of(options, cell):
+def steps_of(options: Namespace, cell: Cell) -> list[Step]:
     """Returns the steps of a cell that are meant, with their time-outs."""
     steps = [step for step in cell.steps if not options.step or step.name in options.step]
     steps = [dataclasses.replace(step, timeout=max(1, math.ceil(min(1e9, step.timeout * options.timeout_factor)))) for step in steps]
     return with_arguments(steps, shlex.join(options.rest)) if options.rest and steps else steps
 
 
-def with_arguments(steps, words):
+def with_arguments(steps: list[Step], words: str) -> list[Step]:
     """Returns the steps with arguments, which replace the tests of the first step that chooses its tests; other such steps would find none of
     them, and are left out. Without such a step, the arguments are appended to the last step's command.
     """
@@ -46,7 +49,7 @@ def with_arguments(steps, words):
     return [chosen if step is of_tests[0] else step for step in steps if step is of_tests[0] or step not in of_tests]
 
 
-def axis_value(matrix, text):
+def axis_value(matrix: Matrix, text: str) -> tuple[str, str]:
     axis, separator, value = text.partition("=")
     if not separator:
         raise Problem(f"'{text}' is not AXIS=VALUE; axes: {', '.join(matrix.axes)}")
@@ -57,7 +60,7 @@ def axis_value(matrix, text):
     return axis, value
 
 
-def select(matrix, names=(), labels=(), axes=()):
+def select(matrix: Matrix, names: Sequence[str] = (), labels: Sequence[str] = (), axes: Sequence[str] = ()) -> list[Cell]:
     """Returns the cells, in the file's order, that match a name (id or glob), a label and every axis value given; `!x` leaves out."""
     labels = [label for text in labels for label in text.split(",")]
     for label in labels:

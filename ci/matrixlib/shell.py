@@ -3,11 +3,13 @@
 import os
 import pathlib
 import shlex
+from collections.abc import Mapping, Sequence
 
 from . import testlog
 from .archive import program
-from .cells import PLACEHOLDER
-from .problems import Problem
+from .cells import PLACEHOLDER, Cell, Step
+from .problems import Problem, StrPath
+from .results import CellResult
 from .requirements import missing_of
 from .temporary import removed
 
@@ -15,34 +17,34 @@ from .temporary import removed
 class Places:
     """The places of a cell's files, below the project's folder .ci."""
 
-    def __init__(self, project):
+    def __init__(self, project: StrPath) -> None:
         self.project = pathlib.Path(os.path.realpath(project))
         self.results = self.project / ".ci/results"
         self.flakes = self.project / ".ci/flakes.jsonl"
 
     @property
-    def program(self):
+    def program(self) -> str:
         return program(self.project)
 
-    def folder(self, cell):
+    def folder(self, cell: Cell) -> pathlib.Path:
         return self.project / ".ci/cells" / cell.build
 
-    def logs(self, cell):
+    def logs(self, cell: Cell | CellResult) -> pathlib.Path:
         return self.project / ".ci/logs" / cell.id
 
-    def log(self, cell, step, attempt=0):
+    def log(self, cell: Cell, step: Step, attempt: int = 0) -> pathlib.Path:
         return self.logs(cell) / (f"{step.name}.retry-{attempt}.log" if attempt else f"{step.name}.log")
 
-    def events(self, cell, step, attempt=0):
+    def events(self, cell: Cell, step: Step, attempt: int = 0) -> pathlib.Path:
         return self.log(cell, step, attempt).with_suffix(".events")
 
-    def result(self, cell):
+    def result(self, cell: Cell | CellResult) -> pathlib.Path:
         return self.logs(cell) / "result.json"
 
-    def metrics(self, cell):
+    def metrics(self, cell: Cell) -> pathlib.Path:
         return self.logs(cell) / "metrics"
 
-    def mend(self, cells):
+    def mend(self, cells: Sequence[Cell]) -> None:
         """Removes what has taken the place of a folder, or of a file that a run leaves for the next one: it would be in the way of each."""
         folders = [self.project / ".ci/cells", self.project / ".ci/logs", self.results]
         folders += [place for cell in cells for place in (self.folder(cell), self.logs(cell))]
@@ -53,18 +55,18 @@ class Places:
                 removed(str(file), print)
 
 
-def environment(places, cell):
+def environment(places: Places, cell: Cell) -> dict[str, str]:
     """Returns the variables of a cell's commands besides those of ci/matrix itself. The first is SwiftPM's build folder."""
     ours = {"SWIFTPM_BUILD_DIR": str(places.folder(cell) / "build"), "CI_CELL": cell.id, "CI_METRICS": str(places.metrics(cell))}
     return ours | own(places, cell.env)
 
 
-def own(places, values):
+def own(places: Places, values: Mapping[str, str]) -> dict[str, str]:
     """Returns a cell's or a step's own variables, with {project} replaced by the project's folder."""
     return {name: PLACEHOLDER.sub(lambda _: str(places.project), value) for name, value in values.items()}
 
 
-def command(places, cell, step, attempt=0, tests=None):
+def command(places: Places, cell: Cell, step: Step, attempt: int = 0, tests: list[str] | None = None) -> str:
     """Returns the step's command; for another attempt, `tests` replaces the step's own options that choose its tests."""
     events = shlex.quote(str(places.events(cell, step, attempt)))
     values = {
@@ -80,11 +82,11 @@ def command(places, cell, step, attempt=0, tests=None):
 SHELL = ["bash", "-eo", "pipefail"]
 
 
-def exports(values):
+def exports(values: Mapping[str, str]) -> list[str]:
     return [f"export {name}={shlex.quote(value)}" for name, value in values.items()]
 
 
-def script(places, cell):
+def script(places: Places, cell: Cell) -> list[str]:
     """Returns lines that do what running the cell does, in a shell of their own."""
     lines = [
         f"{shlex.join(SHELL)} /dev/fd/3 3<<'CELL' </dev/null",

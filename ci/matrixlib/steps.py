@@ -1,11 +1,16 @@
 """Runs one step of a cell, and runs its failing tests again if that may tell failing from flaky ones."""
 
 import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
 
 from . import diagnosis, testlog
+from .cells import Cell, Step
 from .problems import in_words
-from .results import StepResult
-from .shell import SHELL, command, environment, own
+from .processes import Processes
+from .results import StepResult, Test
+from .shell import SHELL, Places, command, environment, own
 from .verdict import Evidence, judge, names, retriable, with_status
 
 # More failures than this at once aren't flakes, and running each again would take long.
@@ -13,10 +18,10 @@ RETRIED_AT_ONCE = 20
 
 
 class StepRunner:
-    def __init__(self, places, processes, temporary, shown):
+    def __init__(self, places: Places, processes: Processes, temporary: str, shown: Callable[[Cell, Path], AbstractContextManager[None]]) -> None:
         self.places, self.processes, self.temporary, self.shown = places, processes, temporary, shown
 
-    def attempt(self, cell, step, number=0, tests=None):
+    def attempt(self, cell: Cell, step: Step, number: int = 0, tests: list[str] | None = None) -> StepResult:
         log, events = self.places.log(cell, step, number), self.places.events(cell, step, number)
         log.parent.mkdir(parents=True, exist_ok=True)
         for file in (log, events, testlog.xunit(events)):
@@ -29,7 +34,7 @@ class StepRunner:
         if ended.problem:  # Its log and its tests' reports may be incomplete.
             raise OSError(ended.problem, os.strerror(ended.problem), str(log))
         result = StepResult(step.name, step.kind, "passed", round(ended.seconds, 2), ended.code, str(log.relative_to(self.places.project)))
-        found = ""
+        found: str | None = None
         try:
             if step.reports_tests:
                 result.tests, wrong = testlog.read(events, log, ended.code == 0 and "--disable-swift-testing" not in text)
@@ -48,14 +53,14 @@ class StepRunner:
         judge(Evidence(result, step.reports_tests, step.timeout, ended, printed, found, str(self.places.project)))
         return result
 
-    def run(self, cell, step):
+    def run(self, cell: Cell, step: Step) -> StepResult:
         result = self.attempt(cell, step)
         failing = retriable(result)
         if cell.retries and 0 < len(failing) <= RETRIED_AT_ONCE:
             self.retry(cell, step, result, failing)
         return result
 
-    def retry(self, cell, step, result, failing):
+    def retry(self, cell: Cell, step: Step, result: StepResult, failing: list[Test]) -> None:
         """Runs failing tests again, and once they passed, all tests: what fails whenever all run isn't flaky, though it passes alone.
 
         The first failure is still shown; tests that pass later are flaky, which doesn't count as passed.
@@ -88,7 +93,7 @@ class StepRunner:
             test.status = "failed" if test.name in lasting else "flaky"
 
 
-def differs(result, again, number):
+def differs(result: StepResult, again: StepResult, number: int) -> None:
     """Notes why an attempt failed that had to pass, or to fail only where the tests did before."""
     result.notes.append(f"attempt {number + 1}: {again.why} ({again.log})")
     if again.status == "interrupted":

@@ -6,7 +6,6 @@ it is told to, and when its parent is gone. CGROUP is one for the command, or em
 which processes were running.
 """
 
-import collections
 import contextlib
 import ctypes
 import json
@@ -15,23 +14,34 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from .output import Output
 
 SET_CHILD_SUBREAPER = 36
-Process = collections.namedtuple("Process", "pid parent group state name")
+
+
+class Process(NamedTuple):
+    pid: int
+    parent: int
+    group: int
+    state: str
+    name: str
+
+
 # The seconds in which leftover processes may end: by themselves, after SIGTERM, what they start then to clean up, after SIGKILL.
 BY_ITSELF, POLITELY, CLEANING, KILLED = 0.5, 1, 5, 10
 
 
-def adopt_orphans():
+def adopt_orphans() -> None:
     if sys.platform == "linux":
         library = ctypes.CDLL(None, use_errno=True)
         if library.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0):
             raise OSError(ctypes.get_errno(), "prctl")
 
 
-def from_proc():
+def from_proc() -> Iterator[Process]:
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             try:
@@ -43,9 +53,9 @@ def from_proc():
             yield Process(int(entry), int(parent), int(group), state, head.partition("(")[2])
 
 
-def from_ps():
+def from_ps() -> Iterator[Process]:
     with subprocess.Popen(["ps", "-axo", "pid=,ppid=,pgid=,state=,comm="], stdout=subprocess.PIPE, text=True, errors="replace") as ps:
-        lines = [line.split(None, 4) for line in ps.stdout]
+        lines = [line.split(None, 4) for line in ps.stdout or ()]
     for pid, parent, group, state, *name in lines:
         if int(pid) != ps.pid:
             yield Process(int(pid), int(parent), int(group), state, os.path.basename("".join(name).rstrip("\n")))
@@ -54,9 +64,11 @@ def from_ps():
 table = from_proc if sys.platform == "linux" else from_ps
 
 
-def below(root, ours=lambda process: False):
+def below(root: int, ours: Callable[[Process], bool] = lambda process: False) -> dict[int, Process]:
     """Returns the living processes below one, and those that are `ours` wherever they are, by their ids."""
-    children, found, waiting = {}, {}, [root]
+    children: dict[int, list[Process]] = {}
+    found: dict[int, Process] = {}
+    waiting = [root]
     for process in table():
         children.setdefault(root if ours(process) else process.parent, []).append(process)
     while waiting:
@@ -66,13 +78,13 @@ def below(root, ours=lambda process: False):
     return found
 
 
-def write(cgroup, name, word):
+def write(cgroup: str, name: str, word: str) -> None:
     """Writes a word into one of the files of a cgroup, if that is possible; an empty path is that of none."""
     with contextlib.suppress(OSError), open(os.path.join(cgroup, name) if cgroup else os.devnull, "w") as file:
         file.write(word)
 
 
-def remaining(command, known):
+def remaining(command: int, known: dict[int, int]) -> dict[int, Process]:
     """Returns the living processes below this one, by their ids. On systems where it doesn't adopt orphans, also those of the
     command's group, and those that it found before: `known`, their groups by their ids.
     """
@@ -81,13 +93,13 @@ def remaining(command, known):
     return found
 
 
-def childless(found):
+def childless(found: dict[int, Process]) -> list[str]:
     """Describes those of the processes that have no children among them: one of these is the one that doesn't end."""
     parents = {process.parent for process in found.values()}
     return [in_words(process) for pid, process in sorted(found.items()) if pid not in parents]
 
 
-def in_words(process):
+def in_words(process: Process) -> str:
     words, stopped = "", ", stopped (state T)" if process.state[0] in "Tt" else ""
     with contextlib.suppress(OSError):  # It has just ended, or the system has no such files.
         with open(f"/proc/{process.pid}/cmdline", encoding="utf-8", errors="replace") as file:
@@ -95,7 +107,7 @@ def in_words(process):
     return f"{process.name} (pid {process.pid}{stopped}{': ' + words[:120] if words else ''})"
 
 
-def reap(command, status):
+def reap(command: int, status: int | None) -> int | None:
     """Collects the statuses of ended children; returns that of the command, once it has one."""
     while True:
         try:
@@ -108,11 +120,11 @@ def reap(command, status):
             status = ended
 
 
-def end_everything(command, status, known, output, cgroup):
+def end_everything(command: int, status: int | None, known: dict[int, int], output: Output, cgroup: str) -> tuple[int | None, dict[int, Process]]:
     """Ends everything below this process, politely first; returns the command's status and what couldn't be ended."""
-    sent = set()
+    sent: set[int] = set()
     for number, seconds in ((signal.SIGTERM, POLITELY), (signal.SIGKILL, KILLED)):
-        began, told = time.monotonic(), set()
+        began, told = time.monotonic(), set[int]()
         while time.monotonic() < began + seconds:
             status = reap(command, status)
             left = remaining(command, known)
@@ -131,7 +143,7 @@ def end_everything(command, status, known, output, cgroup):
     return status, remaining(command, known)
 
 
-def start(output, cgroup, command):
+def start(output: Output, cgroup: str, command: list[str]) -> int:
     pid = os.fork()
     if pid:
         os.close(output.writing)
@@ -149,7 +161,7 @@ def start(output, cgroup, command):
     os._exit(127)
 
 
-def wait(command, parent, deadline, told, output):
+def wait(command: int, parent: int, deadline: float, told: list[int], output: Output) -> tuple[int | None, str | None]:
     """Returns the command's status, or None and why it has to be ended. Polls, because that works on every system."""
     pause = 0.002
     while (status := reap(command, None)) is None:
@@ -162,9 +174,9 @@ def wait(command, parent, deadline, told, output):
     return status, None
 
 
-def main():
+def main() -> None:
     seconds, output, cgroup, command = float(sys.argv[1]), Output(sys.argv[2]), sys.argv[3], sys.argv[4:]
-    told = []
+    told: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, _: told.append(number))
     parent = os.getppid()
@@ -173,7 +185,7 @@ def main():
     child = start(output, cgroup, command)
     status, reason = wait(child, parent, began + seconds, told, output)
     took = time.monotonic() - began
-    behind, known = {}, {}
+    behind, known = dict[int, Process](), dict[int, int]()
     running = childless(remaining(child, known)) if reason == "timeout" else []
     if reason is None:
         deadline = time.monotonic() + BY_ITSELF

@@ -6,8 +6,9 @@ import pathlib
 import re
 import shutil
 import tempfile
+from collections.abc import Callable, Iterator
 
-from .problems import regular
+from .problems import StrPath, regular
 from .processes import fault, said
 
 PREFIX = "ci-matrix."
@@ -16,7 +17,7 @@ RM = [shutil.which("rm", path=os.defpath) or "rm", "-rf"]
 
 
 @contextlib.contextmanager
-def folder(home, say):
+def folder(home: StrPath, say: Callable[[str], object]) -> Iterator[str]:
     """Makes a folder, and removes it afterward, as well as those that earlier runs left: a file in `home`, the cell's folder, names them."""
     note, left = pathlib.Path(home) / "temporary", []
     with contextlib.suppress(FileNotFoundError), regular(note) as file:
@@ -32,7 +33,7 @@ def folder(home, say):
             note.unlink(missing_ok=True)
 
 
-def removed(path, say):
+def removed(path: StrPath, say: Callable[[str], object]) -> bool:
     """Removes a folder, and returns whether it is gone; says why if it stays. What is mounted in it is somebody else's: then all stays."""
     if places := mounted(path):
         why = f"mounted there: {', '.join(places)}"
@@ -44,7 +45,7 @@ def removed(path, say):
     return not why
 
 
-def mounted(path):
+def mounted(path: StrPath) -> list[str]:
     """Returns where something is mounted in a folder, even a part of the same file system, which no number of a device tells."""
     try:
         with open("/proc/self/mountinfo", errors="replace") as file:

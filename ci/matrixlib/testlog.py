@@ -1,10 +1,13 @@
 """Finds out which tests ran and how each ended: Swift Testing's from its event stream, XCTest's from its output."""
 
+from __future__ import annotations  # Older Pythons read this, too.
+
 import contextlib
 import json
 import pathlib
 import re
 import xml.etree.ElementTree as xml
+from typing import Any, ContextManager, Iterable
 
 from .problems import regular
 from .results import Test
@@ -21,9 +24,9 @@ XCTEST_SAID = re.compile(r"^(.*?):(\d+): (error: )?(?:-\[(?:\w+\.)?)?(\w+)[. ](\
 SKIPPED = re.compile(r'(?:skipped|cancelled after \S+ seconds): "(.*)"$', re.DOTALL)
 
 
-def swift_testing(stream):
+def swift_testing(stream: Iterable[str]) -> tuple[list[Test], list[str]]:
     """Returns the tests of an event stream, and what is wrong beside them. A test that didn't end was running when its process ended."""
-    functions, tests, began, outside, over = set(), {}, {}, [], False
+    functions, tests, began, outside, over = set[str](), dict[str, Test](), dict[str, float](), list[str](), False
     for line in stream:
         try:
             record = json.loads(line)
@@ -41,14 +44,14 @@ def swift_testing(stream):
     return those_begun(tests, began), outside + cut("Swift Testing", tests.values(), over)
 
 
-def those_begun(tests, began):
+def those_begun(tests: dict[str, Test], began: dict[str, float]) -> list[Test]:
     """Returns the tests without those that only waited for their turn, if others were running: all start at once, and then wait."""
     waiting = [name for name, test in tests.items() if test.status == "running" and name not in began]
     ran = [test for name, test in tests.items() if name not in waiting]
     return ran if any(test.status == "running" for test in ran) else list(tests.values())
 
 
-def apply(event, test, began, name):
+def apply(event: dict[str, Any], test: Test, began: dict[str, float], name: str) -> None:
     now = event.get("instant", {}).get("absolute", 0)
     what = event["kind"]
     ended_early = any(message.get("symbol") == "skip" for message in event.get("messages", []))
@@ -67,31 +70,31 @@ def apply(event, test, began, name):
         test.status = "failed" if test.messages else "passed"
 
 
-def failure(event):
+def failure(event: dict[str, Any]) -> bool:
     issue = event.get("issue", {})
     return event["kind"] == "issueRecorded" and not issue.get("isKnown") and issue.get("severity") != "warning"
 
 
-def kept(messages, text):
+def kept(messages: list[str], text: str) -> list[str]:
     """Returns what is kept of another message, because a test may fail in a loop."""
     return [text[:WIDTH]] if len(messages) < MOST else ["and more"] if len(messages) == MOST else []
 
 
-def text(event):
+def text(event: dict[str, Any]) -> str:
     return "\n".join(message["text"] for message in event.get("messages", []))
 
 
-def short(name):
+def short(name: str) -> str:
     """Returns the name without the place in the source, which is the last part of an identifier."""
     return re.sub(r"/[^/]*\.swift:\d+:\d+$", "", name)
 
 
-def xctest(log):
+def xctest(log: Iterable[str]) -> tuple[list[Test], list[str]]:
     """Returns the tests in a log, and what is wrong beside them. Each time that a name starts is a new test, because targets may have
     classes with the same name. Tests run one after the other: what looks like another one's beginning or end in the middle of one is only
     printed by it, and so is what looks like a test outside of a run.
     """
-    tests, runs, began, goes_on = [], [], 0, False
+    tests, runs, began, goes_on = list[Test](), list[str](), 0, False
     for line in log:
         case, test = XCTEST.search(line), tests[-1] if tests else None  # Even after output without a line break.
         under_way, in_run = test and test.status == "running", runs and runs[-1] == "started"
@@ -111,7 +114,7 @@ def xctest(log):
         elif case and case[3] == "started" and in_run and (not under_way or began != len(runs)):
             tests.append(Test(f"{case[1]}/{case[2]}", "running"))
             began = len(runs)
-        elif goes_on and test.messages[-1].count("\n") < LINES and len(test.messages[-1]) < WIDTH:
+        elif goes_on and test and test.messages[-1].count("\n") < LINES and len(test.messages[-1]) < WIDTH:
             test.messages[-1] = f"{test.messages[-1]}\n{line.rstrip()}"[:WIDTH]
             continue
         goes_on = False
@@ -120,12 +123,12 @@ def xctest(log):
     return tests, cut("XCTest", tests, 2 * runs.count("started") <= len(runs))
 
 
-def xunit(stream):
+def xunit(stream: pathlib.Path) -> pathlib.Path:
     """Returns the file in which XCTest says which tests ran in parallel; an event stream's name tells it."""
     return stream.with_suffix(".xml")
 
 
-def parallel(file, printed):
+def parallel(file: pathlib.Path, printed: Iterable[Test]) -> list[Test]:
     """Returns the tests that an XML file of SwiftPM's has besides those that were printed, since only failing ones print in parallel."""
     known = {test.name for test in printed}
     try:
@@ -137,7 +140,7 @@ def parallel(file, printed):
     return [test for test in found if test.name not in known]
 
 
-def read(stream, log, due):
+def read(stream: pathlib.Path, log: pathlib.Path, due: bool) -> tuple[list[Test], list[str]]:
     """Returns a step's tests, and what is wrong beside them, from its event stream and its log, line by line because both may be long."""
     with lines(stream) as events, lines(log) as printed:
         tests, wrong = swift_testing(events)
@@ -147,17 +150,17 @@ def read(stream, log, due):
         return others + parallel(xunit(stream), others) + tests, wrong + missing
 
 
-def cut(library, tests, over):
+def cut(library: str, tests: Iterable[Test], over: bool) -> list[str]:
     """Returns what to say of a run that ended early, unless a test that was running says it."""
     said = over or any(test.status == "running" for test in tests)
     return [] if said else [f"{library} did not run to its end, so tests may be missing"]
 
 
-def lines(file):
+def lines(file: pathlib.Path) -> ContextManager[Iterable[str]]:
     return regular(file) if pathlib.Path(file).exists() else contextlib.nullcontext(())
 
 
-def only(tests):
+def only(tests: Iterable[Test]) -> list[str]:
     """Returns the options with which `swift test` runs only these tests."""
     patterns = []
     for test in tests:

@@ -4,9 +4,10 @@ import contextlib
 import os
 import sys
 import time
+from collections.abc import Callable
 
 from .inputs import listed, untracked
-from .problems import Problem
+from .problems import Problem, StrPath
 from .processes import fault
 from .runner import INTERRUPTED
 from .screen import to_nowhere
@@ -15,7 +16,7 @@ from .screen import to_nowhere
 PAUSE = 0.3
 
 
-def stamps(project):
+def stamps(project: StrPath) -> dict[str, tuple[int, int, int]]:
     """Returns when each file was last written, without those that are gone, and without packages by path that git doesn't know."""
     files, failed = listed(project)
     folder = os.path.realpath(project)
@@ -29,7 +30,8 @@ def stamps(project):
     return found
 
 
-def watch(project, once, look=stamps, pause=time.sleep):
+def watch(
+        project: StrPath, once: Callable[[], int], look: Callable[[StrPath], dict[str, tuple[int, int, int]]] = stamps, pause: Callable[[float], object] = time.sleep) -> int:
     """Runs after each change until a run is interrupted, or nobody reads the output. Changes during a run count, too, except for files
     that git doesn't track: an edit of a new file can't be told from what the run wrote."""
     with contextlib.suppress(BrokenPipeError):
