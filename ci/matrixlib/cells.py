@@ -25,7 +25,7 @@ ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 JOB = re.compile(r"[A-Za-z0-9][\w. -]{0,99}", re.ASCII)
 # The name of each type of value, and an example.
 WRITTEN = {str: ("a text", '"…"'), list: ("a list", '["…"]'), int: ("a whole number", "5"), bool: ("true or false", "true"), dict: ("a table", "{ … }")}
-LEAST, FILLED = {"timeout": 1, "retries": 0}, {"run", "steps", "labels"}
+LEAST, FILLED = {"timeout": 1, "retries": 0, "megabytes": 1}, {"run", "steps", "labels"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +70,7 @@ class Matrix:
     axes: dict[str, Any]
     runners: dict[str, Any]
     cells: tuple[Cell, ...]
+    megabytes: int = 0  # that builds may take together; 0: any number
 
 
 class Reader:
@@ -227,7 +228,7 @@ class Reader:
         return found
 
     def matrix(self, table: Any) -> Matrix:
-        table = self.take("top level", table, {"axes": dict, "requires": dict, "runner": dict, "step": dict, "cell": list})
+        table = self.take("top level", table, {"axes": dict, "requires": dict, "runner": dict, "step": dict, "cell": list, "megabytes": int})
         axes, runners = table.get("axes", {}), table.get("runner", {"linux": {}})
         for axis, known in axes.items():
             if not isinstance(known, list) or not known or not all(isinstance(value, str) for value in known):
@@ -245,7 +246,7 @@ class Reader:
         for cell in cells:
             if other := next((other for other in cells if other.job == cell.job and other.runner != cell.runner), None):
                 self.fail(f"cell '{cell.id}'", f"is in one hosted job with '{other.id}', which has another runner")
-        return Matrix(axes, runners, tuple(cells))
+        return Matrix(axes, runners, tuple(cells), table.get("megabytes", 0))
 
     def joined(self, cell: Cell, cells: Sequence[Cell]) -> Cell:
         """Returns the cell with the flags, and by default the job, of the cell whose build folder it uses."""

@@ -13,7 +13,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from . import __version__, compare, describe, github, page, report, results
+from . import __version__, clean, compare, describe, github, page, report, results
 from .archive import HOME, OUTER, PROGRAM, first
 from .cells import Cell, Matrix, load
 from .history import History
@@ -32,7 +32,7 @@ def parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser
         prog=name, description=first("help.txt").replace("ci/matrix", name), formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("--version", action="version", version=__version__)
     top.add_argument("--project", type=pathlib.Path, metavar="DIR", help="the project's folder (default: the one that this program is in, or else the nearest with cells)")
-    commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare|init|completion")
+    commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare|init|clean|completion")
 
     def selecting(name: str, what: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=what, description=what)
@@ -63,6 +63,7 @@ def parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser
     command.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write the results to a JSON file, too")
     commands.add_parser("explain", help="says everything about cells").add_argument("cell", help="an id or a glob")
     commands.add_parser("init", help="writes a first cells.toml, a copy of this program and a hosted workflow into the package, or newer ones of the latter two")
+    selecting("clean", "removes what cells built, and their logs stay; of all cells if nothing is said")
     commands.add_parser("completion", help="prints what completes cells and options in a shell: eval \"$(ci/matrix completion)\"")
     selecting("github", "prints the matrix of the hosted jobs, for $GITHUB_OUTPUT")
     command = commands.add_parser("report", help="merges the results of runs; prints a table in Markdown")
@@ -213,7 +214,10 @@ def run_cells(options: Namespace) -> int:
             print(f"matrix: no cell has the label smoke, which run alone means; by name or label: {', '.join(cell.id for cell in others)}")
         if by_default and options.rest:  # Where no cell is named, they are for tests: a formatter doesn't know --filter.
             cells = [cell for cell in cells if any(step.takes("tests") for step in cell.steps)] or cells
-        return run(options, changed(options, cells, History(places)), places)
+        ended = run(options, changed(options, cells, History(places)), places)
+        for line in clean.keep_below(places, matrix.megabytes) if matrix.megabytes and not options.dry_run and cells else ():
+            print(line, file=sys.stderr)
+        return ended
 
     return watch(places.project, once) if options.watch else once()
 
@@ -222,6 +226,12 @@ def explain(options: Namespace) -> None:
     matrix, places = load(options.project), Places(options.project)
     cells = matching(matrix, options.cell)
     print("\n\n".join("\n".join(describe.explanation(cell, places, History(places))) for cell in cells))
+
+
+def remove(options: Namespace) -> None:
+    places = Places(options.project)
+    folders = dict.fromkeys(folder for cell in chosen(options)[1] if (folder := places.folder(cell)).is_dir())
+    print(*clean.clean(folders), sep="\n")
 
 
 def begin(options: Namespace) -> None:
@@ -283,4 +293,4 @@ def compare_runs(options: Namespace) -> int:
 
 
 COMMANDS = {
-    "completion": print_completion, "init": begin, "list": list_cells, "run": run_cells, "explain": explain, "github": print_github, "report": print_report, "compare": compare_runs}
+    "clean": remove, "completion": print_completion, "init": begin, "list": list_cells, "run": run_cells, "explain": explain, "github": print_github, "report": print_report, "compare": compare_runs}

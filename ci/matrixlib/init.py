@@ -1,5 +1,6 @@
 """`init`: writes a first cells.toml for a Swift package, a copy of this program, and the hosted workflow that runs it; or newer ones."""
 
+import json
 import os
 import pathlib
 import re
@@ -9,7 +10,6 @@ from .archive import COPY, first, packed, write
 from .problems import Problem
 from .processes import fault, said
 
-FORMAT = re.compile(r'\[\[cell\]\]\nid = "format"\n.*?\n\n', re.DOTALL)
 
 
 def init(project: pathlib.Path) -> Iterator[str]:
@@ -23,8 +23,7 @@ def init(project: pathlib.Path) -> Iterator[str]:
     file = place(root, folder)
     files = {COPY: packed(), os.path.relpath(file, os.path.realpath(project)): workflow(folder, "CI matrix" if file.name.startswith("matrix") else "CI")}
     if not (project / "ci/cells.toml").exists():
-        # Without a configuration, swift format would find fault with nearly every line.
-        files["ci/cells.toml"] = (first("cells.toml") if has_format(project, root) else FORMAT.sub("", first("cells.toml"))).encode()
+        files["ci/cells.toml"] = cells(has_format(project, root), has_tests(project)).encode()
     ignored = project / ".gitignore"
     known = ignored.read_bytes() if ignored.exists() else b""
     if b".ci/" not in known.split():
@@ -43,6 +42,24 @@ def init(project: pathlib.Path) -> Iterator[str]:
         for file in written:  # Removes all rather than leaving half of them.
             file.unlink(missing_ok=True)
         raise
+
+
+def cells(is_formatted: bool, is_tested: bool) -> str:
+    """Returns the first cells, which pass in a package that is well: without a configuration, swift format would find fault with nearly every
+    line, and `swift test` fails without tests.
+    """
+    left_out = ([] if is_formatted else ["format"]) + ([] if is_tested else ["tsan", "asan", "coverage"])
+    head, *found = re.split(r"(?m)^(?=\[\[cell\]\])", first("cells.toml"))
+    text = head + "".join(cell for cell in found if not any(f'id = "{name}"' in cell for name in left_out))
+    return text if is_tested else text.replace('["build", "test"]', '["build"]')
+
+
+def has_tests(project: pathlib.Path) -> bool:
+    try:
+        package = json.loads(said("swift", "package", "--package-path", str(project), "describe", "--type", "json") or "")
+        return any(target["type"] == "test" for target in package["targets"])
+    except (ValueError, KeyError):  # Nobody knows.
+        return True
 
 
 def repository(project: pathlib.Path) -> pathlib.Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 from . import diagnosis, testlog
 from .cells import Cell, Step
 from .problems import in_words
-from .processes import Processes
+from .processes import Processes, said
 from .results import StepResult, Test
 from .shell import SHELL, Places, command, environment, own
 from .verdict import Evidence, judge, names, retriable, with_status
@@ -37,7 +37,8 @@ class StepRunner:
         found: str | None = None
         try:
             if step.reports_tests:
-                result.tests, wrong = testlog.read(events, log, ended.code == 0 and "--disable-swift-testing" not in text)
+                due = ended.code == 0 and not events.exists() and "--disable-swift-testing" not in text and runs_swift_testing(self.places.project)
+                result.tests, wrong = testlog.read(events, log, due)
                 result.finding = "; ".join(wrong)
             with testlog.lines(log) as printed:  # Reads all lines, because a test that fails because of a race isn't flaky.
                 found, _ = diagnosis.sanitizer(printed)
@@ -91,6 +92,12 @@ class StepRunner:
         lasting = {test.name for test in again.tests if test.status == "failed"}
         for test in failing:
             test.status = "failed" if test.name in lasting else "flaky"
+
+
+def runs_swift_testing(project: Path) -> bool:
+    """Returns whether `swift test` runs Swift Testing if nothing is said: in packages for Swift 5.9 or newer, since it is made of macros."""
+    version = (said("swift", "package", "tools-version", cwd=project) or "6.0").strip().split(".")
+    return [int(part) for part in version if part.isdigit()] >= [5, 9]
 
 
 def differs(result: StepResult, again: StepResult, number: int) -> None:

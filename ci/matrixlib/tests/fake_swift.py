@@ -76,6 +76,8 @@ def run(stream, name, behavior, file="Up"):
     return not failed
 
 
+if arguments[:2] == ["package", "tools-version"]:
+    sys.exit(print(os.environ.get("FAKE_TOOLS", "6.0.0")))
 if arguments[0] == "build":
     print("/made/Up.swift:3:1: error: made up" if behaviors.get("build") == "fail" else "Build complete!")
     sys.exit(1 if behaviors.get("build") == "fail" else 0)

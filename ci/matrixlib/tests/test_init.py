@@ -43,6 +43,14 @@ next: {self.project}/ci/matrix.pyz run
         self.assertEqual(self.matrix("init")[0], 0)
         self.assertTrue(cells.read_text().startswith("# mine\n"))
 
+    def test_a_package_without_tests_has_cells_that_only_build(self):
+        (self.project / "Package.swift").touch()
+        self.program("swift", """#!/bin/sh
+echo '{"targets": [{"type": "library"}]}'
+""")
+        self.matrix("init")
+        self.assertEqual(self.matrix("run", "-l", "full")[1].splitlines()[-1], "2 passed, 0 failed, 0 skipped")
+
     def test_a_package_with_a_configuration_of_its_format_has_a_cell_for_it(self):
         (self.project / "Package.swift").touch()
         (self.project / ".swift-format").write_text("{}")

@@ -58,6 +58,10 @@ class UnfinishedCase(RanCase):
         self.assertEqual(self.ran("xctest=pass one=pass x=early"), FAILED)
         self.assertIn("test: Swift Testing reported nothing: --disable-swift-testing leaves it out; exit 0\n", self.said)
 
+    def test_swift_testing_that_the_package_is_too_old_for(self):
+        self.assertEqual(self.ran("xctest=pass x=early", FAKE_TOOLS="5.8.0")[0], 0, self.said)
+        self.assertEqual(self.ran("xctest=pass x=early", FAKE_TOOLS="5.9.0"), FAILED, self.said)
+
     def test_swift_testing_that_ends_before_the_end_of_its_run(self):
         self.assertEqual(self.ran("one=pass two=leave"), FAILED)
         self.assertIn("test: Swift Testing did not run to its end, so tests may be missing; exit 0\n", self.said)

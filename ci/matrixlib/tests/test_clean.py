@@ -1,0 +1,40 @@
+"""Tests `clean`, and the bound on what builds take."""
+
+import fcntl
+
+from support import ProjectCase
+from test_run import cell
+
+BUILDS = "mkdir -p {folder}/build; head -c 3000000 /dev/zero > {folder}/build/x"
+
+
+class CleanCase(ProjectCase):
+    def there(self):
+        return sorted(folder.name for folder in (self.project / ".ci/cells").iterdir())
+
+    def test_it_removes_what_the_cells_that_are_meant_built(self):
+        self.cells(cell("a", BUILDS) + cell("b", BUILDS))
+        self.matrix("run", "a", "b")
+        self.assertEqual(self.matrix("clean", "a"), (0, f"removed {self.project}/.ci/cells/a: 2 MB\n"))
+        self.assertEqual(self.there(), ["b"])
+        self.assertEqual(self.matrix("clean")[0], 0)
+        self.assertEqual(self.there(), [])
+        self.assertEqual(self.matrix("run", "a")[0], 0)
+
+    def test_it_leaves_what_another_run_uses(self):
+        self.cells(cell("a", BUILDS))
+        self.matrix("run", "a")
+        with (self.project / ".ci/cells/a/lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.assertIn("stays, since another run uses it\n", self.matrix("clean")[1])
+        self.assertEqual(self.there(), ["a"])
+
+    def test_above_the_bound_the_builds_that_were_used_longest_ago_are_removed(self):
+        cells = "".join(cell(name, BUILDS) for name in "abc")
+        self.cells(f"megabytes = 5\n{cells}")
+        for name in "abc":
+            self.assertEqual(self.matrix("run", name)[0], 0)
+        self.assertEqual(self.there(), ["b", "c"])
+        self.cells(cells)
+        self.matrix("run", "a")
+        self.assertEqual(self.there(), ["a", "b", "c"])
