@@ -1,11 +1,12 @@
 """Reads the cells in ci/cells.toml, fills in their defaults, and checks them."""
 
 import dataclasses
+import itertools
 import os
 import pathlib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from .archive import program
@@ -193,8 +194,6 @@ class Reader:
             self.one_of(LABELS, where, "label", label)
         for axis, value in values.get("axes", {}).items():
             self.one_of(axes, where, "axis", axis)
-            if isinstance(value, list):
-                self.fail(where, f"has one value of the axis '{axis}': write a cell for each")
             self.one_of(axes[axis], where, f"value of the axis '{axis}' called", value)
         if values.get("build") == values["id"]:
             self.fail(where, "'build' names another cell, and this one builds in its own folder without it")
@@ -202,10 +201,28 @@ class Reader:
         steps = self.steps(where, values, templates)
         values["axes"] = {axis: known[0] for axis, known in axes.items()} | values.get("axes", {})
         self.requirements(where, own := values.get("requires", []))
-        values["requires"] = dict.fromkeys([*(name for value in values["axes"].items() for name in needs.get(value, ())), *own])
+        required = [*(name for value in values["axes"].items() for name in needs.get(value, ())), *own]
+        values["requires"] = dict.fromkeys(with_values(name, values["axes"]) for name in required)
         for key in ("labels", "flags", "requires", "inputs"):
             values[key] = tuple(values.get(key, ()))
         return Cell(steps=steps, **({"build": values["id"]} | values))
+
+    def expanded(self, number: int, table: Any) -> Iterator[Any]:
+        """Yields a cell for each combination of the values that its axes list, without those that `exclude` has; or else the cell itself."""
+        axes = table.get("axes") if isinstance(table, dict) else None
+        lists = {axis: values for axis, values in axes.items() if isinstance(values, list) and values} if isinstance(axes, dict) else {}
+        if not lists or not isinstance(axes, dict):
+            yield table
+            return
+        where, rules = self.place(number, table), table.get("exclude", [])
+        for rule in rules if isinstance(rules, list) else [rules]:
+            for axis in self.take(f"{where}: exclude", rule, dict.fromkeys(axes, str)):
+                self.one_of(lists.get(axis, [axes[axis]]), where, f"value of the axis '{axis}' in the cell called", rule[axis])
+        for combination in itertools.product(*lists.values()):
+            values = axes | dict(zip(lists, combination))
+            if not any(all(values[axis] == value for axis, value in rule.items()) for rule in rules):
+                names = {key: "-".join([str(table[key]), *map(str, combination)]) for key in ("id", "build", "job") if key in table}
+                yield {key: value for key, value in table.items() if key != "exclude"} | names | {"axes": values}
 
     def requirements(self, where: str, names: Iterable[str]) -> None:
         for requirement in names:
@@ -241,10 +258,11 @@ class Reader:
         if not table.get("cell"):
             self.fail("top level", "has no [[cell]]")
         needs = self.needs(table.get("requires", {}), axes)
-        cells = [self.cell(number, item, axes, runners, templates, needs) for number, item in enumerate(table["cell"], 1)]
+        cells = [self.cell(number, item, axes, runners, templates, needs) for number, one in enumerate(table["cell"], 1) for item in self.expanded(number, one)]
         cells = [self.joined(cell, cells) for cell in cells]
+        image = {cell.id: with_values(str(runners[cell.runner]), cell.axes) for cell in cells}
         for cell in cells:
-            if other := next((other for other in cells if other.job == cell.job and other.runner != cell.runner), None):
+            if other := next((other for other in cells if other.job == cell.job and image[other.id] != image[cell.id]), None):
                 self.fail(f"cell '{cell.id}'", f"is in one hosted job with '{other.id}', which has another runner")
         return Matrix(axes, runners, tuple(cells), table.get("megabytes", 0))
 
@@ -287,6 +305,11 @@ def instead(project: pathlib.Path) -> str:
         return f"the nearest is {above}'s: {program(above)}"
     package = (project / "Package.swift").exists()
     return f"{program(project)} init writes a first one" if package else "init writes a first one for a Swift package, and this is none"
+
+
+def with_values(text: str, axes: Mapping[str, str]) -> str:
+    """Returns the text of a runner or a requirement with the values of the axes that it names, as in swift:{swift}."""
+    return PLACEHOLDER.sub(lambda match: axes.get(match[1], match[0]), text)
 
 
 def named_after(command: str) -> str:

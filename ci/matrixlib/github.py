@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .cells import Cell, Matrix
+from .cells import Cell, Matrix, with_values
 from .problems import Problem
 
 MOST = 256  # GitHub refuses a matrix of more jobs.
@@ -17,7 +17,7 @@ def jobs(matrix: Matrix, cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
     if len(found) > MOST:
         raise Problem(f"{len(found)} hosted jobs, and a host takes {MOST}: cells with the same 'job' share one")
     for name, members in found.items():
-        runner = matrix.runners[members[0].runner]
+        runner = {key: with_values(value, members[0].axes) for key, value in matrix.runners[members[0].runner].items()}
         yield {
             "job": name, "cells": " ".join(cell.id for cell in members), "runs-on": runner.get("runs-on", "ubuntu-latest"),
             "container": runner.get("container"), "minutes": minutes(members),  # None: runs on the machine itself

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import shutil
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -52,6 +53,13 @@ def debian_mirror(_: object, __: object) -> str | None:
     return "needs a mirror of Debian that apt knows (apt-get update)"
 
 
+def swift(name: str, project: StrPath) -> str | None:
+    """Checks for a version of Swift, or the beginning of one, as 6.2 is of 6.2.3."""
+    version = re.search(r"Swift version (\S+)", said("swift", "--version", cwd=project) or "")
+    there = version and f"{version[1]}.".startswith(f"{name}.")
+    return None if there else f"needs Swift {name}, {f'this is {version[1]}' if version else 'and there is none'}"
+
+
 @functools.cache
 def simctl() -> str | None:
     """Returns what simctl lists, or None if it can't be asked."""
@@ -94,12 +102,13 @@ KINDS: dict[str, Callable[[str, StrPath], str | None]] = {
     "setup": of_setup,
     "debian-mirror": debian_mirror,
     "simulator": simulator,
+    "swift": swift,
     "swift-sdk": swift_sdk,
     "swift-apart": swift_apart,
     "git-tag": lambda _, project: None if said("git", "describe", "--tags", cwd=project) else "there is no tag to compare with yet",
 }
 # The requirements that need a name after a colon.
-NAMED = {"command", "apt", "machine", "swift-sdk", "simulator"}
+NAMED = {"swift", "command", "apt", "machine", "swift-sdk", "simulator"}
 
 
 @functools.cache

@@ -95,7 +95,11 @@ class StepRunner:
 
 
 def runs_swift_testing(project: Path) -> bool:
-    """Returns whether `swift test` runs Swift Testing if nothing is said: in packages for Swift 5.9 or newer, since it is made of macros."""
+    """Returns whether `swift test` runs Swift Testing if nothing is said: in packages for Swift 5.9 or newer, since it is made of macros, and
+    without a main file of their own, which starts XCTest alone.
+    """
+    if any((project / "Tests" / name).exists() for name in ("LinuxMain.swift", "XCTMain.swift")):
+        return False
     version = (said("swift", "package", "tools-version", cwd=project) or "6.0").strip().split(".")
     return [int(part) for part in version if part.isdigit()] >= [5, 9]
 

@@ -37,7 +37,7 @@ class HostileCase(ProjectCase):
     def test_values_that_nothing_can_be_called_or_that_no_command_can_have(self):
         for line, words in (
                 ("run = 'true'\naxes = { language = 5 }", "there is no value of the axis 'language' called '5'; known: 6"),
-                ("run = 'true'\naxes = { language = [] }", "has one value of the axis 'language': write a cell for each"),
+                ("run = 'true'\naxes = { language = [] }", "there is no value of the axis 'language' called '[]'; known: 6"),
                 ("steps = [{ use = 5 }]", "there is no step '5'; known: "), ("steps = [{ use = {} }]", "there is no step '{}'; known: "),
                 ("run = 'true'\nenv = { 'A=B' = 'x' }", "'A=B' is no name of a variable"), ("run = 'true'\nenv = { '' = 'x' }", "'' is no name of a variable"),
                 ("run = 'true'\nenv = { A = \"x\\u0000\" }", "'env' has a zero byte"), ("run = \"true\\u0000\"", "'run' has a zero byte"),

@@ -62,6 +62,11 @@ class UnfinishedCase(RanCase):
         self.assertEqual(self.ran("xctest=pass x=early", FAKE_TOOLS="5.8.0")[0], 0, self.said)
         self.assertEqual(self.ran("xctest=pass x=early", FAKE_TOOLS="5.9.0"), FAILED, self.said)
 
+    def test_swift_testing_that_the_packages_own_main_file_does_not_start(self):
+        (self.project / "Tests").mkdir()
+        (self.project / "Tests/LinuxMain.swift").touch()
+        self.assertEqual(self.ran("xctest=pass x=early")[0], 0, self.said)
+
     def test_swift_testing_that_ends_before_the_end_of_its_run(self):
         self.assertEqual(self.ran("one=pass two=leave"), FAILED)
         self.assertIn("test: Swift Testing did not run to its end, so tests may be missing; exit 0\n", self.said)
