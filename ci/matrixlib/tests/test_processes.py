@@ -150,7 +150,7 @@ class ProcessesCase(SpawningCase):
     def test_a_supervisor_that_never_answers_is_ended_with_what_is_below_it(self):
         from matrixlib import processes
         (self.project / "supervisor").write_text(NEVER_ANSWERS)
-        with unittest.mock.patch.object(processes, "SUPERVISOR", self.project / "supervisor"):
+        with unittest.mock.patch.object(processes, "SUPERVISOR", [sys.executable, str(self.project / "supervisor")]):
             self.late("true")
 
     def test_what_hides_from_everything_but_its_cgroup_is_ended(self):

@@ -34,7 +34,7 @@ class ScreenCase(ProjectCase):
         screen = self.screen({"a": 30, "b": 60, "c": 100})
         screen.running["b"] = ("build", screen.began)
         screen.ending = True
-        self.assertEqual(screen.status(), "[0/3] 0:00, interrupted: waits for what runs to end, 12 s at most  b: build 0:00")
+        self.assertEqual(screen.status(), "[0/3] 0:00, interrupted: waits for what runs to end, 16 s at most  b: build 0:00")
 
     def test_a_terminal_that_cannot_write_over_a_line_gets_none_to_write_over(self):
         screen = self.screen({}, TERM="dumb")
