@@ -58,7 +58,7 @@ ALLOWED = [
     ("Tests/TestSupportTests/Scheduler/TestExecutorTests.swift", "await Task.yield()"),
     (LOGGING, '        logger.log(level: level, Logger.Message(stringLiteral: line.message.rawValue), metadata: fields)'),
     ("Sources/PusherChannels/API/F.swift", "        logger[metadataKey: field.key.rawValue] = .string(field.value)"),
-    ("Tests/Processes/Polling.swift", "    while await !isSo() { await Task.yield() }"),
+    ("Tests/Processes/Watchdog.swift", "    while await !isSo() { await Task.yield() }"),
 ]
 
 
