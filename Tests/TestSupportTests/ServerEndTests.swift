@@ -50,3 +50,55 @@ struct ServerEndTests {
         }
     }
 }
+
+struct ServerCountTests {
+    private func rig(connections: Int, counts: Bool = true) -> ServerRig {
+        var app = ServerApp.local
+        app.countsSubscriptions = counts
+        var rig = ServerRig(ServerMachine(apps: [app]))
+        for number in 1...connections { rig.open(number) }
+        return rig
+    }
+
+    private func count(_ count: Int, to connection: Int) -> String {
+        #"\#(connection): {"event":"pusher_internal:subscription_count","channel":"news","data":"{\"subscription_count\":\#(count)}"}"#
+    }
+
+    @Test func `Subscribers hear of every change`() {
+        var rig = rig(connections: 2)
+        rig.subscribe(1, to: "news")
+        #expect(rig.sent.last == count(1, to: 1))
+        rig.subscribe(2, to: "news")
+        #expect(rig.sent.suffix(2) == [count(2, to: 1), count(2, to: 2)])
+        rig.handle(.closed(.init(2)))
+        #expect(rig.sent == [count(1, to: 1)])
+    }
+
+    @Test func `Presence channels have their members instead; other apps have no counts`() {
+        var rig = rig(connections: 1)
+        rig.subscribe(1, to: "presence-a", as: "ann")
+        #expect(rig.sent.count == 1)
+        var other = self.rig(connections: 1, counts: false)
+        other.subscribe(1, to: "news")
+        #expect(other.sent.count == 1)
+    }
+
+    @Test func `More than a hundred hear of it every five seconds only`() {
+        var rig = rig(connections: 102)
+        for number in 1...100 { rig.subscribe(number, to: "news") }
+        #expect(rig.sent.last == count(100, to: 100))
+        for number in 101...102 {
+            rig.now = .seconds((number - 101) * 3)
+            rig.subscribe(number, to: "news")
+            #expect(rig.sent.count == 1)
+        }
+        #expect(rig.machine.nextDeadline == .seconds(5))
+        rig.now = .seconds(5)
+        rig.handle(.timePassed)
+        #expect(rig.sent.count == 102)
+        #expect(rig.sent.first == count(102, to: 1))
+        rig.now = .seconds(10)
+        rig.handle(.timePassed)
+        #expect(rig.sent.isEmpty, "nothing has changed")
+    }
+}

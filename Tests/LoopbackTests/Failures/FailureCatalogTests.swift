@@ -1,6 +1,71 @@
 #if os(Linux)
-import Foundation
 import Testing
+import Foundation
+import Processes
+@testable import PusherChannels
+
+/// A way in which a connection fails to open or is lost, with the client's report: a row of "When connecting fails".
+struct FailureScenario: Sendable, CustomStringConvertible {
+    /// The problem, in the words of the page.
+    let name: String
+    /// Makes the problem happen, and returns the client's report.
+    let run: @Sendable () async throws -> FailureReport
+
+    init(_ name: String, run: @escaping @Sendable () async throws -> FailureReport) {
+        self.name = name
+        self.run = run
+    }
+
+    var description: String { name }
+
+    static let all = connecting + tls + proxies + upgrades + frames
+}
+
+/// The error that a client reports, as the page prints it: without the numbers that differ each time.
+struct FailureReport: Equatable, Sendable {
+    let kind: String
+    let message: String
+
+    init(kind: String, message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    init(_ failure: TransportError, ports: [Int: Int]) {
+        let kind = "\(failure.kind)".replacingOccurrences(of: "PusherChannels.TLSError", with: "")
+        let message = ports.reduce(failure.message) { text, port in
+            text.replacingOccurrences(of: ":\(port.key)", with: ":\(port.value)")
+        }
+        self.init(kind: kind, message: message)
+    }
+}
+
+/// Makes one attempt and returns its failure; `ports` maps real ports to those that the page shows in their place.
+func failure(
+    of request: WebSocketRequest, ports: [Int: Int] = [:], timeouts: NetworkTimeouts = .long,
+    resolve: @escaping AddressResolver.Resolve = resolving(to: ["127.0.0.1"])
+) async throws -> FailureReport {
+    try await withWatchdog {
+        let loop = NetworkLoop(timeouts: timeouts)
+        let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolve))
+        rig.socket.open(request, attempt: first)
+        let closure = await rig.events.untilClosed().last
+        await loop.shutdown()
+        guard case .closed(.failed(let failure), _) = closure else { throw Unexpected("\(String(describing: closure))") }
+        return FailureReport(failure, ports: ports)
+    }
+}
+
+/// Returns a resolver that has these addresses for every name.
+func resolving(to addresses: [String]) -> AddressResolver.Resolve {
+    { _, completion in
+        completion(.success(addresses))
+        return {}
+    }
+}
+
+/// The time-outs for scenarios in which a response never comes.
+let impatient = NetworkTimeouts(stage: .seconds(2), address: .seconds(2))
 
 /// Each row of the page "When connecting fails" is made to happen, and the client's report must match the row.
 @Suite struct FailureCatalogTests {

@@ -1,4 +1,7 @@
 #if os(Linux)
+import PusherChannels
+import Foundation
+import Testing
 import Glibc
 import TestSupport
 
@@ -25,4 +28,40 @@ enum Readiness {
         return poll(&polled, 1, milliseconds) == 1 && polled.revents & sought != 0
     }
 }
+
+/// A named pipe whose other end a process opens.
+final class NamedPipe: Sendable {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("pipe-\(UUID())").path
+    private let descriptor: Int32
+
+    /// - Parameter flags: The end that the test opens. If it opens both, opening the other end doesn't wait.
+    init(_ flags: Int32) throws {
+        try #require(mkfifo(path, 0o600) == 0)
+        descriptor = open(path, flags | O_CLOEXEC)
+        try #require(descriptor >= 0)
+    }
+
+    deinit {
+        close(descriptor)
+        unlink(path)
+    }
+
+    /// Writes without waiting, because the text is far smaller than a pipe's capacity.
+    func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        #expect(Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
+    }
+}
+
+extension ConnectionTimeouts {
+    /// Time-outs for tests that aren't about time-outs: a busy machine may take any amount of time.
+    static let patient = ConnectionTimeouts(open: day, establish: day, pong: day, authorization: day, subscription: day)
+}
+
+extension PusherHTTPAPIOptions {
+    /// Options for tests that aren't about response times.
+    static let patient = PusherHTTPAPIOptions(timeout: day)
+}
+
+private let day = Duration.seconds(86_400)
 #endif

@@ -1,6 +1,7 @@
-import PusherChannels
 import TestSupport
 import Testing
+
+@testable import PusherChannels
 
 /// The time of the next attempt, and whether there will be one.
 @Suite struct NextAttemptTests {
@@ -53,5 +54,15 @@ import Testing
         #expect(!room.hasFailed, "the next connection tries it again")
         rig.pusher.unsubscribe("room")
         #expect(room.hasFailed)
+    }
+}
+
+@Suite struct ConnectionAttemptTests {
+    @Test func attemptsFollowEachOther() {
+        let first = ConnectionAttempt(1)
+        #expect(first.next == ConnectionAttempt(2))
+        #expect(first < first.next)
+        #expect(!(first < first))
+        #expect(first.description == "#1")
     }
 }

@@ -1,0 +1,115 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import Processes
+import Testing
+import TestSupport
+
+@testable import chaos
+
+/// `serve` with few descriptors.
+@Suite(.serialized) struct ServeShortageTests {
+    @Test func itSaysThatItIsDeaf() async throws {
+        try await withWatchdog {
+            // The search for leaks at the end needs a descriptor.
+            let (serve, port) = try await Command.server(environment: ["ASAN_OPTIONS": "detect_leaks=0"])
+            // The server keeps its descriptors, but there is none for the next connection.
+            try ProcessLimit.descriptors.set(3, of: serve.id)
+            let client = try RawClient(port: port)
+            #expect(await serve.end() == .exit(1))
+            let errors = await serve.errors.toEnd()
+            // A build that measures coverage prints another line, as it gets no descriptor either.
+            #expect(errors.contains("Error: the server can't listen any more: Too many open files"), "\(errors)")
+            withExtendedLifetime(client) {}
+        }
+    }
+
+    /// A server raises the soft limit of descriptors that a shell has set.
+    @Test func itTakesAsManyAsThereMayBe() async throws {
+        try await withWatchdog {
+            let serve = try Command(
+                program: "/bin/sh", ["-c", "ulimit -S -n 64; exec \"$0\" serve --port 0", try Command.program()],
+                environment: ["PUSHER_CONFIG": "/dev/null"])
+            let line = try await serve.output.next(containing: "listening on")
+            let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
+            let clients = try (1...100).map { _ in try RawClient(port: port) }
+            let last = try #require(clients.last)
+            last.send(Array("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8))
+            #expect(try await last.reads(12).bytes == Array("HTTP/1.1 200".utf8))
+            serve.signal(SIGTERM)
+            #expect(await serve.end() == .exit(0))
+        }
+    }
+}
+
+/// `serve`, ended as soon as it has announced itself.
+@Suite(.serialized) struct ServeSignalTests {
+    /// A shell can send the signal before the signal handling has begun, which happens on another thread.
+    @Test func aSignalAfterTheFirstLineIsNotLost() async throws {
+        try await withWatchdog {
+            let input = try NamedPipe(O_RDWR)
+            let script = """
+                exec 3<> "$2"
+                for round in 1 2 3 4 5 6; do
+                    { read -r id <&3; read -r line <&3; kill -TERM $id; } &
+                    /bin/sh -c 'echo $$; exec "$0" serve --port 0 --no-page --until-input-ends' "$0" < "$1" > "$2" || exit
+                done
+                """
+            try await withThrowingTaskGroup(of: Command.End?.self) { group in
+                for _ in 1...4 {
+                    group.addTask {
+                        let output = try NamedPipe(O_RDWR)
+                        let shell = try Command(
+                            program: "/bin/sh", ["-c", script, Command.program(), input.path, output.path],
+                            environment: ["PUSHER_CONFIG": "/dev/null"])
+                        return await shell.end()
+                    }
+                }
+                for try await end in group { #expect(end == .exit(0)) }
+            }
+        }
+    }
+}
+
+/// The lines that `serve` prints about requests of unknown clients.
+@Suite(.serialized) struct ServeOutputTests {
+    /// A client can't move a terminal's cursor or begin a new line.
+    @Test func whatStrangersSendStaysOnItsLine() async throws {
+        try await withWatchdog {
+            let (serve, port) = try await Command.server()
+            for request in [
+                "GET /app/%1b]0;PWNED%07%1b[31mred%0aconnection%201%20subscribed?protocol=7 HTTP/1.1\r\nUpgrade: websocket\r\n"
+                    + "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n",
+                "GET /\u{1B}[31mred HTTP/1.1\r\n", "G\u{1B}ET / HTTP/1.1\r\n",
+            ] {
+                let client = try RawClient(port: port)
+                client.send(Array((request + "Host: 127.0.0.1\r\nContent-Length: 0\r\n\r\n").utf8))
+                #expect(try await client.reads(1).bytes.count == 1)
+            }
+            serve.signal(SIGTERM)
+            #expect(await serve.end() == .exit(0))
+            let errors = await serve.errors.toEnd()
+            #expect(errors.contains { $0.contains("PWNED") && $0.contains("red") }, "\(errors)")
+            for line in errors {
+                #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 }, "\(line.debugDescription)")
+                #expect(!line.hasPrefix("connection 1 subscribed"))
+            }
+        }
+    }
+
+    @Test func anAddressOfWebhooksKeepsItsSecrets() async throws {
+        try await withWatchdog {
+            let refusing = try RawServer.refusingPort()
+            defer { close(refusing.descriptor) }
+            let serve = try Command(
+                "serve", "--port", "0", "--webhook", "http://user:s3cretpw@127.0.0.1:\(refusing.port)/hook?token=t0ken")
+            let line = try await serve.output.next(containing: "listening on")
+            let listen = try Command("listen", "news", "--port", String(try #require(line.split(separator: ":").last)))
+            let failure = try await serve.errors.next(containing: "webhook with channel_occupied to ")
+            #expect(failure.contains("127.0.0.1:\(refusing.port)/hook") && failure.contains("refused"), "\(failure)")
+            for secret in ["user", "s3cretpw", "t0ken"] { #expect(!failure.contains(secret), "\(failure)") }
+            withExtendedLifetime(listen) {}
+        }
+    }
+}
+#endif

@@ -1,0 +1,166 @@
+import Processes
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+@Suite struct DequeTests {
+    @Test func `What came first is taken first, however many came and went`() {
+        var random = SplitMix64(seed: 3)
+        var (queue, expected, next) = (Deque<Int>(), ArraySlice<Int>(), 0)
+        for _ in 0..<20_000 {
+            if Bool.random(using: &random) || next < 200 {
+                queue.append(next)
+                expected.append(next)
+                next += 1
+            } else {
+                #expect(queue.popFirst() == expected.popFirst())
+            }
+            #expect(queue.count == expected.count && queue.first == expected.first && queue.isEmpty == expected.isEmpty)
+        }
+        while let taken = queue.popFirst() { #expect(taken == expected.popFirst()) }
+        #expect(expected.isEmpty)
+        #expect(queue.popFirst() == nil)
+    }
+
+    @Test func `What was taken is not kept`() {
+        let hasEnded = Locked(false)
+        var queue = Deque<AtItsEnd>()
+        queue.append(contentsOf: [AtItsEnd { hasEnded.withLock { $0 = true } }, AtItsEnd {}])
+        _ = queue.popFirst()
+        #expect(hasEnded.withLock { $0 })
+        #expect(queue.count == 1)
+    }
+
+    @Test func `The last takes the place of one that is taken from the middle`() {
+        var queue = Deque<Int>()
+        queue.append(contentsOf: 0..<5)
+        queue.popFirst()
+        #expect(queue.remove(swappingLastInto: 1) == 2)
+        #expect(queue.remove(swappingLastInto: 3) == nil)
+        #expect([queue.popFirst(), queue.popFirst(), queue.popFirst(), queue.popFirst()] == [1, 4, 3, nil])
+    }
+
+    @Test func `What is put first is taken first`() {
+        var queue = Deque<Int>()
+        queue.prepend(1)
+        queue.prepend(0)
+        queue.append(2)
+        #expect(queue.popFirst() == 0)
+        queue.prepend(7)
+        #expect(Array(queue) == [7, 1, 2])
+    }
+
+    @Test func `Queues are the same that have the same to give`() {
+        var (left, right) = (Deque<Int>(), Deque<Int>())
+        left.append(contentsOf: [0, 1, 2])
+        left.popFirst()
+        right.append(contentsOf: [1, 2])
+        #expect(left == right)
+        right.popFirst()
+        #expect(left != right)
+    }
+}
+
+@Suite struct DeadlineHeapTests {
+    @Test func comesInOrderAlsoAfterMostWereTakenOut() {
+        var random = SplitMix64(seed: 7)
+        var heap = DeadlineHeap<Int>()
+        for key in 0..<500 { heap.insert(key, at: .milliseconds(Int.random(in: 0..<1000, using: &random))) }
+        heap.filter { $0 % 5 == 0 }
+        #expect(heap.count == 100)
+        for key in 500..<600 { heap.insert(key, at: .milliseconds(Int.random(in: 0..<1000, using: &random))) }
+        var (keys, last): (Set<Int>, Instant) = ([], .origin)
+        while let (deadline, key) = heap.first {
+            #expect(deadline >= last)
+            (last, _) = (deadline, keys.insert(key))
+            #expect(heap.removeFirst() == key)
+        }
+        let expected = Set((0..<600).filter { $0 >= 500 || $0 % 5 == 0 })
+        #expect(keys == expected)
+    }
+
+    @Test func `Of several for one time the oldest comes first`() {
+        var heap = DeadlineHeap<Int>()
+        for key in 0..<20 { heap.insert(key, at: .seconds(key < 10 ? 2 : 1)) }
+        heap.filter { $0 != 3 }
+        let expected = Array(10..<20) + [0, 1, 2, 4, 5, 6, 7, 8, 9]
+        #expect(heap.keys == expected)
+        #expect(expected.allSatisfy { heap.removeFirst() == $0 })
+    }
+}
+
+@Suite struct WeakTests {
+    /// An entry that hands its last reference to the code that reads it.
+    private struct LastReference: WeakEntry {
+        let reference: Locked<AtItsEnd?>
+
+        var object: AtItsEnd? { reference.withLock { $0.take() } }
+    }
+
+    @Test func thoseThatAreGoneAreTakenOut() {
+        let object = AtItsEnd {}
+        var entries = [Weak(nil), Weak(object), Weak(nil)]
+        #expect(entries.removeGone().count == 1)
+        #expect(entries.count == 1)
+        #expect(entries.first?.object === object)
+    }
+
+    @Test func noneEndsBeforeTheListIsLetGo() {
+        let (isLocked, endedUnderLock) = (Locked(true), Locked<Bool?>(nil))
+        var entries = [LastReference(reference: Locked(AtItsEnd { endedUnderLock.withLock { $0 = isLocked.withLock { $0 } } }))]
+        do {
+            let objects = entries.removeGone()
+            isLocked.withLock { $0 = false }
+            withExtendedLifetime(objects) {}
+        }
+        #expect(endedUnderLock.withLock { $0 } == false)
+    }
+}
+
+@Suite struct ByteQueueTests {
+    @Test func bytesComeOutInOrderHoweverFewAreTaken() {
+        var queue = ByteQueue()
+        var generator = SplitMix64(seed: 7)
+        var (put, taken): ([UInt8], [UInt8]) = ([], [])
+        for round in 0..<3000 {
+            let more = [UInt8](repeating: UInt8(round & 0xFF), count: Int.random(in: 0..<100, using: &generator))
+            queue.bytes.append(contentsOf: more)
+            put += more
+            let room = Int.random(in: 0..<100, using: &generator)
+            queue.write { bytes in
+                taken += bytes.prefix(room)
+                return min(room, bytes.count)
+            }
+            #expect(queue.count == put.count - taken.count)
+        }
+        #expect(put.starts(with: taken))
+        queue.write { bytes in
+            taken += bytes
+            return bytes.count
+        }
+        #expect(put == taken)
+        #expect(queue.count == 0)
+    }
+
+    @Test func outputThatNeverRunsDryDoesNotGrow() {
+        var queue = ByteQueue()
+        queue.bytes = [UInt8](repeating: 1, count: 1000)
+        for _ in 0..<1000 {
+            queue.bytes.append(contentsOf: [UInt8](repeating: 2, count: 1000))
+            queue.write { _ in 1000 }
+        }
+        #expect(queue.count == 1000)
+        #expect(queue.bytes.count <= 140_000)
+    }
+
+    @Test func streamThatTakesNoneOrMoreThanThereIsIsNoTrap() {
+        var queue = ByteQueue()
+        queue.write { _ in 1 }
+        queue.bytes = [1, 2, 3]
+        queue.write { _ in -1 }
+        #expect(queue.count == 3)
+        queue.write { _ in .max }
+        #expect(queue.count == 0)
+    }
+}
