@@ -98,7 +98,7 @@ import Testing
         let written = lines.withLock { $0 }
         let leftOut = written.filter { $0.contains("left out") }
         #expect(written.count < (leftOut.count + 1) * (LogLimiter.limit + 20))
-        let missing = leftOut.compactMap { $0.firstMatch(of: /count=(\d+)/).flatMap { Int($0.1) } }.reduce(0, +)
+        let missing = leftOut.compactMap { $0.firstMatch(of: #/count=(\d+)/#).flatMap { Int($0.1) } }.reduce(0, +)
         #expect(missing + written.count { $0.hasPrefix("warning") && !$0.contains("left out") } >= count, "\(written.suffix(5))")
     }
 }
