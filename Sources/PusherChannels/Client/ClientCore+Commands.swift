@@ -1,22 +1,22 @@
 /// Carries out commands. They reach the outside world only here. Used by one thread at a time.
 extension ClientCore {
-    /// `socket` is the one in use, if there is one.
-    func run(_ commands: [Output.Command], socket known: (any WebSocket)?) {
-        var known = known
+    func run(_ work: Work) {
+        var known = work.socket
+        var calls = work.calls[...]
         func socket() -> any WebSocket {
             let socket = known ?? self.socket
             known = socket
             return socket
         }
-        for command in commands {
+        for command in work.commands {
             switch command {
             case .send(.pong): socket().sendUnlessBusy(EnvelopeEncoder.encode(.pong))
             case .send(let message): socket().send(EnvelopeEncoder.encode(message))
             case .openSocket(let attempt, let secure): open(socket(), attempt, secure: secure)
             case .closeSocket(_, let code, let reason): socket().close(code: code, reason: reason)
-            case .authorize(let attempt, let socketID): authorize(attempt, socketID: socketID)
+            case .authorize(let attempt, let socketID): authorize(attempt, socketID: socketID, calls.removeFirst())
             case .cancelAuthorization(let attempt, let time): cancel(.channel(attempt), unansweredFor: time)
-            case .authorizeUser(let attempt, let socketID): authorizeUser(attempt, socketID: socketID)
+            case .authorizeUser(let attempt, let socketID): authorizeUser(attempt, socketID: socketID, calls.removeFirst())
             case .cancelUserAuthorization(let attempt, let time): cancel(.user(attempt), unansweredFor: time)
             case .decrypt(let event, let secret): opened(event, EncryptedData.open(event.data, with: secret))
             case .log(let line, let context): write(line, context)
@@ -66,53 +66,47 @@ extension ClientCore {
 
     // MARK: Authorizations
 
-    private func authorize(_ attempt: SubscriptionAttempt, socketID: SocketID) {
-        let (session, channelUser) = readState { ($0.outbox.session, $0.outbox.channelUser) }
-        let asked = environment.scheduler.now
-        track(.channel(attempt)) { done in
+    private func authorize(_ attempt: SubscriptionAttempt, socketID: SocketID, _ call: AuthorizationCall) {
+        ask(call, { .authorized(attempt, $0) }) { completion in
             peers.authorizer.authorize(
-                channel: attempt.channel.text, socketID: socketID, session: session.traced(in: environment),
-                channelUser: { channelUser?().channelData },
-                completion: { [weak self] result in
-                    if done() { self?.note(result, of: .channel(attempt), since: asked) }
-                    self?.handle(.authorized(attempt, result))
-                })
+                channel: attempt.channel.text, socketID: socketID, session: call.session.traced(in: environment),
+                channelUser: { call.channelUser?().channelData }, completion: completion)
         }
     }
 
-    private func authorizeUser(_ attempt: UserMachine.Attempt, socketID: SocketID) {
-        let session = readState(\.outbox.session)
+    private func authorizeUser(_ attempt: UserMachine.Attempt, socketID: SocketID, _ call: AuthorizationCall) {
+        ask(call, { .userAuthorized(attempt, $0) }) { completion in
+            peers.userAuthorizer.authorize(
+                socketID: socketID, session: call.session.traced(in: environment), completion: completion)
+        }
+    }
+
+    private func ask<Auth: Sendable>(
+        _ call: AuthorizationCall, _ input: @escaping @Sendable (Result<Auth, AuthorizationFailure>) -> Input,
+        _ request: (@escaping AuthCall.Completion<Auth>) -> AuthCall.Cancel
+    ) {
         let asked = environment.scheduler.now
-        track(.user(attempt)) { done in
-            peers.userAuthorizer.authorize(socketID: socketID, session: session.traced(in: environment)) { [weak self] result in
-                if done() { self?.note(result, of: .user(attempt), since: asked) }
-                self?.handle(.userAuthorized(attempt, result))
+        let cancel = withSpan(of: call.id) {
+            request { [weak self] result in
+                guard let self else { return }
+                if call.end() != nil {
+                    var failure: AuthorizationFailure?
+                    if case .failure(let reason) = result { failure = reason }
+                    telemetry.metrics.authorized(failure == nil, after: environment.scheduler.now - asked)
+                    endSpan(of: call.id, failure?.error)
+                }
+                change { state, now in
+                    _ = state.outbox.remove(call.id)
+                    state.handle(input(result), at: now)
+                }
             }
         }
-    }
-
-    private func note(
-        _ result: Result<some Sendable, AuthorizationFailure>, of authorization: AuthorizationID, since asked: Instant
-    ) {
-        var failure: AuthorizationFailure?
-        if case .failure(let reason) = result { failure = reason }
-        telemetry.metrics.authorized(failure == nil, after: environment.scheduler.now - asked)
-        endSpan(of: authorization, failure?.error)
-    }
-
-    /// Keeps the closure that cancels an authorization until it is done. The closure passed to `ask` then returns whether it was
-    /// still awaited. The entry is made before the request, as the response, which removes it, may come at once.
-    private func track(_ authorization: AuthorizationID, _ ask: (@escaping @Sendable () -> Bool) -> AuthCall.Cancel) {
-        change { $0.outbox.authorizations[authorization] = {} }
-        let cancel = withSpan(of: authorization) { ask { [weak self] in self?.forget(authorization) != nil } }
-        change { state in
-            if state.outbox.authorizations[authorization] != nil { state.outbox.authorizations[authorization] = cancel }
-        }
+        call.keep(cancel)
     }
 
     /// Cancels an authorization. The authorizer may report that as a failure, but it counts as one only after a time-out.
     private func cancel(_ authorization: AuthorizationID, unansweredFor time: Duration?) {
-        guard let cancel = forget(authorization) else { return }
+        guard let call = withState({ $0.outbox.remove(authorization) }), let cancel = call.end() else { return }
         var reason = PusherError(.transport(.cancelled), message: "the authorization is wanted no longer")
         if let time {
             telemetry.metrics.authorized(false, after: time)
@@ -120,10 +114,6 @@ extension ClientCore {
         }
         endSpan(of: authorization, reason)
         cancel()
-    }
-
-    private func forget(_ authorization: AuthorizationID) -> AuthCall.Cancel? {
-        change { $0.outbox.authorizations.removeValue(forKey: authorization) }
     }
 
     // MARK: Reading

@@ -17,6 +17,7 @@ extension ClientCore {
                     state.waits.subscriptions.endAll(.clientDisconnected)
                     streams.finish()
                 }
+                streams.takeWakeUps(into: &state.router.wakeUps)
                 return (streams.dropped, streams.over > 0)
             }
             outputs.removeAll(keepingCapacity: outputs.capacity <= 1024)
@@ -49,6 +50,8 @@ extension ClientCore {
     private func route(_ command: Output.Command, at now: Instant, _ state: inout State) {
         switch command {
         case .openSocket, .closeSocket: state.outbox.reading.forgetEarlier()
+        case .authorize(let attempt, _): state.outbox.begin(.channel(attempt))
+        case .authorizeUser(let attempt, _): state.outbox.begin(.user(attempt))
         // One pong answers all the pings of a read: a second one would say nothing more.
         case .send(.pong) where state.outbox.commands.last == .send(.pong): return
         case .send(let message) where telemetry.logsMessages:

@@ -128,16 +128,17 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
         route(&state, at: now)
         state.router.arrival = nil
         let isElsewhere = state.outbox.isDraining
-        let work = isElsewhere ? nil : nextWork(&state)
-        state.outbox.isDraining = isElsewhere || work != nil
-        let wakeUps = state.wakeUps(readers)
-        let ordersReading = state.outbox.reading.begin()
         // The draining thread may be busy for a long time, and a limited pause mustn't last until it is back.
         let isPauseLimited = isElsewhere && state.machine.readingDeadline != nil
-        let timer = isPauseLimited ? timerChange(&state) : work?.timer
-        guard work != nil || timer != nil || ordersReading || !wakeUps.isEmpty || !state.removed.isEmpty else { return nil }
-        defer { state.removed = [] }
-        return Consequences(timer: timer, ordersReading: ordersReading, wakeUps: wakeUps, removed: state.removed, work: work)
+        let (work, timer) = isElsewhere ? (nil, isPauseLimited ? timerChange(&state) : nil) : nextWork(&state)
+        state.outbox.isDraining = isElsewhere || work != nil
+        state.waits.takeWakeUps(isDecrypting: !state.machine.decryption.lastEvents.isEmpty, into: &state.router.wakeUps)
+        let ordersReading = state.outbox.reading.begin()
+        guard work != nil || timer != nil || ordersReading || !state.router.wakeUps.isEmpty || !state.removed.isEmpty
+        else { return nil }
+        defer { (state.router.wakeUps, state.removed) = ([], []) }
+        return Consequences(
+            timer: timer, ordersReading: ordersReading, wakeUps: state.router.wakeUps, removed: state.removed, work: work)
     }
 
     // MARK: Draining
@@ -147,45 +148,43 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
         var spans: [SpanNotes.Note] = []
         var commands: [Output.Command] = []
         var deliveries: [Deliveries] = []
-        var timer: DeadlineTimer.Change?
+        /// Those that the commands to authorize begin, in their order.
+        var calls: [AuthorizationCall] = []
         var socket: (any WebSocket)?
     }
 
-    /// Does work whose timer is set, and then the work that results from it.
+    /// Does work, and then the work that results from it.
     private func drain(_ first: Work) {
         var work = first
         while true {
             tell(work.spans)
-            if !work.commands.isEmpty {
-                run(work.commands, socket: work.socket)
-                if let timer = state.withLock({ timerChange(&$0) }) { set(timer) }
-            }
+            if !work.commands.isEmpty { run(work) }
+            if !work.commands.isEmpty, !work.deliveries.isEmpty, let timer = state.withLock({ timerChange(&$0) }) { set(timer) }
             for deliveries in work.deliveries { deliver(deliveries) }
-            let (next, waits) = state.withLock { state -> (Work?, [@Sendable () -> Void]) in
-                let next = nextWork(&state)
+            let (next, timer, waits) = state.withLock { state -> (Work?, DeadlineTimer.Change?, [@Sendable () -> Void]) in
+                let (next, timer) = nextWork(&state)
                 state.outbox.isDraining = next != nil
-                guard !state.outbox.isDraining, !state.outbox.drainWaits.isEmpty else { return (next, []) }
+                guard next == nil, !state.outbox.drainWaits.isEmpty else { return (next, timer, []) }
                 defer { state.outbox.drainWaits = [] }
-                return (nil, state.outbox.drainWaits)
+                return (next, timer, state.outbox.drainWaits)
             }
+            if let timer { set(timer) }
             for wait in waits { wait() }
             guard let next else { return }
-            if let timer = next.timer { set(timer) }
             work = next
         }
     }
 
-    private func nextWork(_ state: inout State) -> Work? {
-        // Commands may move the deadline, so their round sets the timer after them.
+    /// Takes the work that is there, and the change of the timer. Commands may move the deadline, so their timer is set after them.
+    private func nextWork(_ state: inout State) -> (Work?, DeadlineTimer.Change?) {
         let timer = state.outbox.commands.isEmpty ? timerChange(&state) : nil
-        guard timer != nil || !state.outbox.commands.isEmpty || !state.router.batches.isEmpty || !state.telemetry.spans.isEmpty
-        else { return nil }
-        defer { (state.outbox.commands, state.router.batches) = ([], []) }
-        return Work(
+        guard !state.outbox.commands.isEmpty || !state.router.batches.isEmpty || !state.telemetry.spans.isEmpty
+        else { return (nil, timer) }
+        defer { (state.outbox.commands, state.outbox.calls, state.router.batches) = ([], [], []) }
+        let work = Work(
             spans: state.telemetry.spans.take(), commands: state.outbox.commands,
-            deliveries: state.router.batches.map { resolve($0, &state) },
-            timer: timer,
-            socket: state.outbox.socket)
+            deliveries: state.router.batches.map { resolve($0, &state) }, calls: state.outbox.calls, socket: state.outbox.socket)
+        return (work, timer)
     }
 
     private func timerChange(_ state: inout State) -> DeadlineTimer.Change? {
@@ -211,14 +210,6 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
 }
 
 extension ClientCore.State {
-    /// Returns the closures that resume whoever waited for what has come or is over. Usually there are none, so no lists are joined.
-    fileprivate mutating func wakeUps(_ readers: Readers) -> [() -> Void] {
-        var wakeUps: [() -> Void] = []
-        readers.change { $0.takeWakeUps(into: &wakeUps) }
-        waits.takeWakeUps(isDecrypting: !machine.decryption.lastEvents.isEmpty, into: &wakeUps)
-        return wakeUps
-    }
-
     /// Passes an input to the machine.
     mutating func handle(_ input: Input, at now: Instant) {
         telemetry.tally.note(input, at: now)

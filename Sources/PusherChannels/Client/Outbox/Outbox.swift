@@ -10,12 +10,22 @@ struct Outbox {
     var timer = DeadlineTimer()
     var session: any HTTPSession
     var channelUser: (@Sendable () -> PusherPresenceChannelMember)?
-    /// The closures that cancel the authorizations under way.
-    var authorizations: [AuthorizationID: AuthCall.Cancel] = [:]
+    /// The authorizations under way.
+    private(set) var authorizations: [AuthorizationID: AuthorizationCall] = [:]
+    /// Those of them that are to be asked for, in the order of their commands.
+    var calls: [AuthorizationCall] = []
 
     init(session: any HTTPSession) {
         self.session = session
     }
+
+    mutating func begin(_ id: AuthorizationID) {
+        let call = AuthorizationCall(id, session, channelUser)
+        authorizations[id] = call
+        calls.append(call)
+    }
+
+    mutating func remove(_ id: AuthorizationID) -> AuthorizationCall? { authorizations.removeValue(forKey: id) }
 }
 
 /// The way to the server and to those who authorize.

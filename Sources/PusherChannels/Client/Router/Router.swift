@@ -8,6 +8,8 @@ struct Router {
     var deliveries: [Delivery] = []
     /// The deliveries that the draining thread has to make.
     var batches: [UndeliveredBatch] = []
+    /// The closures that resume whoever waited for what the change brought.
+    var wakeUps: [() -> Void] = []
     /// Indicates whether the machine was last told that readers are behind.
     var areReadersOver = false
 }
