@@ -119,7 +119,7 @@ extension Trait where Self == IssueHandlingTrait {
             let news = pusher.subscribe("news")
             pusher.connect()
             try socket.inject(.stall, onConnection: 1)
-            harness.scheduler.advance(by: .seconds(120 + 30 + 1))
+            harness.scheduler.advance(by: .seconds(30 + 30 + 1))
             #expect(socket.requests.count == 2)
             #expect(news.subscribed)
         }

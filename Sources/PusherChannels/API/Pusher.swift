@@ -37,6 +37,17 @@ public final class Pusher: Sendable {
 
     // MARK: Connecting
 
+    /// Moves the client to another server, which takes the place of the first one. Channels, streams, the user and the delegate
+    /// stay; a gap is reported, as after any reconnect. A client that isn't connected connects there from then on.
+    ///
+    /// - Parameters:
+    ///   - host: The host or cluster.
+    ///   - port: The port; nil for 443 with TLS and 80 without.
+    ///   - useTLS: Indicates whether to use TLS.
+    public func move(to host: PusherHost, port: Int? = nil, useTLS: Bool = true) {
+        connection.core.move(to: PusherServer(host, port: port, useTLS: useTLS))
+    }
+
     /// Connects, unless the client is connected or connecting.
     public func connect() {
         connection.connect()

@@ -23,6 +23,10 @@ public struct PusherClientOptions: Sendable {
     public var path: String?
     /// Indicates whether to use TLS.
     public var useTLS: Bool
+    /// The servers to try, in turn, when an attempt has failed: of another region, for example, that has the same app. The first
+    /// reconnect after ten minutes begins with the first server again; a connection that works is never dropped for that. With
+    /// each server comes a gap, as after any reconnect.
+    public var fallbackHosts: [PusherServer]
     /// The TLS settings of connections. They also apply to requests to authorization endpoints if
     /// ``PusherEnvironment/httpSession`` is a ``RoutedHTTPSession``, as it is by default on Linux; any other session keeps its
     /// own settings.
@@ -48,9 +52,12 @@ public struct PusherClientOptions: Sendable {
     public var upgradesToTLS: Bool
     /// The number of seconds of silence after which the client pings the server; the server may ask for less. Nil for 120; at
     /// least a tenth of a second, at most a day. The client also pings when it has sent nothing for three quarters of that time,
-    /// because some servers count only what clients send. Stay below the time after which anything in between ends silent
-    /// connections: for nginx that is 60 s by default (`proxy_read_timeout`).
+    /// because some servers count only what clients send.
     public var activityTimeout: TimeInterval?
+    /// The longest time for which the client sends nothing, whatever longer time the server allows; at least a tenth of a second.
+    /// Proxies and load balancers end connections that are silent for longer than theirs, which is 60 s by default for nginx
+    /// (`proxy_read_timeout`), each time with a possible gap.
+    public var keepAlive: Duration
     /// The time that each step may take.
     public var timeouts: ConnectionTimeouts
     /// The policy for retrying a lost connection.
@@ -61,6 +68,9 @@ public struct PusherClientOptions: Sendable {
     /// The maximum number of concurrent requests for channel authorizations; at least one. Further requests wait, in the order of
     /// the subscriptions.
     public var concurrentAuthorizations: Int
+    /// The maximum number of states of followed channels that are loaded at a time, for a client or for all of a ``PusherPool``; at
+    /// least one.
+    public var concurrentLoads: Int
     /// The maximum number of calls that may wait on the queue of ``delivery``; at least one. Past it, reading from the connection
     /// pauses until half of them are delivered. After ``pauseLimit``, events are dropped (``PusherConnection/droppedEvents``),
     /// and their channels report that some may be missing. If other news, such as that of members, fills as much room again,
@@ -93,6 +103,7 @@ public struct PusherClientOptions: Sendable {
         port: Int? = nil,
         path: String? = nil,
         useTLS: Bool = true,
+        fallbackHosts: [PusherServer] = [],
         tls: TLSConfiguration = TLSConfiguration(),
         proxy: ProxyConfiguration = .environment,
         headers: [String: String] = [:],
@@ -100,10 +111,12 @@ public struct PusherClientOptions: Sendable {
         maximumRedirects: Int = 0,
         upgradesToTLS: Bool = false,
         activityTimeout: TimeInterval? = nil,
+        keepAlive: Duration = .seconds(30),
         timeouts: ConnectionTimeouts = ConnectionTimeouts(),
         reconnectPolicy: ReconnectPolicy = ReconnectPolicy(),
         limits: ProtocolLimits = .hosted,
         concurrentAuthorizations: Int = 16,
+        concurrentLoads: Int = 8,
         deliveryLimit: Int = 10_000,
         deliveryByteLimit: Int = 16 << 20,
         pauseLimit: Duration = .seconds(20),
@@ -117,6 +130,7 @@ public struct PusherClientOptions: Sendable {
         chosenPort = port
         self.path = path
         self.useTLS = useTLS
+        self.fallbackHosts = fallbackHosts
         self.tls = tls
         self.proxy = proxy
         secretHeaders = Secret(headers)
@@ -124,10 +138,12 @@ public struct PusherClientOptions: Sendable {
         self.maximumRedirects = maximumRedirects
         self.upgradesToTLS = upgradesToTLS
         self.activityTimeout = activityTimeout
+        self.keepAlive = keepAlive
         self.timeouts = timeouts
         self.reconnectPolicy = reconnectPolicy
         self.limits = limits
         self.concurrentAuthorizations = concurrentAuthorizations
+        self.concurrentLoads = concurrentLoads
         self.deliveryLimit = deliveryLimit
         self.deliveryByteLimit = deliveryByteLimit
         self.pauseLimit = pauseLimit
@@ -136,17 +152,21 @@ public struct PusherClientOptions: Sendable {
     }
 
     /// Returns the request that opens a connection, without the protocol's path.
-    func webSocketRequest(secure: Bool) -> WebSocketRequest {
+    func webSocketRequest(to server: PusherServer, secure: Bool) -> WebSocketRequest {
         WebSocketRequest(
-            secure: secure, host: host.stringValue, port: port(secure: secure), path: "/", headers: headers, tls: tls,
-            proxy: proxy, maximumMessageSize: maximumMessageSize, maximumRedirects: maximumRedirects)
+            secure: secure, host: server.host.stringValue, port: server.port ?? (secure ? 443 : 80), path: "/", headers: headers,
+            tls: tls, proxy: proxy, maximumMessageSize: maximumMessageSize, maximumRedirects: maximumRedirects)
     }
+
+    /// The servers to try, the first one first.
+    var servers: [PusherServer] { [PusherServer(host, port: chosenPort, useTLS: useTLS)] + fallbackHosts }
 
     private func port(secure: Bool) -> Int { chosenPort ?? (secure ? 443 : 80) }
 
     var machineConfiguration: ConnectionMachine.Configuration {
         var configuration = ConnectionMachine.Configuration()
         configuration.secure = useTLS
+        configuration.fallbacksSecure = fallbackHosts.map(\.useTLS)
         configuration.upgradesToTLS = upgradesToTLS
         configuration.autoReconnect = autoReconnect
         configuration.limits = limits
@@ -154,6 +174,7 @@ public struct PusherClientOptions: Sendable {
         configuration.reconnectPolicy = reconnectPolicy
         configuration.pauseLimit = pauseLimit.asWait
         configuration.timeouts = timeouts.asWaits
+        configuration.keepAlive = max(keepAlive, .milliseconds(100))
         if let activityTimeout, activityTimeout > 0 {
             configuration.activityTimeout = max(Duration(unlimited: activityTimeout), .milliseconds(100))
         }

@@ -25,8 +25,9 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         }
         core = ClientCore(
             machine: ConnectionMachine(configuration: options.machineConfiguration, seed: environment.randomSeed()),
+            target: ConnectionTarget(
+                key: key, pathPrefix: options.path, servers: options.servers, request: options.webSocketRequest),
             peers: Peers(
-                target: ConnectionTarget(key: key, pathPrefix: options.path, request: options.webSocketRequest),
                 authorizer: ChannelAuthorizer(method: options.authMethod, key: key, environment: environment),
                 userAuthorizer: UserAuthorizer(method: options.userAuthMethod, key: key, environment: environment)),
             deliveryQueue: options.delivery.makeQueue(),

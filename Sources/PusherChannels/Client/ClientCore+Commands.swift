@@ -47,13 +47,28 @@ extension ClientCore {
     }
 
     private func open(_ socket: any WebSocket, _ attempt: ConnectionAttempt, secure: Bool) {
-        guard !peers.target.key.isEmpty else {
+        let request = request(secure: secure)
+        guard let request else {
             let failure = TransportError(.unsupported, "The app key is empty")
             return handle(.socketClosed(.failed(failure), attempt))
         }
-        socket.open(peers.target.request(secure: secure), attempt: attempt)
+        socket.open(request, attempt: attempt)
         // If the socket was replaced meanwhile, it is closed before it was open, and nothing is sent on it.
         if readState({ $0.outbox.socket !== socket }) { socket.close(code: 1000, reason: "") }
+    }
+
+    /// Returns the request that opens a connection to the current server; nil without a key.
+    func request(secure: Bool) -> WebSocketRequest? {
+        let (target, server) = readState { ($0.outbox.target, $0.machine.session.servers.current) }
+        return target.key.isEmpty ? nil : target.request(to: server, secure: secure)
+    }
+
+    /// Puts another server in the place of the first one.
+    func move(to server: PusherServer) {
+        change { state, now in
+            state.outbox.target.servers[0] = server
+            state.handle(.moved(secure: server.useTLS), at: now)
+        }
     }
 
     /// Replaces the socket; returns the previous one.

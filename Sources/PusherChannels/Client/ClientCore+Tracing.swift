@@ -64,9 +64,9 @@ extension ClientCore {
     private func describe(_ operation: TracedOperation, in attributes: inout SpanAttributes) {
         switch operation {
         case .connecting(let attempt, let secure):
-            let request = peers.target.request(secure: secure)
-            attributes["server.address"] = request.host.hostWithoutSecrets
-            attributes["server.port"] = request.port
+            let request = request(secure: secure)
+            attributes["server.address"] = request?.host.hostWithoutSecrets
+            attributes["server.port"] = request?.port
             attributes["network.protocol.name"] = "websocket"
             attributes["pusher.attempt"] = attempt.number
         case .subscribing(let channel):

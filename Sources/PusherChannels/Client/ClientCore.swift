@@ -34,10 +34,12 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
     let environment: PusherEnvironment
 
     init(
-        machine: ConnectionMachine, peers: Peers, deliveryQueue: DispatchQueue?, backlog: DeliveryBacklog,
+        machine: ConnectionMachine, target: ConnectionTarget, peers: Peers, deliveryQueue: DispatchQueue?,
+        backlog: DeliveryBacklog,
         environment: PusherEnvironment, logger: Logger
     ) {
-        state = Locked(State(machine: machine, outbox: Outbox(session: environment.httpSession), backlog: backlog))
+        state = Locked(
+            State(machine: machine, outbox: Outbox(target: target, session: environment.httpSession), backlog: backlog))
         readers = Readers(Streams { environment.date($0) })
         calls = ListenerCalls(queue: deliveryQueue, decoder: environment.customDecoder.map(EventDecoder.init))
         telemetry = Telemetry(logger: logger, metrics: environment.clientMetrics)

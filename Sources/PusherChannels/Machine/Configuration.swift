@@ -3,12 +3,16 @@ extension ConnectionMachine {
     struct Configuration: Equatable, Sendable {
         /// Indicates whether the first attempt uses TLS.
         var secure = true
+        /// For each server to try after the first one, whether its first attempt uses TLS.
+        var fallbacksSecure: [Bool] = []
         /// Indicates whether a server that accepts only TLS (close code 4000) may be retried with it.
         var upgradesToTLS = false
         var autoReconnect = true
         var reconnectPolicy = ReconnectPolicy()
         /// The silence after which the client asks for a sign of life; the server may ask for a shorter one.
         var activityTimeout: Duration = .seconds(120)
+        /// The longest time for which the client sends nothing.
+        var keepAlive: Duration = .seconds(30)
         var timeouts = ConnectionTimeouts()
         /// The largest number of authorizations that may be requested at a time.
         var concurrentAuthorizations = 16

@@ -75,13 +75,25 @@ extension ConnectionMachine {
     private mutating func openAnew(at now: Instant) {
         session.backoff.reset()
         session.isAskedBack = false
-        session.secure = configuration.secure
+        session.servers.beginAnew()
+        session.secure = session.servers.isSecure
         open(at: now)
+    }
+
+    /// Connects to another server, if a connection is wanted.
+    mutating func moved(secure: Bool, at now: Instant) {
+        session.servers.replaceFirst(secure: secure)
+        switch session.phase {
+        case .idle, .shutDown, .closing: break
+        case .waiting: openAnew(at: now)
+        case .opening, .establishing, .connected: disconnect(then: .connect, at: now)
+        }
     }
 
     private mutating func open(because reason: PusherError? = nil, at now: Instant) {
         session.attempt = attempt.next
         session.lastServerError = nil
+        session.chooseServer { $0.willReconnect(at: now) }
         enter(.opening(deadline: now + configuration.timeouts.open), because: reason)
         readForHandshake()
         outputs.append(.command(.openSocket(attempt, secure: session.secure)))
@@ -104,7 +116,7 @@ extension ConnectionMachine {
         }
         let heartbeat = Heartbeat(
             activityTimeout: min(configuration.activityTimeout, activityTimeout ?? configuration.activityTimeout),
-            pongTimeout: configuration.timeouts.pong, now: now)
+            keepAlive: configuration.keepAlive, pongTimeout: configuration.timeouts.pong, now: now)
         session.lastSocketID = socketID
         session.lastError = nil
         session.isAskedBack = false
@@ -127,6 +139,7 @@ extension ConnectionMachine {
         case .closing(_, let then):
             closed(then, at: now)
         case .opening, .establishing, .connected:
+            if case .failed(let failure) = closure { session.noteLoss(failure, at: now) }
             let (reaction, reason) = reaction(to: closure)
             connectionEnded(reaction, because: reason, at: now)
         }
@@ -160,12 +173,17 @@ extension ConnectionMachine {
         }
     }
 
-    /// Returns the likely cause of a loss, to put after its message, if nothing came after the last two upgrades; otherwise an
-    /// empty text. Sockudo refuses a key in this way.
+    /// Returns the likely cause of a loss, to put after its message; an empty text if there is none. Nothing came after the last
+    /// two upgrades: Sockudo refuses a key in this way. Several connections ended after the same silence: proxies do that.
     private func likelyCause(of failure: TransportError) -> String {
-        guard case .establishing = session.phase, failure.kind == .connectionLost, session.silentUpgrades > 1 else { return "" }
+        guard failure.kind == .connectionLost else { return "" }
+        if case .establishing = session.phase, session.silentUpgrades > 1 {
+            return
+                ", as was the one before, and neither had a message: check the key, and that its app is enabled (Sockudo refuses so)"
+        }
+        guard let silence = session.repeatedSilence else { return "" }
         return
-            ", as was the one before, and neither had a message: check the key, and that its app is enabled (Sockudo refuses so)"
+            ", \(silence.components.seconds) s after the last message, three times running: is it the idle time-out of a proxy? Set keepAlive to less"
     }
 
     /// Returns the error for a server's message, with advice on its code.
@@ -192,7 +210,11 @@ extension ConnectionMachine {
     mutating func connectionEnded(
         _ reaction: CloseReaction, because reason: PusherError, at now: Instant
     ) {
-        if case .connected(let established) = session.phase { session.backoff.connectionEnded(after: now - established.since) }
+        if case .connected(let established) = session.phase {
+            session.backoff.connectionEnded(after: now - established.since)
+        } else if reaction != .upgradeToTLS {
+            session.chooseServer { $0.attemptFailed(at: now) }
+        }
         subscriptionsLost(receivedUpTo: session.receivedUpTo ?? now)
         session.lastError = reason
         if reason.kind == .server, let code = reason.code, CloseCode.asksBack.contains(code) { session.isAskedBack = true }

@@ -28,7 +28,7 @@ struct ConnectionMachine: Equatable, Sendable {
         self.configuration = configuration
         var seeds = SplitMix64(seed: seed)
         let backoff = Backoff(policy: configuration.reconnectPolicy, seed: seeds.next())
-        session = Session(secure: configuration.secure, backoff: backoff)
+        session = Session(servers: ServerList([configuration.secure] + configuration.fallbacksSecure), backoff: backoff)
         subscriptions = Subscriptions(seed: seeds.next())
         authorizations = AuthorizationQueue(limit: configuration.concurrentAuthorizations)
         unsentEvents = UnsentEvents(perSecond: configuration.limits.clientEventsPerSecond)
@@ -92,6 +92,8 @@ struct ConnectionMachine: Equatable, Sendable {
             clientReleased(at: now)
         case .networkChanged:
             networkChanged(at: now)
+        case .moved(let secure):
+            moved(secure: secure, at: now)
         case .reconnectPolicy(let policy):
             session.backoff.policy = policy
         case .socketOpened(let attempt):

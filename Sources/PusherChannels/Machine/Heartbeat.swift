@@ -31,10 +31,12 @@ struct Heartbeat: Equatable, Sendable {
     private var lastSent: Instant
     private var state = State.listening
 
-    init(activityTimeout: Duration, pongTimeout: Duration, now: Instant) {
+    /// - Parameter keepAlive: The longest time for which the client may send nothing, even if the server allows more: whatever is in
+    ///   between may end silent connections.
+    init(activityTimeout: Duration, keepAlive: Duration, pongTimeout: Duration, now: Instant) {
         self.activityTimeout = activityTimeout
         self.pongTimeout = pongTimeout
-        sendInterval = activityTimeout / 4 * 3
+        sendInterval = min(activityTimeout / 4 * 3, keepAlive)
         receivedUpTo = now
         receivedBefore = now
         silentSince = now

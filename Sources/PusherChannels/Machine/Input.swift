@@ -9,6 +9,8 @@ enum Input: Equatable, Sendable {
     case clientReleased
     /// The network may have changed, or be available again.
     case networkChanged
+    /// Another server is in the place of the first one; `secure` indicates whether its connections begin with TLS.
+    case moved(secure: Bool)
     indirect case reconnectPolicy(ReconnectPolicy)
     /// `areOver` indicates whether so much waits for the user's side that no more should be read.
     case readersChanged(areOver: Bool)

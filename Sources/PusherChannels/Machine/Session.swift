@@ -25,10 +25,16 @@ struct Session: Equatable, Sendable {
         var heartbeat: Heartbeat
     }
 
+    private struct Silence: Equatable {
+        var time = Duration.zero
+        var losses = 0
+    }
+
     private(set) var phase = Phase.idle
     /// The reason for the latest phase change; nil if the user asked for it.
     private(set) var endReason: PusherError?
     var attempt = ConnectionAttempt(0)
+    var servers: ServerList
     var secure: Bool
     var backoff: Backoff
     /// Indicates whether the server closed the last connection with a code that asks the client to come back, and no connection
@@ -38,13 +44,16 @@ struct Session: Equatable, Sendable {
     var lastServerError: PusherError?
     /// The number of attempts in a row in which the server has sent nothing after the upgrade, the current one included.
     var silentUpgrades = 0
+    /// The time without a message after which established connections were lost, and the number of those in a row.
+    private var silence = Silence()
     /// The error that ended the last connection or connection attempt, until another connection is established.
     var lastError: PusherError?
     /// The server's ID for this connection, or for the previous one while there is none. Log lines identify connections by it.
     var lastSocketID: SocketID?
 
-    init(secure: Bool, backoff: Backoff) {
-        self.secure = secure
+    init(servers: ServerList, backoff: Backoff) {
+        self.servers = servers
+        secure = servers.isSecure
         self.backoff = backoff
     }
 
@@ -55,6 +64,24 @@ struct Session: Equatable, Sendable {
         endReason = reason
         return state == before ? nil : (before, state)
     }
+
+    /// Chooses the server of the next attempt.
+    mutating func chooseServer(_ choose: (inout ServerList) -> Void) {
+        let before = servers.current
+        choose(&servers)
+        if servers.current != before { secure = servers.isSecure }
+    }
+
+    /// Notes the silence after which an established connection was lost. A time of a few seconds says nothing.
+    mutating func noteLoss(_ failure: TransportError, at now: Instant) {
+        guard failure.kind == .connectionLost, let receivedUpTo else { return }
+        let time = now - receivedUpTo
+        let isRepeated = time >= .seconds(5) && silence.time - .seconds(1)...silence.time + .seconds(1) ~= time
+        silence = Silence(time: time, losses: isRepeated ? silence.losses + 1 : 1)
+    }
+
+    /// The silence after which each of the last three connections was lost, if it was the same.
+    var repeatedSilence: Duration? { silence.losses >= 3 ? silence.time : nil }
 
     /// Decides what follows a close that is under way.
     mutating func afterClosing(_ next: AfterClosing) {

@@ -121,7 +121,7 @@ import Testing
             $0 = options
             ($0.delivery, $0.logger) = (delivery, logger)
         }
-        _ = rig.pusher.connection.options.webSocketRequest(secure: false)
+        _ = rig.pusher.connection.options.webSocketRequest(to: options.servers[0], secure: false)
         let stream = rig.pusher.events(buffering: buffering)
         rig.pusher.connect()
         let room = rig.pusher.subscribe("private-room")

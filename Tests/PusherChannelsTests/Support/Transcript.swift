@@ -7,6 +7,8 @@ struct Transcript {
 
     init(_ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }, seed: UInt64 = 1) {
         var configuration = ConnectionMachine.Configuration()
+        // So that pings are those that a test is about.
+        configuration.keepAlive = .seconds(3600)
         change(&configuration)
         machine = ConnectionMachine(configuration: configuration, seed: seed)
     }

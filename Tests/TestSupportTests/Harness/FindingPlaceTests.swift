@@ -110,7 +110,7 @@ import FoundationNetworking
             found == [
                 """
                 leak: client made at +1; the socket made at +1, in memory in the place of ws.pusherapp.com:443, is open; its timers: \
-                connection at 90.0 seconds
+                connection at 30.0 seconds
                 """
             ])
     }

@@ -8,6 +8,8 @@ struct Outbox {
     var socket: (any WebSocket)?
     var reading = ReadingOrder()
     var timer = DeadlineTimer()
+    var target: ConnectionTarget
+    private let loggedHost: String
     var session: any HTTPSession
     var channelUser: (@Sendable () -> PusherPresenceChannelMember)?
     /// The authorizations under way.
@@ -15,8 +17,16 @@ struct Outbox {
     /// Those of them that are to be asked for, in the order of their commands.
     var calls: [AuthorizationCall] = []
 
-    init(session: any HTTPSession) {
+    init(target: ConnectionTarget, session: any HTTPSession) {
+        self.target = target
+        loggedHost = target.servers[0].host.withoutSecrets
         self.session = session
+    }
+
+    /// Returns the name of a server's host if it isn't the one that the logger names.
+    func otherHost(_ server: Int) -> String? {
+        let host = target.servers[server].host.withoutSecrets
+        return host == loggedHost ? nil : host
     }
 
     mutating func begin(_ id: AuthorizationID) {
@@ -28,25 +38,26 @@ struct Outbox {
     mutating func remove(_ id: AuthorizationID) -> AuthorizationCall? { authorizations.removeValue(forKey: id) }
 }
 
-/// The way to the server and to those who authorize.
+/// The way to those who authorize.
 struct Peers: Sendable {
-    let target: ConnectionTarget
     let authorizer: ChannelAuthorizer
     let userAuthorizer: UserAuthorizer
 }
 
-/// The request that opens a connection: the server's request with the application's path.
+/// The requests that open connections: the servers' requests with the application's path.
 struct ConnectionTarget: Sendable {
     let key: String
     let pathPrefix: String?
-    /// Makes the request without its path.
-    let request: @Sendable (_ secure: Bool) -> WebSocketRequest
+    /// The first server, and those to try after it.
+    var servers: [PusherServer]
+    /// Makes a request without its path.
+    let request: @Sendable (PusherServer, _ secure: Bool) -> WebSocketRequest
 
     /// Returns the upgrade request: `/app/{key}` after the path prefix, with the versions of the protocol and of this library.
-    func request(secure: Bool) -> WebSocketRequest {
+    func request(to server: Int, secure: Bool) -> WebSocketRequest {
         let prefix = (pathPrefix ?? "").split(separator: "/").map { "/" + String($0).percentEncoded() }.joined()
         let query = "protocol=7&client=swift-pusher-channels&version=\(libraryVersion)"
-        var request = request(secure)
+        var request = request(servers[server], secure)
         request.path = "\(prefix)/app/\(key.percentEncoded())?\(query)"
         return request
     }

@@ -1,0 +1,116 @@
+import Testing
+
+@testable import PusherChannels
+
+/// Which server a client tries next, and what a move does.
+@Suite struct ServerListTests {
+    private func transcript() -> Transcript {
+        var transcript = Transcript {
+            $0.secure = true
+            $0.fallbacksSecure = [false, true]
+        }
+        transcript.play(.connect)
+        return transcript
+    }
+
+    private let lost = WebSocketClosure.failed(TransportError(.connectionLost, "lost"))
+
+    /// Fails the attempt under way, and lets the next one begin; returns its server and whether it uses TLS.
+    private func fail(_ transcript: inout Transcript) -> String {
+        transcript.play(.socketClosed(lost, transcript.attempt))
+        let outputs = transcript.passToDeadline()
+        for case .command(.openSocket(_, let secure)) in outputs {
+            return "\(transcript.machine.session.servers.current) \(secure)"
+        }
+        return "nothing"
+    }
+
+    @Test func `a failed attempt goes on to the next server, and after the last one to the first`() {
+        var transcript = transcript()
+        #expect((1...4).map { _ in fail(&transcript) } == ["1 false", "2 true", "0 true", "1 false"])
+    }
+
+    @Test func `a connection that is lost is made again on its server`() {
+        var transcript = transcript()
+        _ = fail(&transcript)
+        transcript.establish()
+        transcript.pass(.seconds(100))
+        #expect(fail(&transcript) == "1 false")
+    }
+
+    @Test func `the first reconnect after ten minutes begins with the first server, and nothing is dropped for it`() {
+        var transcript = transcript()
+        _ = fail(&transcript)
+        transcript.establish()
+        for _ in 0..<70 {
+            transcript.pass(.seconds(10))
+            transcript.receive(#"{"event":"pusher:pong"}"#)
+        }
+        #expect(transcript.machine.state == .connected)
+        #expect(fail(&transcript) == "0 true")
+    }
+
+    @Test func `a request to connect begins with the first server`() {
+        var transcript = transcript()
+        _ = fail(&transcript)
+        transcript.play(.disconnect)
+        transcript.play(.socketClosed(.closed(code: 1000, reason: ""), transcript.attempt))
+        transcript.play(.connect)
+        #expect(transcript.machine.session.servers.current == 0)
+    }
+
+    @Test func `a move closes the connection and makes another one, and channels stay`() {
+        var transcript = transcript()
+        transcript.establish()
+        transcript.play(.subscribe(channel: "news", auth: nil))
+        transcript.succeed("news")
+        let moved = transcript.play(.moved(secure: false))
+        #expect(moved.contains(.command(.closeSocket(transcript.attempt, code: 1000, reason: ""))))
+        let opened = transcript.play(.socketClosed(.closed(code: 1000, reason: ""), transcript.attempt))
+        #expect(opened.contains(.command(.openSocket(transcript.attempt, secure: false))))
+        let established = transcript.establish()
+        #expect(established.sent == [.subscribe(channel: "news", auth: nil, channelData: nil)])
+        let gaps = transcript.succeed("news").deliveries.filter { if case .gap = $0 { true } else { false } }
+        #expect(gaps.count == 1)
+    }
+
+    @Test func `a move connects a client that waits, and no other`() {
+        var waiting = transcript()
+        waiting.play(.socketClosed(lost, waiting.attempt))
+        #expect(waiting.play(.moved(secure: false)).contains(.command(.openSocket(waiting.attempt, secure: false))))
+        var idle = Transcript()
+        #expect(idle.play(.moved(secure: false)).isEmpty)
+        #expect(idle.play(.connect).contains(.command(.openSocket(idle.attempt, secure: false))))
+    }
+
+    // MARK: Silence that something in between doesn't like
+
+    @Test func `something is sent every half minute, whatever longer time the server allows`() {
+        var transcript = Transcript.connected(activityTimeout: 120) { $0 = ConnectionMachine.Configuration() }
+        #expect(transcript.pass(.seconds(29)).sent.isEmpty)
+        #expect(transcript.pass(.seconds(1)).sent == [.ping])
+    }
+
+    @Test func `a shorter time of the server stays as it is, and the option says otherwise`() {
+        var short = Transcript.connected(activityTimeout: 30) { $0 = ConnectionMachine.Configuration() }
+        #expect(short.pass(.milliseconds(22_499)).sent.isEmpty)
+        #expect(short.pass(.milliseconds(1)).sent == [.ping])
+        var long = Transcript.connected()
+        #expect(long.pass(.seconds(89)).sent.isEmpty)
+        #expect(long.pass(.seconds(1)).sent == [.ping])
+    }
+
+    @Test(arguments: [([61, 61, 60], true), ([61, 61], false), ([61, 20, 61], false), ([2, 2, 2], false)])
+    func `connections that are lost after the same silence are told as that`(silences: [Int], isTold: Bool) {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        var told: [String] = []
+        for silence in silences {
+            transcript.establish()
+            transcript.pass(.seconds(silence))
+            told = transcript.play(.socketClosed(lost, transcript.attempt)).errors.map(\.message)
+            transcript.passToDeadline()
+        }
+        #expect(told.contains { $0.contains("three times running: is it the idle time-out of a proxy?") } == isTold)
+    }
+}
