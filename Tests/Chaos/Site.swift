@@ -25,7 +25,10 @@ final class Site: Sendable {
     let world: World
     private let tasks: [Task<Void, Never>]
 
-    init(_ way: Way, world: World, interval: Duration = .milliseconds(10), asOtherUser: Bool = false) async throws {
+    /// - Parameter isFollowed: Indicates whether the client keeps a copy of what the backend has.
+    init(
+        _ way: Way, world: World, interval: Duration = .milliseconds(10), asOtherUser: Bool = false, isFollowed: Bool = false
+    ) async throws {
         self.world = world
         feed = Feed()
         let (held, heldFront) = (try HeldPort.take(), try HeldPort.take())
@@ -38,9 +41,11 @@ final class Site: Sendable {
             tls: try authority.map { try Self.tls($0, host: world.host) })
         (self.front, frontPort) = (Locked(front), front.port)
         authServer = try await LocalServer.start()
+        authServer.router["/number"] = JSONResponse { [feed] _ in await feed.committed }
         authFront = try NetworkFaultProxy.start(to: "127.0.0.1", port: authServer.port)
         var arguments = ["--host", world.host, "--port", String(front.port), "--auth-endpoint", "\(authFront.url)/pusher/auth"]
         if asOtherUser { arguments.append("--as-other-user") }
+        if isFollowed { arguments += ["--backend", "\(authServer.url)/number"] }
         if let authority { arguments += ["--ca-file", try authority.file().path] }
         client = try Command(
             program: try Command.own(), ["client"] + arguments + FeedEvent.channels, environment: world.environment)

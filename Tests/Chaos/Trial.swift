@@ -22,7 +22,8 @@ struct Trial: Sendable {
     }
 
     func run() async throws -> Result {
-        let site = try await Site(way, world: World(library: library), asOtherUser: scenario.asOtherUser)
+        let site = try await Site(
+            way, world: World(library: library), asOtherUser: scenario.asOtherUser, isFollowed: scenario.isFollowed)
         do {
             let result = try await withWatchdog(seconds: patience) { try await run(at: site) }
             await site.stop()
@@ -44,6 +45,11 @@ struct Trial: Sendable {
         // Waits a little longer for events that arrive late or twice.
         let number = await site.feed.state.ledger.nextNumber
         await site.feed.wait { $0.ledger.hasReached(number + 10) }
+        if scenario.isFollowed {
+            await site.feed.wait { state in
+                state.heard.dropFirst(before).contains { if case .copied(_, "reconnected") = $0 { true } else { false } }
+            }
+        }
         return result(await site.feed.state, before: before, recovery: recovery)
     }
 

@@ -15,6 +15,7 @@ struct Client: AsyncParsableCommand {
     @Option var port: Int
     @Option(help: "A PEM file of the authorities to trust; without it there is no TLS.") var caFile: String?
     @Option var authEndpoint: String
+    @Option(help: "The address of a backend whose number is copied, by following a channel.") var backend: String?
     @Flag(help: "Run as nobody, whose threads can be limited.") var asOtherUser = false
     @Argument var channels: [String]
 
@@ -31,8 +32,37 @@ struct Client: AsyncParsableCommand {
         }
         pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: "ann") }
         for channel in channels { pusher.subscribe(channel) }
+        if let backend { Task { try await copy(backend, pusher, reporter) } }
         try await pusher.run()
         withExtendedLifetime(reporter) {}
+    }
+
+    /// Keeps a copy of the backend's number.
+    private func copy(_ backend: String, _ pusher: Pusher, _ reporter: Reporter) async throws {
+        var copy = 0
+        for try await step in pusher.follow(FeedEvent.followed, loading: { try await Self.number(at: backend) }) {
+            switch step {
+            case .state(let number, let reason):
+                copy = number
+                reporter.report(.copied(number, reason: "\(reason)"))
+            case .event(let event):
+                guard let number = event.data.flatMap({ Int($0) }), number > copy else { break }
+                if number > copy + 1 { reporter.report(.copyLacks(from: copy + 1, to: number - 1)) }
+                copy = number
+            case .failed: break
+            }
+        }
+    }
+
+    private static func number(at backend: String) async throws -> Int {
+        guard let url = URL(string: backend) else { throw Trouble("\(backend) is no address") }
+        let body: Data = try await withCheckedThrowingContinuation { continuation in
+            let task = PusherEnvironment.live.httpSession.dataTask(with: URLRequest(url: url)) { data, _, error in
+                continuation.resume(with: error.map { .failure($0) } ?? .success(data ?? Data()))
+            }
+            task.resume()
+        }
+        return try JSONDecoder().decode(Int.self, from: body)
     }
 
     /// The authorities' file, or its contents if the client runs as `nobody`, who has no access to the file's folder.

@@ -36,6 +36,10 @@ enum Heard: Codable, Equatable, Sendable {
     case subscribed(channel: String)
     case mayHaveMissed(channel: String, since: Date)
     case event(channel: String, number: Int)
+    /// The copy of what the backend has is this number, for this reason.
+    case copied(Int, reason: String)
+    /// The copy lacks the numbers from one to another.
+    case copyLacks(from: Int, to: Int)
     case error(kind: String, message: String)
     case subscriptionFailed(channel: String, message: String)
 

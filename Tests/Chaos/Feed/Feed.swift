@@ -30,6 +30,9 @@ actor Feed {
         state.ledger.begin(at: Date())
     }
 
+    /// The number that the backend has committed.
+    var committed: Int { state.ledger.nextNumber - 1 }
+
     func failed(_ number: Int) {
         state.ledger.failed(number)
     }
@@ -88,4 +91,6 @@ struct Publisher: Sendable {
 enum FeedEvent {
     static let name = "tick"
     static let channels = ["feed", "private-feed", "presence-feed"]
+    /// The channel that a client follows, in scenarios in which it keeps a copy.
+    static let followed = "private-feed"
 }

@@ -82,8 +82,11 @@ struct Ledger {
 
     mutating func hear(_ heard: Heard) {
         switch heard {
-        case .state("connected"), .error, .subscriptionFailed:
+        case .state("connected"), .error, .subscriptionFailed, .copied:
             break
+        case .copyLacks(let first, let last):
+            guard let lost = (first...last).first(where: { !publications[$0].mayBeMissing }) else { break }
+            findings.append(Finding(channel: FeedEvent.followed, description: "the copy lacks \(lost)"))
         case .state:
             subscribers = subscribers.mapValues { $0.unsubscribed }
         case .subscribed(let channel):

@@ -14,6 +14,13 @@ extension Scenario {
             try await site.hold(.seconds(2))
             try await site.startServer()
         },
+        Scenario("The server is killed three times, and the client follows a channel", isFollowed: true) { site in
+            for round in 0..<3 {
+                if round > 0 { await site.clientIs("connected") }
+                await site.endServer(SIGKILL)
+                try await site.startServer()
+            }
+        },
         Scenario("The server is shut down and started again") { site in
             await site.endServer(SIGTERM)
             try await site.startServer()

@@ -14,17 +14,20 @@ struct Scenario: Sendable {
     let ways: [Site.Way]
     /// Indicates whether the client runs as another user if this program runs as root.
     let asOtherUser: Bool
+    /// Indicates whether the client keeps a copy of what a backend has, which must lack nothing.
+    let isFollowed: Bool
     /// Makes the scenario happen, and returns when it is over.
     let happen: @Sendable (Site) async throws -> Void
 
     init(
         _ name: String, _ outcome: Outcome = .isRemade, ways: [Site.Way] = Site.Way.allCases, asOtherUser: Bool = false,
-        happen: @escaping @Sendable (Site) async throws -> Void
+        isFollowed: Bool = false, happen: @escaping @Sendable (Site) async throws -> Void
     ) {
         self.name = name
         self.outcome = outcome
         self.ways = ways
         self.asOtherUser = asOtherUser
+        self.isFollowed = isFollowed
         self.happen = happen
     }
 
