@@ -3,7 +3,12 @@ import Logging
 import PusherChannels
 import ServiceLifecycle
 
-/// Follows the channel `orders` and writes a line for each order. On SIGTERM it handles what it has already read, then ends.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Follows the channel `orders`: gets all orders from the application's own API, and then writes a line for each new one. Whenever
+/// some may have been missed, it gets them all again. On SIGTERM it handles what it has already read, then ends.
 @main
 enum Daemon {
     static func main() async {
@@ -27,7 +32,8 @@ enum Daemon {
 
     private static func run() async throws {
         let pusher = Pusher(key: try setting("PUSHER_KEY"), options: try options())
-        let orders = Orders(updates: pusher.updates(of: "orders"))
+        let api = try OrdersAPI()
+        let orders = Orders(steps: pusher.follow("orders") { try await api.orders() })
         // Services are asked to end from the last to the first: the reader before the client.
         let group = ServiceGroup(
             services: [pusher, orders], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "daemon"))
@@ -59,7 +65,7 @@ enum Daemon {
         }
     }
 
-    private static func setting(_ name: String) throws -> String {
+    static func setting(_ name: String) throws -> String {
         guard let value = ProcessInfo.processInfo.environment[name], !value.isEmpty else { throw Missing(name: name) }
         return value
     }
@@ -79,22 +85,45 @@ enum Daemon {
     }
 }
 
-/// Handles the updates of the channel of orders.
-struct Orders: Service {
-    struct Order: Decodable {
-        let id: Int
+struct Order: Decodable {
+    let id: Int
+}
+
+/// The application's own API, which has all orders at the address `ORDERS_URL`.
+struct OrdersAPI {
+    struct Refused: Error {
+        let status: Int
     }
 
-    let updates: PusherStream<ChannelUpdate>
+    private let url: URL
+
+    init() throws {
+        let address = try Daemon.setting("ORDERS_URL")
+        guard let url = URL(string: address), url.host != nil else {
+            throw Daemon.Unusable(name: "ORDERS_URL", value: address, need: "an address such as http://127.0.0.1:8000/orders")
+        }
+        self.url = url
+    }
+
+    func orders() async throws -> [Order] {
+        let (data, response) = try await URLSession.shared.data(from: url)
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        guard status == 200 else { throw Refused(status: status) }
+        return try JSONDecoder().decode([Order].self, from: data)
+    }
+}
+
+/// Handles the orders.
+struct Orders: Service {
+    let steps: FollowStream<[Order]>
 
     func run() async throws {
-        for try await update in updates {
-            switch update {
-            case .subscribed: write("following orders")
+        for try await step in steps {
+            switch step {
+            case .state(let orders, let reason): write("\(orders.count) orders (\(reason))")
             case .event(let event) where event.eventName == "placed": handle(event)
-            case .eventsMayBeMissing(let gap): write("orders since \(gap.since) may be missing: fetch them")
-            case .subscriptionFailed(let error): write("not subscribed, and tried again: \(error)")
-            default: break
+            case .event: break
+            case .failed(let error): write("tried again: \(error)")
             }
         }
         write("done")
