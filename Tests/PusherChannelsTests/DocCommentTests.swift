@@ -30,6 +30,25 @@ import Testing
         try await connections
     }
 
+    /// The snippet of ``Pusher/follow(_:auth:buffering:timeout:maximumAge:covers:loading:)``.
+    func followed(_ pusher: Pusher) async throws {
+        struct API { func orders() async throws -> [Int] { [] } }
+        struct Store {
+            func replace(_ all: [Int]) {}
+            func apply(_ event: PusherEvent) {}
+        }
+        func log(_ error: any Error) {}
+        let (api, store) = (API(), Store())
+        let orders = pusher.follow("private-orders") { try await api.orders() }
+        for try await step in orders {
+            switch step {
+            case .state(let all, _): store.replace(all)
+            case .event(let event): store.apply(event)
+            case .failed(let error): log(error)
+            }
+        }
+    }
+
     /// The snippet of ``Shard/init(environment:)``.
     func aShard() throws -> Shard {
         let shard = try Shard(environment: ProcessInfo.processInfo.environment)

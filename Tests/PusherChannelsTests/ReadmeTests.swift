@@ -63,8 +63,77 @@ import Testing
         try await connection
     }
 
+    func copyOrders(_ pusher: Pusher, _ api: OrdersAPI, _ store: OrderStore) async throws {
+        let orders = pusher.follow("private-orders") { try await api.orders() }
+        async let connection: Void = pusher.run()
+        for try await step in orders {
+            switch step {
+            case .state(let all, _): try await store.replace(all)  // first, and again after each gap
+            case .event(let event): try await store.apply(event)  // those since the state
+            case .failed(let error): print("no orders, for now: \(error)")  // it is tried again
+            }
+        }
+        try await connection
+    }
+
+    func copyManyOrders(_ pool: PusherPool, _ markets: [String], _ api: OrdersAPI, _ store: OrderStore) async throws {
+        let steps = pool.follow(markets) { market in try await api.orders(of: market) }
+        for try await element in steps {
+            switch element.step {
+            case .state(let all, _): try await store.replace(all, of: element.channelName)
+            case .event(let event): try await store.apply(event)
+            case .failed(let error): print("\(element.channelName): \(error)")
+            }
+        }
+    }
+
+    func copyWithVersions(_ pusher: Pusher, _ api: OrdersAPI) -> FollowStream<OrdersAPI.Orders> {
+        let orders = pusher.follow(
+            "private-orders",
+            covers: { all, event in ((try? event.decode(Order.self))?.version ?? 0) <= all.version },
+            loading: { try await api.orders() })
+        return orders
+    }
+
+    func copyInATask(_ pusher: Pusher, _ api: OrdersAPI, _ view: OrderView) -> Task<Void, any Error> {
+        let following = Task {
+            for try await step in pusher.follow("private-orders", loading: { try await api.orders() }) { view.show(step) }
+        }
+        return following
+    }
+
+    func serversOfOtherRegions() -> PusherClientOptions {
+        let options = PusherClientOptions(
+            host: .host("eu.example.com"),
+            fallbackHosts: [PusherServer(.host("us.example.com")), PusherServer(.host("10.0.0.7"), port: 6001, useTLS: false)])
+        return options
+    }
+
+    func move(_ pusher: Pusher) {
+        pusher.move(to: .cluster("us2"))
+    }
+
+    struct OrdersAPI {
+        struct Orders: Sendable {
+            let version: Int
+        }
+
+        func orders() async throws -> Orders { Orders(version: 1) }
+        func orders(of market: String) async throws -> Orders { Orders(version: 1) }
+    }
+
+    struct OrderStore {
+        func replace(_ all: OrdersAPI.Orders, of market: String = "") async throws {}
+        func apply(_ event: PusherEvent) async throws {}
+    }
+
+    struct OrderView {
+        func show(_ step: FollowStep<OrdersAPI.Orders>) {}
+    }
+
     private struct Order: Decodable {
         let id: Int
+        var version: Int?
     }
 
     private func store(_ order: Order) async throws {}

@@ -16,10 +16,12 @@
 public final class Pusher: Sendable {
     /// The client's connection.
     public let connection: PusherConnection
+    let loads: Loads
 
     /// Creates a client for the application with this key. It does nothing until ``connect()`` is called.
     public init(key: String, options: PusherClientOptions = .init(), environment: PusherEnvironment = .live) {
         connection = PusherConnection(key: key, options: options, environment: environment)
+        loads = Loads(limit: options.concurrentLoads)
     }
 
     /// The delegate, held weakly. For a delegate on the main actor, set ``mainActorDelegate``.

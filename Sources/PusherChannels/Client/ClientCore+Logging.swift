@@ -9,12 +9,17 @@ extension ClientCore {
         if state.telemetry.logLimiter.admits(line) { queue(line, at: now, &state) }
     }
 
+    func log(_ line: LogLine) {
+        change { state, now in log(line, at: now, &state) }
+    }
+
     func logWhatWasLeftOut(at now: Instant, _ state: inout State, isLast: Bool = false) {
         for line in state.telemetry.logLimiter.takeSummaries(at: now, isLast: isLast) { queue(line, at: now, &state) }
     }
 
     private func queue(_ line: LogLine, at now: Instant, _ state: inout State) {
-        let context = LogContext(of: state.machine, at: now, for: line)
+        let host = state.outbox.otherHost(state.machine.session.servers.current)
+        let context = LogContext(of: state.machine, at: now, for: line, host: host)
         let isLogged = line.level.swiftLogLevel >= telemetry.logger.logLevel
         if isLogged { state.telemetry.logLimiter.noteWaiting(1) }
         if isLogged || calls.queue == nil { state.outbox.commands.append(.log(line, context)) }

@@ -5,7 +5,7 @@ public struct PoolUpdate: Sendable {
     /// The event, gap or change of the channel's state.
     public let update: ChannelUpdate
 
-    private let channel: Name
+    let channel: Name
 
     init(_ channel: Name, _ update: ChannelUpdate) {
         self.channel = channel

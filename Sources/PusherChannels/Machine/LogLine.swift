@@ -34,6 +34,9 @@ enum LogLine: Equatable, Sendable {
     case staleUserAuthorization
     case subscribedUnasked(Name)
     case signedInUnasked
+    /// A followed channel's state was loaded.
+    case loaded(Name, Duration)
+    case notLoaded(Name, problem: String)
     /// The text of a message from the server, without secrets.
     case received(String)
     /// A message to the server, without secrets.
@@ -67,6 +70,8 @@ enum LogLine: Equatable, Sendable {
         case .staleUserAuthorization: .staleUserAuthorization
         case .subscribedUnasked: .subscribedUnasked
         case .signedInUnasked: .signedInUnasked
+        case .loaded: .loaded
+        case .notLoaded: .notLoaded
         case .received: .received
         case .sent: .sent
         }
@@ -77,14 +82,14 @@ enum LogLine: Equatable, Sendable {
         // The client gave up: nothing connects it again automatically.
         case .state(.disconnected, because: .some): .error
         case .error, .shutDown, .undelivered, .establishedTwice, .pauseLimitReached, .streamNotRead, .subscriptionFailed,
-            .signInFailed, .notDecrypted:
+            .signInFailed, .notDecrypted, .notLoaded:
             .warning
         // Events that are refused only because of a limit may be so many that they would flood the log.
         case .notTriggered(_, _, let error): error.isRetryable ? .debug : .warning
         case .leftOut(_, _, let level): level
         case .state(_, because: .some), .state(.connected, because: nil), .clientReleased, .gap: .info
         case .state(_, because: nil), .subscribed, .signedIn, .unknownEvent, .eventDropped, .staleAuthorization,
-            .staleUserAuthorization, .subscribedUnasked, .signedInUnasked:
+            .staleUserAuthorization, .subscribedUnasked, .signedInUnasked, .loaded:
             .debug
         case .received, .sent: .trace
         }
@@ -109,6 +114,9 @@ enum LogLine: Equatable, Sendable {
             [LogField(.channel, channel), LogField(.event, event)] + error.logFields
         case .notDecrypted(let event, let channel, let problem):
             [LogField(.channel, channel), LogField(.event, event), LogField(.error, problem.asMessage, upTo: 1000)]
+        case .loaded(let channel, let time): [LogField(.channel, channel), LogField(.time, time)]
+        case .notLoaded(let channel, let problem):
+            [LogField(.channel, channel), LogField(.error, problem.asMessage, upTo: 1000)]
         case .received(let text), .sent(let text): [LogField(.text, text.asMessage, upTo: 1000)]
         case .clientReleased, .shutDown, .establishedTwice, .signedIn, .staleUserAuthorization, .signedInUnasked: []
         }
@@ -121,7 +129,11 @@ struct LogContext: Equatable, Sendable {
     private let socketID: SocketID?
     private let delay: Duration?
 
-    init(of machine: ConnectionMachine, at now: Instant, for line: LogLine) {
+    /// The server's host if it isn't the client's first one.
+    private let host: String?
+
+    init(of machine: ConnectionMachine, at now: Instant, for line: LogLine, host: String? = nil) {
+        self.host = host
         attempt = machine.attempt
         socketID = machine.session.lastSocketID
         let next =
@@ -131,7 +143,10 @@ struct LogContext: Equatable, Sendable {
 
     var fields: [LogField] {
         let attempt = attempt.number > 0 ? LogField(.attempt, String(attempt.number)) : nil
-        return [attempt, socketID.map { LogField(.socketID, $0.text) }, delay.map { LogField(.delay, $0) }].compactMap(\.self)
+        return [
+            attempt, socketID.map { LogField(.socketID, $0.text) }, delay.map { LogField(.delay, $0) },
+            host.map { LogField(.host, $0) },
+        ].compactMap(\.self)
     }
 }
 
@@ -160,6 +175,7 @@ extension PusherError.Kind {
         case .subscriptionRefused: "subscriptionRefused"
         case .invalidRequest: "invalidRequest"
         case .readerTooSlow: "readerTooSlow"
+        case .loadPostponed: "loadPostponed"
         case .rateLimited: "rateLimited"
         case .httpAPI: "httpAPI"
         case .attemptsExhausted: "attemptsExhausted"

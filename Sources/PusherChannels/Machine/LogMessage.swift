@@ -27,6 +27,8 @@ enum LogMessage: String, CaseIterable, Sendable {
     case subscribedUnasked = "success of a subscription that was not asked for, ignored"
     case received = "message received"
     case sent = "message sent"
+    case loaded
+    case notLoaded = "not loaded, tried again"
     case signedInUnasked = "success of a sign-in that was not asked for, ignored"
 }
 
@@ -38,6 +40,7 @@ enum LogKey: String, CaseIterable, Sendable {
     case attempt
     case socketID = "socket_id"
     case delay
+    case time
     case channel
     case event
     case stream
@@ -67,8 +70,6 @@ struct LogField: Equatable, Sendable {
 
     /// Creates a field of seconds with three decimal places, such as `1.350s`.
     init(_ key: LogKey, _ time: Duration) {
-        let (seconds, attoseconds) = max(time, .zero).components
-        let thousandths = String(attoseconds / 1_000_000_000_000_000 + 1000).dropFirst()
-        self.init(key, "\(seconds).\(thousandths)s")
+        self.init(key, time.inSeconds)
     }
 }

@@ -3,7 +3,7 @@
 final class PoolReading: StreamReading {
     typealias Source = StreamSource<PoolUpdate>
     typealias Batch = StreamQueue<PoolUpdate>.Batch
-    private typealias Portion = (batch: Batch, source: Source?)
+    private typealias Reader = @Sendable (Portion<PoolUpdate>) -> Void
 
     private struct Entry {
         let source: Source
@@ -14,20 +14,20 @@ final class PoolReading: StreamReading {
     private struct State {
         var entries: [ObjectIdentifier: Entry] = [:]
         /// The batches that have come, with their sources.
-        var ready = Deque<Portion>()
-        var readers: [(number: Int, reader: CheckedContinuation<Portion, Never>)] = []
+        var ready = Deque<Portion<PoolUpdate>>()
+        var readers: [(number: Int, reader: Reader)] = []
         var readersMade = 0
         /// Indicates whether nothing comes after `ready`.
         var isFinished = false
 
         /// Takes the next portion for a reader; nil if the reader has to wait.
-        mutating func take() -> Portion? {
+        mutating func take() -> Portion<PoolUpdate>? {
             ready.popFirst() ?? (isFinished ? (Batch(), nil) : nil)
         }
 
         /// Returns the waiting readers that can go on, each with its portion.
-        mutating func wakeUps() -> [(reader: CheckedContinuation<Portion, Never>, portion: Portion)] {
-            var wakeUps: [(reader: CheckedContinuation<Portion, Never>, portion: Portion)] = []
+        mutating func wakeUps() -> [(reader: Reader, portion: Portion<PoolUpdate>)] {
+            var wakeUps: [(reader: Reader, portion: Portion<PoolUpdate>)] = []
             while !readers.isEmpty, let portion = take() { wakeUps.append((readers.removeFirst().reader, portion)) }
             return wakeUps
         }
@@ -69,7 +69,7 @@ final class PoolReading: StreamReading {
     /// Changes the state, and wakes the readers that then have something to read.
     private func change<Result>(_ body: (inout State) -> Result) -> Result {
         let (result, wakeUps) = state.withLock { state in (body(&state), state.wakeUps()) }
-        for (reader, portion) in wakeUps { reader.resume(returning: portion) }
+        for (reader, portion) in wakeUps { reader(portion) }
         return result
     }
 
@@ -120,35 +120,26 @@ final class PoolReading: StreamReading {
         change { $0.ready.prepend((rest, source)) }
     }
 
-    func wait(evenIfCancelled: Bool) async -> (batch: Batch, source: Source?) {
-        let number = state.withLock { state in
+    func makeReaderNumber() -> Int {
+        state.withLock { state in
             state.readersMade += 1
             return state.readersMade
         }
-        return await withTaskCancellationHandler {
-            await endingGracefully(unless: evenIfCancelled) {
-                await withCheckedContinuation { reader in wait(reader, number, evenIfCancelled) }
-            }
-        } onCancel: {
-            if !evenIfCancelled { stopWaiting(number) }
-        }
     }
 
-    private func wait(_ reader: CheckedContinuation<Portion, Never>, _ number: Int, _ evenIfCancelled: Bool) {
-        let portion = state.withLock { state -> Portion? in
+    func ask(_ number: Int, _ reader: @escaping @Sendable (Portion<PoolUpdate>) -> Void) {
+        let portion = state.withLock { state -> Portion<PoolUpdate>? in
             if let portion = state.take() { return portion }
             state.readers.append((number, reader))
             return nil
         }
-        if let portion { return reader.resume(returning: portion) }
-        // A cancellation that came before the reader waited found no reader to wake.
-        if Task.isCancelled, !evenIfCancelled { stopWaiting(number) }
+        if let portion { reader(portion) }
     }
 
-    private func stopWaiting(_ number: Int) {
+    func stopWaiting(_ number: Int) {
         let reader = state.withLock { state in
             state.readers.firstIndex { $0.number == number }.map { state.readers.remove(at: $0).reader }
         }
-        reader?.resume(returning: (Batch(), nil))
+        reader?((Batch(), nil))
     }
 }

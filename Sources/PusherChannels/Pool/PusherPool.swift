@@ -22,6 +22,7 @@ public final class PusherPool: Sendable {
     let options: PusherClientOptions
     let environment: PusherEnvironment
     let rate: ConnectRate
+    let loads: Loads
     let state: Locked<PoolState>
 
     /// Creates a pool. It does nothing until ``connect()`` or ``run()`` is called.
@@ -46,6 +47,7 @@ public final class PusherPool: Sendable {
         self.environment = environment
         self.shard = shard
         rate = ConnectRate(attemptsPerSecond: attemptsPerSecond)
+        loads = Loads(limit: options.concurrentLoads)
         state = Locked(PoolState(placement: PoolPlacement(connections: connections, limit: channelsPerConnection)))
         change { $0.steps.append(.haveConnections($0.placement.loads.count)) }
     }

@@ -68,6 +68,12 @@ extension Duration {
     /// The duration as a time to wait: at least zero, and at most a century, which is as good as forever. It can be doubled
     /// thirty times.
     var asWait: Duration { min(max(self, .zero), .seconds(3_155_760_000)) }
+
+    /// The duration in seconds with three decimal places, such as `1.350s`; zero if it is negative.
+    var inSeconds: String {
+        let (seconds, attoseconds) = max(self, .zero).components
+        return "\(seconds).\(String(attoseconds / 1_000_000_000_000_000 + 1000).dropFirst())s"
+    }
 }
 
 extension Duration {

@@ -11,6 +11,7 @@ extension PusherError.Kind {
         case .subscriptionRefused: "subscription_refused"
         case .invalidRequest: "invalid_request"
         case .readerTooSlow: "reader_too_slow"
+        case .loadPostponed: "load_postponed"
         case .rateLimited: "rate_limited"
         case .httpAPI: "http_api"
         case .attemptsExhausted: "attempts_exhausted"

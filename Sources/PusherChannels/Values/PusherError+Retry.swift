@@ -7,7 +7,7 @@ extension PusherError.Kind {
         case .authorization: code.map(HTTPStatus.isTemporary) ?? true  // The reason may be anything.
         case .subscriptionRefused: code.map { HTTPStatus.isTemporary($0) || (4100..<4300).contains($0) } ?? false
         case .httpAPI(let failure): failure.isRetryable || code.map(HTTPStatus.isTemporary) ?? false
-        case .timedOut, .readerTooSlow, .rateLimited, .attemptsExhausted: true
+        case .timedOut, .readerTooSlow, .loadPostponed, .rateLimited, .attemptsExhausted: true
         case .malformedMessage, .invalidRequest: false
         }
     }

@@ -19,6 +19,8 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
         case invalidRequest
         /// A stream's elements were not read in time; see ``StreamBuffering``.
         case readerTooSlow
+        /// A followed channel's state is loaded again later than it could be, because it was loaded less than a minute ago.
+        case loadPostponed
         /// More client events were sent within a second than servers allow.
         case rateLimited
         /// The HTTP API could not be reached or did not carry out the request; the code is the HTTP status, if there is one.

@@ -28,7 +28,8 @@ enum DoctorStep: String, CaseIterable, Sendable {
         case .timedOut where error.message.contains("answer the subscription"): self = .subscription
         // Some servers close a connection whose subscription they don't authorize.
         case .server where error.code == 4009: self = .subscription
-        case .server, .timedOut, .malformedMessage, .readerTooSlow, .rateLimited, .httpAPI, .attemptsExhausted: self = .protocol
+        case .server, .timedOut, .malformedMessage, .readerTooSlow, .loadPostponed, .rateLimited, .httpAPI, .attemptsExhausted:
+            self = .protocol
         }
     }
 

@@ -17,9 +17,13 @@ struct Instructions: ParsableCommand {
         case typed
         /// A loop over a stream that is woken for each event.
         case woken
+        /// A loop over all updates of the channel.
+        case updates
+        /// A loop that follows the channel, whose state is up to date.
+        case followed
     }
 
-    @Argument(help: "Who listens: closure, stream, typed or woken.")
+    @Argument(help: "Who listens: closure, stream, typed, woken, updates or followed.")
     var way: Way
 
     @Option(help: "How many events.")
@@ -30,9 +34,10 @@ struct Instructions: ParsableCommand {
             throw Failure("tasks can't be given an executor here")
         }
         let socket = MemorySocket()
+        let executor = HandExecutor()
         let environment = PusherEnvironment(
             scheduler: FrozenScheduler(), makeWebSocket: { socket }, wallClock: { Date(timeIntervalSince1970: 0) },
-            randomSeed: { 1 })
+            randomSeed: { 1 }, spawn: { Task(executorPreference: executor, operation: $0) })
         var options = PusherClientOptions(authMethod: .noMethod, useTLS: false, delivery: .immediate)
         options.logger.logLevel = .critical
         let pusher = Pusher(key: "local-key", options: options, environment: environment)
@@ -44,10 +49,9 @@ struct Instructions: ParsableCommand {
         socket.deliver(Read([#"{"event":"pusher_internal:subscription_succeeded","channel":"bench","data":"{}"}"#]))
         guard channel.subscribed else { throw Failure("not subscribed") }
 
-        let executor = HandExecutor()
         let counted = Locked(0)
         let course = Course()
-        listen(to: channel, on: executor, counted, course)
+        listen(to: channel, of: pusher, on: executor, counted, course)
         executor.run()
         // As many events as one read of 64 KiB brings, and at most half of what a stream takes without a pause.
         let size = way == .woken ? 1 : 500
@@ -68,10 +72,26 @@ struct Instructions: ParsableCommand {
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    private func listen(to channel: PusherChannel, on executor: HandExecutor, _ counted: Locked<Int>, _ course: Course) {
-        if way == .closure {
+    private func listen(
+        to channel: PusherChannel, of pusher: Pusher, on executor: HandExecutor, _ counted: Locked<Int>, _ course: Course
+    ) {
+        switch way {
+        case .closure:
             channel.bind(eventName: "tick") { _ in counted.withLock { $0 += 1 } }
             return
+        case .updates:
+            let updates = channel.updates
+            Task(executorPreference: executor) {
+                for try await update in updates { if case .event = update { counted.withLock { $0 += 1 } } }
+            }
+            return
+        case .followed:
+            let steps = pusher.follow("bench") { 0 }
+            Task(executorPreference: executor) {
+                for try await step in steps { if case .event = step { counted.withLock { $0 += 1 } } }
+            }
+            return
+        case .stream, .typed, .woken: break
         }
         let (decodes, stream) = (way == .typed, channel.events(named: "tick"))
         Task(executorPreference: executor) {

@@ -27,7 +27,8 @@ import Testing
         .eventDropped(name, channel: name), .notTriggered(name, channel: name, error),
         .notTriggered(name, channel: name, PusherError(.rateLimited, message: evil)),
         .notDecrypted(name, channel: name, problem: evil), .staleAuthorization(name),
-        .staleUserAuthorization, .subscribedUnasked(name), .signedInUnasked, .received(evil), .sent(evil),
+        .staleUserAuthorization, .subscribedUnasked(name), .signedInUnasked, .loaded(name, .seconds(1)),
+        .notLoaded(name, problem: evil), .received(evil), .sent(evil),
     ]
 
     /// A delivery of each kind that writes a line.

@@ -23,9 +23,37 @@ protocol StreamReading<Element>: AnyObject, Sendable {
     /// Takes back the elements that a departing reader took from a source and didn't read. The next reader gets them first.
     func takeBack(_ rest: StreamQueue<Element>.Batch, of source: StreamSource<Element>)
 
-    /// Takes the waiting elements, or waits for some; returns them and their source. There are no elements if none will come, or
-    /// if the task is cancelled.
-    func wait(evenIfCancelled: Bool) async -> (batch: StreamQueue<Element>.Batch, source: StreamSource<Element>?)
+    /// Returns a new number for a reader.
+    func makeReaderNumber() -> Int
+
+    /// Calls the closure with the waiting elements and their source, at once or as soon as there are some; with no elements if
+    /// none will come, or if the reader stops waiting.
+    func ask(_ number: Int, _ reader: @escaping @Sendable (Portion<Element>) -> Void)
+
+    /// Calls a waiting reader with no elements.
+    func stopWaiting(_ number: Int)
+}
+
+/// Elements that a reader takes, and their source.
+typealias Portion<Element: Sendable> = (batch: StreamQueue<Element>.Batch, source: StreamSource<Element>?)
+
+extension StreamReading {
+    /// Takes the waiting elements, or waits for some. There are no elements if none will come, or if the task is cancelled.
+    @_specialize(where Self == StreamSource<PusherEvent>)
+    func wait(evenIfCancelled: Bool) async -> Portion<Element> {
+        let number = makeReaderNumber()
+        return await withTaskCancellationHandler {
+            await endingGracefully(unless: evenIfCancelled) {
+                await withCheckedContinuation { reader in
+                    ask(number) { reader.resume(returning: $0) }
+                    // A cancellation before the reader waits finds no reader to wake, so this looks for one after it was added.
+                    if Task.isCancelled, !evenIfCancelled { stopWaiting(number) }
+                }
+            }
+        } onCancel: {
+            if !evenIfCancelled { stopWaiting(number) }
+        }
+    }
 }
 
 /// The position of one reader in a stream. It hands out the elements that the reader took.
@@ -47,9 +75,12 @@ final class StreamCursor<Element: Sendable> {
     /// The number of elements that waited when the reading task was cancelled and are still to be taken; nil if it wasn't
     /// cancelled.
     private var lastOnes: Int?
+    private let takesAhead: (() -> Bool)?
 
-    init(_ reading: any StreamReading<Element>) {
+    /// - Parameter takesAhead: Indicates whether the reader may go on with what waits by then, if that isn't always so.
+    init(_ reading: any StreamReading<Element>, takesAhead: (() -> Bool)? = nil) {
         self.reading = reading
+        self.takesAhead = takesAhead
         reading.noteIterators(1)
     }
 
@@ -103,7 +134,7 @@ final class StreamCursor<Element: Sendable> {
         guard let source else { return }
         reading.finishIfShuttingDown()
         let (read, rest) = (elements[..<position], elements[position...])
-        let takesAhead = rest.isEmpty && reading.takesAhead && !Task.isCancelled
+        let takesAhead = rest.isEmpty && reading.takesAhead && !Task.isCancelled && takesAhead?() != false
         let (bytes, stride) = (bytes, stride)
         let next = source.change { queue in
             let readBytes = rest.isEmpty ? bytes : queue.bytes(of: read)
@@ -118,6 +149,12 @@ final class StreamCursor<Element: Sendable> {
             self.source = nil
             reading.isDone(with: source)
         }
+    }
+
+    /// Holds elements that were taken for the reader, once it has read those before.
+    func hold(_ batch: StreamQueue<Element>.Batch, of source: StreamSource<Element>?) {
+        self.source = source
+        hold(batch)
     }
 
     private func hold(_ batch: StreamQueue<Element>.Batch) {

@@ -64,26 +64,13 @@ final class StreamSource<Element: Sendable>: StreamReading {
         change { $0.putBack(rest.elements, bytes: rest.bytes) }
     }
 
-    @_specialize(where Element == PusherEvent)
-    func wait(evenIfCancelled: Bool) async -> (batch: Batch, source: StreamSource?) {
-        let number = owner.readers.change { $0.makeNumber() }
-        let batch = await withTaskCancellationHandler {
-            await endingGracefully(unless: evenIfCancelled) {
-                await withCheckedContinuation { reader in wait(reader, number, evenIfCancelled) }
-            }
-        } onCancel: {
-            if !evenIfCancelled { stopWaiting(number) }
-        }
-        return (batch, self)
+    func makeReaderNumber() -> Int { owner.readers.change { $0.makeNumber() } }
+
+    func ask(_ number: Int, _ reader: @escaping @Sendable (Portion<Element>) -> Void) {
+        ask({ reader(($0, self)) }, number: number)
     }
 
-    private func wait(_ reader: CheckedContinuation<Batch, Never>, _ number: Int, _ evenIfCancelled: Bool) {
-        ask({ reader.resume(returning: $0) }, number: number)
-        // A cancellation before the reader waits finds no reader to wake, so the reader checks for one after it was added.
-        if Task.isCancelled, !evenIfCancelled { stopWaiting(number) }
-    }
-
-    private func stopWaiting(_ number: Int) {
+    func stopWaiting(_ number: Int) {
         change { $0.stopWaiting(number) }??(Batch())
     }
 }

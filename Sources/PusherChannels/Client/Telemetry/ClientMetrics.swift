@@ -18,6 +18,8 @@ struct ClientMetrics: Sendable {
     private let paused: Timer
     private let authorized: Timer
     private let refused: Timer
+    private let loaded: Timer
+    private let notLoaded: Timer
 
     /// - Parameter factory: The factory that makes the metrics; nil for the one that the application bootstrapped.
     init(_ factory: (any MetricsFactory)?) {
@@ -47,6 +49,8 @@ struct ClientMetrics: Sendable {
         paused = timer("reading_paused_seconds")
         authorized = timer("authorization_seconds", [("outcome", "success")])
         refused = timer("authorization_seconds", [("outcome", "failure")])
+        loaded = timer("load_seconds", [("outcome", "success")])
+        notLoaded = timer("load_seconds", [("outcome", "failure")])
     }
 
     /// Adds the counts to the metrics.
@@ -77,6 +81,11 @@ struct ClientMetrics: Sendable {
         record(time(), in: isSuccess ? authorized : refused)
     }
 
+    /// Records the time that loading a followed channel's state took.
+    func loaded(_ isSuccess: Bool, after time: @autoclosure () -> Duration) {
+        record(time(), in: isSuccess ? loaded : notLoaded)
+    }
+
     private func add(_ count: Int, to counter: Counter) {
         if count > 0 { counter.increment(by: count) }
     }
@@ -97,6 +106,7 @@ struct ClientMetrics: Sendable {
     func add(_ tally: MetricsTally) {}
     func delivered(after time: @autoclosure () -> Duration) {}
     func authorized(_ isSuccess: Bool, after time: @autoclosure () -> Duration) {}
+    func loaded(_ isSuccess: Bool, after time: @autoclosure () -> Duration) {}
 }
 #endif
 

@@ -1,0 +1,172 @@
+/// One followed channel: decides when its state has to be loaded, and what becomes of its events meanwhile.
+///
+/// Position first, then data: the channel is subscribed, then the load begins, and the events that come from then on are held
+/// until it has ended. Events that came before it began are in the state that it gives. It is a value without a clock.
+struct FollowedChannel: Sendable {
+    enum Phase: Sendable {
+        /// The channel was not subscribed yet.
+        case subscribing
+        /// A load is wanted, and waits for its time or its turn.
+        case waiting(LoadReason)
+        case loading(LoadReason)
+        /// The state is up to date, and the events are the application's.
+        case live
+    }
+
+    /// What is to be done about an update.
+    enum Reaction {
+        case nothing
+        case give(PusherEvent)
+        /// The event was held; it has this size.
+        case hold(Int)
+        case fail(PusherError)
+        case load
+    }
+
+    /// The time after a load in which another one is postponed, as if the first had failed.
+    private static let restTime: Duration = .seconds(60)
+    private static let delay = ExponentialDelay(initial: .seconds(1), maximum: .seconds(60))
+
+    private(set) var phase = Phase.subscribing
+    /// The number of the load that is wanted or under way.
+    private(set) var load = 0
+    private(set) var heldBytes = 0
+    private var held: [PusherEvent] = []
+    private let buffering: StreamBuffering
+    /// The reason for one more load, found during the one under way.
+    private var nextReason: LoadReason?
+    private var lastEnd: Instant?
+    /// The number of loads that failed, or followed soon, one after the other.
+    private var repeats = 0
+    private var hasFailed = false
+
+    init(_ buffering: StreamBuffering) {
+        self.buffering = buffering
+    }
+
+    var isLive: Bool { if case .live = phase { true } else { false } }
+
+    /// Indicates whether a load is wanted or under way.
+    var isBeingRepaired: Bool {
+        switch phase {
+        case .waiting, .loading: true
+        case .subscribing, .live: false
+        }
+    }
+
+    // MARK: Updates
+
+    /// Handles the channel's next update.
+    ///
+    /// - Parameter isOld: Indicates whether it was taken before a load that is wanted or under way, which then covers it.
+    mutating func read(_ update: ChannelUpdate, isOld: Bool = false, at now: Instant) -> Reaction {
+        switch update {
+        case .subscribed:
+            guard case .subscribing = phase else { return .nothing }
+            return want(.first, at: now)
+        case .event(let event):
+            return read(event, isOld: isOld)
+        case .eventsMayBeMissing(let gap):
+            return isLive || !isOld ? missed(.gap(gap), at: now) : .nothing
+        case .subscriptionFailed(let error):
+            return .fail(error)
+        case .memberAdded, .memberRemoved, .subscriptionCount:
+            return .nothing
+        }
+    }
+
+    private mutating func read(_ event: PusherEvent, isOld: Bool) -> Reaction {
+        switch phase {
+        case .live: return .give(event)
+        case .loading where nextReason == nil && !isOld:
+            let size = event.envelope.size
+            held.append(event)
+            heldBytes += size
+            return .hold(size)
+        case .subscribing, .waiting, .loading: return .nothing
+        }
+    }
+
+    /// Indicates whether more is held than may be.
+    var holdsTooMuch: Bool { held.count > buffering.limit || heldBytes > buffering.byteLimit }
+
+    /// Notes that events were missed: a load that is under way isn't enough.
+    mutating func missed(_ reason: LoadReason, at now: Instant) -> Reaction {
+        switch phase {
+        case .live: return want(reason, at: now)
+        case .loading:
+            nextReason = nextReason ?? reason
+            _ = takeHeld()
+            return .nothing
+        case .subscribing, .waiting: return .nothing
+        }
+    }
+
+    // MARK: Loads
+
+    /// Wants a load, unless one is wanted or under way.
+    mutating func want(_ reason: LoadReason, at now: Instant) -> Reaction {
+        guard !isBeingRepaired else { return .nothing }
+        postpone(reason, isRepeated: lastEnd.map { now - $0 < Self.restTime } ?? false)
+        return .load
+    }
+
+    /// Wants a load for another reason than an update. One that is under way isn't enough, but one that waits is.
+    mutating func reload(_ reason: LoadReason, at now: Instant) -> Reaction {
+        if case .first = reason { want(reason, at: now) } else { missed(reason, at: now) }
+    }
+
+    private mutating func postpone(_ reason: LoadReason, isRepeated: Bool) {
+        repeats = isRepeated ? repeats + 1 : 0
+        phase = .waiting(reason)
+        load += 1
+    }
+
+    /// Returns the time to wait before the load, and the error that says why it is postponed; no error if a failure said it.
+    func delay(of channel: Name, at now: Instant, using random: inout SplitMix64) -> (Duration, PusherError?) {
+        guard repeats > 0 else { return (.zero, nil) }
+        let delay = Self.delay.delay(afterFailures: repeats - 1, using: &random)
+        guard case .waiting(let reason) = phase, let lastEnd, !hasFailed else { return (delay, nil) }
+        switch reason {
+        case .first, .reload, .maximumAge: return (delay, nil)
+        case .gap, .heldTooMuch:
+            return (
+                delay,
+                PusherError(
+                    .loadPostponed,
+                    message:
+                        "\(channel.text) is loaded again in \(delay.inSeconds) (\(reason)), after \((now - lastEnd).inSeconds)")
+            )
+        }
+    }
+
+    /// Begins a load; events are held from now on. Returns false if it isn't wanted any more.
+    mutating func begin(_ load: Int) -> Bool {
+        guard load == self.load, case .waiting(let reason) = phase else { return false }
+        phase = .loading(reason)
+        return true
+    }
+
+    /// Ends a load with a state; returns its reason and what was held. Returns nil if the load isn't the one under way.
+    mutating func loaded(_ load: Int, at now: Instant) -> (reason: LoadReason, held: [PusherEvent])? {
+        guard load == self.load, case .loading(let reason) = phase else { return nil }
+        if hasFailed { repeats = 0 }
+        (lastEnd, hasFailed, phase) = (now, false, .live)
+        if let next = nextReason.take() { postpone(next, isRepeated: true) }
+        return (reason, takeHeld())
+    }
+
+    /// Ends a load without a state: it is wanted again. Returns false if the load isn't the one under way.
+    mutating func failed(_ load: Int, at now: Instant) -> Bool {
+        guard load == self.load, case .loading(let reason) = phase else { return false }
+        (hasFailed, nextReason) = (true, nil)
+        _ = takeHeld()
+        postpone(reason, isRepeated: true)
+        return true
+    }
+
+    private mutating func takeHeld() -> [PusherEvent] {
+        defer { (held, heldBytes) = ([], 0) }
+        return held
+    }
+}

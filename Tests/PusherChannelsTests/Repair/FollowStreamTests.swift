@@ -1,0 +1,217 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// A copy of what a backend has, kept equal by `follow`.
+@Suite(.timeLimit(.lost)) struct FollowStreamTests {
+    // MARK: What a user writes
+
+    @Test func `the state comes first, then events, and the state again after a gap`() async throws {
+        try await FollowRig.run { rig in
+            let backend = rig.backend
+            await rig.executor.settle()
+            let following = rig.follow("private-orders")
+            try await rig.executor.eventually { following.store.version == 0 }
+            backend.change("private-orders")
+            await rig.executor.advance(by: .seconds(61))
+            rig.server.shutdown()
+            backend.change("private-orders")
+            try await rig.executor.eventually { following.store.version == 2 }
+            #expect(following.words == ["state 0 first", "event 1", "state 2 reconnected"])
+            following.task.cancel()
+        }
+    }
+
+    @Test func `events that come while the state is loaded follow it`() async throws {
+        try await FollowRig.run { rig in
+            rig.backend.loadTime = .seconds(5)
+            let following = rig.follow("private-orders")
+            await rig.executor.advance(by: .seconds(2))
+            rig.backend.change("private-orders")
+            #expect(following.words.isEmpty)
+            await rig.executor.advance(by: .seconds(4))
+            // Half of the time passes before the backend reads, and half after: this state has the change.
+            #expect(following.words == ["state 1 first", "event 1"])
+            following.task.cancel()
+        }
+    }
+
+    @Test func `a covered event is skipped`() async throws {
+        try await FollowRig.run { rig in
+            rig.backend.loadTime = .seconds(5)
+            let following = rig.follow("private-orders") { state, event in
+                event.data.flatMap { Int($0) }.map { $0 <= state } ?? false
+            }
+            await rig.executor.advance(by: .seconds(2))
+            rig.backend.change("private-orders")
+            await rig.executor.advance(by: .seconds(1))
+            rig.backend.change("private-orders")
+            await rig.executor.advance(by: .seconds(3))
+            #expect(following.words == ["state 1 first", "event 2"])
+            following.task.cancel()
+        }
+    }
+
+    @Test func `a load that fails is told and tried again`() async throws {
+        try await FollowRig.run { rig in
+            rig.backend.failures = 3
+            let following = rig.follow("private-orders")
+            await rig.executor.advance(by: .seconds(20))
+            #expect(following.words == ["failed down", "failed down", "failed down", "state 0 first"])
+            following.task.cancel()
+        }
+    }
+
+    @Test func `a load that hangs is cancelled after its time, and tried again`() async throws {
+        try await FollowRig.run { rig in
+            rig.backend.loadTime = .seconds(10_000)
+            let following = rig.follow("private-orders")
+            await rig.executor.advance(by: .seconds(29))
+            #expect(following.words.isEmpty)
+            rig.backend.loadTime = .zero
+            await rig.executor.advance(by: .seconds(3))
+            #expect(
+                following.words.first?.hasPrefix("failed the state of private-orders was not loaded within 30.0 seconds") == true)
+            #expect(following.words.last == "state 0 first")
+            #expect(rig.backend.cancelled == 1)
+            following.task.cancel()
+        }
+    }
+
+    @Test func `cancelling the loop cancels the load`() async throws {
+        try await FollowRig.run { rig in
+            rig.backend.loadTime = .seconds(10)
+            let following = rig.follow("private-orders")
+            await rig.executor.advance(by: .seconds(1))
+            following.task.cancel()
+            await rig.executor.settle()
+            #expect(rig.backend.cancelled == 1)
+            #expect(following.isOver)
+            #expect(rig.executor.scheduler.pendingTimers.allSatisfy { !$0.label.contains("load") })
+        }
+    }
+
+    @Test func `a channel that is given up ends the loop, and the load`() async throws {
+        try await FollowRig.run { rig in
+            rig.backend.loadTime = .seconds(10)
+            let following = rig.follow("private-orders")
+            await rig.executor.advance(by: .seconds(1))
+            rig.pusher.unsubscribe("private-orders")
+            await rig.executor.settle()
+            #expect(following.isOver && rig.backend.cancelled == 1)
+            #expect(following.words.isEmpty)
+        }
+    }
+
+    @Test func `reload loads the state again, at most once more while a load is under way`() async throws {
+        try await FollowRig.run { rig in
+            rig.backend.loadTime = .seconds(1)
+            let following = rig.follow("private-orders")
+            await rig.executor.advance(by: .seconds(2))
+            for _ in 0..<5 { following.stream.reload() }
+            await rig.executor.advance(by: .milliseconds(1500))
+            for _ in 0..<5 { following.stream.reload() }
+            await rig.executor.advance(by: .seconds(20))
+            #expect(following.words == ["state 0 first", "state 0 reload", "state 0 reload"])
+            following.task.cancel()
+        }
+    }
+
+    @Test func `a state that is too old is loaded again`() async throws {
+        try await FollowRig.run { rig in
+            let following = rig.follow("private-orders", maximumAge: .seconds(600))
+            await rig.executor.advance(by: .seconds(599))
+            rig.backend.changeSilently("private-orders")
+            #expect(following.words == ["state 0 first"])
+            await rig.executor.advance(by: .seconds(2))
+            #expect(following.words == ["state 0 first", "state 1 maximum age"])
+            following.task.cancel()
+        }
+    }
+
+    @Test func `more than can be held makes one more load, and the server never waits`() async throws {
+        try await FollowRig.run { rig in
+            rig.backend.loadTime = .seconds(10)
+            let following = rig.follow("private-orders", buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
+            await rig.executor.advance(by: .seconds(9))
+            for _ in 0..<50 { rig.backend.change("private-orders") }
+            #expect(!rig.pusher.connection.core.read { $0.readingDeadline != nil })
+            await rig.executor.advance(by: .seconds(30))
+            #expect(following.words.filter { !$0.hasPrefix("failed") } == ["state 0 first", "state 50 held too much"])
+            following.task.cancel()
+        }
+    }
+
+    @Test func `a loop that is too slow for a flood gets the state again`() async throws {
+        try await FollowRig.run { rig in
+            let following = rig.follow("private-orders", buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
+            await rig.executor.settle()
+            following.pause = .seconds(60)
+            for _ in 0..<50 { rig.backend.change("private-orders") }
+            await rig.executor.advance(by: .seconds(30))
+            for _ in 0..<50 { rig.backend.change("private-orders") }
+            following.pause = .zero
+            try await rig.executor.eventually(within: .seconds(1000)) { following.store.version == 100 }
+            #expect(following.words.contains { $0.hasSuffix("overflow") })
+            following.task.cancel()
+        }
+    }
+
+    @Test func `a stream is read once, and another one begins with a state`() async throws {
+        try await FollowRig.run { rig in
+            let following = rig.follow("private-orders")
+            await rig.executor.settle()
+            let second = await #expect(throws: PusherError.self) { for try await _ in following.stream {} }
+            #expect(second?.kind == .invalidRequest)
+            following.task.cancel()
+            await rig.executor.settle()
+            rig.backend.change("private-orders")
+            let another = rig.follow("private-orders")
+            await rig.executor.advance(by: .seconds(2))
+            #expect(another.words.last?.hasPrefix("state 1 ") == true)
+            another.task.cancel()
+        }
+    }
+
+    @Test func `a channel that is refused is told, and a refusal for good ends the loop with it`() async throws {
+        try await FollowRig.run { rig in
+            rig.auth.withLock { $0 = 503 }
+            let following = rig.follow("private-orders")
+            await rig.executor.advance(by: .seconds(5))
+            #expect(following.words.first?.hasPrefix("failed ") == true)
+            rig.auth.withLock { $0 = 403 }
+            await rig.executor.advance(by: .seconds(100))
+            #expect(following.isOver && (following.error as? PusherError)?.code == 403)
+        }
+    }
+
+    @Test func `data is decoded, and what can't be doesn't end the loop`() async throws {
+        try await FollowRig.run { rig in
+            let backend = rig.backend
+            let orders = rig.pusher.follow("private-orders", decoding: Int.self) { try await backend.load("private-orders") }
+            var iterator = orders.makeAsyncIterator()
+            guard case .state(0, _)? = try await iterator.next() else { throw FollowRig.Unexpected() }
+            rig.server.publish(channel: "private-orders", event: "n", data: "no number")
+            backend.change("private-orders")
+            guard case .event(_, .failure)? = try await iterator.next() else { throw FollowRig.Unexpected() }
+            guard case .event(let event, .success(1))? = try await iterator.next() else { throw FollowRig.Unexpected() }
+            #expect(event.eventName == "n")
+        }
+    }
+
+    // MARK: Storms
+
+    /// `ci/tools/simulate` runs more.
+    private static let seeds =
+        1...max(ProcessInfo.processInfo.environment["SIMULATE_SEEDS"].flatMap { UInt64($0) } ?? 0, 200) / 100
+
+    @Test(arguments: seeds) func `every copy equals the truth after a storm`(seed: UInt64) async throws {
+        try await FollowRig.storm(seed: seed, channels: 50, restarts: 20)
+    }
+
+    @Test func `a thousand copies equal the truth after a storm`() async throws {
+        try await FollowRig.storm(seed: 7, channels: 1000, restarts: 20)
+    }
+}

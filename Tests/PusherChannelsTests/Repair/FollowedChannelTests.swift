@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+
+@testable import PusherChannels
+
+/// When a followed channel's state is loaded, and what becomes of its events meanwhile.
+@Suite struct FollowedChannelTests {
+    private var random = SplitMix64(seed: 1)
+
+    private func event(_ data: String) -> ChannelUpdate {
+        .event(PusherEvent(envelope: Envelope(event: "n", channel: "orders", data: data), decoder: nil))
+    }
+
+    private let gap = ChannelUpdate.eventsMayBeMissing(EventGap(since: .distantPast, reason: .reconnected))
+
+    /// A channel whose first state came at the given time.
+    private func live(at now: Instant = .origin, _ buffering: StreamBuffering = StreamBuffering()) -> FollowedChannel {
+        var channel = FollowedChannel(buffering)
+        _ = channel.read(.subscribed, at: now)
+        _ = channel.begin(1)
+        _ = channel.loaded(1, at: now)
+        return channel
+    }
+
+    @Test mutating func `a load begins after the subscription, and events are held from its start on`() {
+        var channel = FollowedChannel(StreamBuffering())
+        #expect(channel.read(event("0"), at: .origin).word == "nothing")
+        #expect(channel.read(.subscribed, at: .origin).word == "load")
+        #expect(channel.delay(of: "orders", at: .origin, using: &random).0 == .zero)
+        #expect(channel.read(event("1"), at: .origin).word == "nothing")
+        #expect(channel.begin(1) == true)
+        #expect(channel.read(event("2"), at: .origin).word == "hold")
+        let held = channel.loaded(1, at: .origin)?.held
+        #expect(held?.map(\.data) == ["2"])
+        #expect(channel.read(event("3"), at: .origin).word == "give 3")
+    }
+
+    @Test func `a gap during a load makes one more load, and drops what is held`() {
+        var channel = FollowedChannel(StreamBuffering())
+        _ = channel.read(.subscribed, at: .origin)
+        _ = channel.begin(1)
+        _ = channel.read(event("1"), at: .origin)
+        #expect(channel.read(gap, at: .origin).word == "nothing")
+        #expect(channel.read(gap, at: .origin).word == "nothing")
+        #expect(channel.read(event("2"), at: .origin).word == "nothing")
+        #expect(channel.heldBytes == 0)
+        let first = channel.loaded(1, at: .origin)
+        #expect(first.map { "\($0.reason)" } == "first" && first?.held.isEmpty == true)
+        #expect(!channel.isLive && channel.load == 2)
+        #expect(channel.begin(2) == true)
+        #expect(channel.loaded(2, at: .origin).map { "\($0.reason)" } == "reconnected")
+        #expect(channel.isLive)
+    }
+
+    @Test func `what was taken before a load began is covered by it`() {
+        var channel = live()
+        #expect(channel.read(gap, isOld: true, at: .origin).word == "load")
+        #expect(channel.read(event("1"), isOld: true, at: .origin).word == "nothing")
+        #expect(channel.read(gap, isOld: true, at: .origin).word == "nothing")
+        _ = channel.begin(2)
+        #expect(channel.read(event("2"), isOld: true, at: .origin).word == "nothing")
+        #expect(channel.loaded(2, at: .origin)?.held.count == 0)
+        #expect(channel.isLive)
+    }
+
+    @Test mutating func `a load that failed is tried again later and later, and the first success ends that`() {
+        var channel = live(at: .origin)
+        let later = Instant.origin + .seconds(100)
+        _ = channel.read(gap, at: later)
+        #expect(channel.delay(of: "orders", at: later, using: &random).0 == .zero)
+        var longest: [Duration] = []
+        for load in 2..<12 {
+            #expect(channel.begin(load) == true)
+            #expect(channel.failed(load, at: later) == true)
+            let delays = (0..<200).map { _ in channel.delay(of: "orders", at: later, using: &random) }
+            #expect(delays.allSatisfy { $0.1 == nil })
+            longest.append(delays.map(\.0).max() ?? .zero)
+        }
+        #expect(longest[0] < .seconds(1) && longest[1] > .seconds(1) && longest[9] > .seconds(32) && longest[9] <= .seconds(60))
+        _ = channel.begin(12)
+        _ = channel.loaded(12, at: later)
+        _ = channel.read(gap, at: later + .seconds(61))
+        #expect(channel.delay(of: "orders", at: later + .seconds(61), using: &random).0 == .zero)
+    }
+
+    @Test mutating func `loads that follow each other within a minute are spaced, and it is told why`() {
+        var channel = live(at: .origin)
+        var now = Instant.origin
+        var told: [PusherError?] = []
+        for load in 2..<6 {
+            now = now + .seconds(30)
+            #expect(channel.read(gap, at: now).word == "load")
+            told.append(channel.delay(of: "orders", at: now, using: &random).1)
+            _ = channel.begin(load)
+            _ = channel.loaded(load, at: now)
+        }
+        #expect(told.allSatisfy { $0?.kind == .loadPostponed })
+        #expect(told[0]?.message.contains("(reconnected), after 30.000s") == true)
+        now = now + .seconds(60)
+        _ = channel.read(gap, at: now)
+        #expect(channel.delay(of: "orders", at: now, using: &random).1 == nil)
+    }
+
+    @Test func `a reload is one load, also while one waits, and one more while one is under way`() {
+        var channel = FollowedChannel(StreamBuffering())
+        #expect(channel.reload(.reload, at: .origin).word == "nothing", "there will be a first one")
+        #expect(channel.reload(.first, at: .origin).word == "load")
+        #expect(channel.reload(.reload, at: .origin).word == "nothing")
+        _ = channel.begin(1)
+        #expect(channel.reload(.reload, at: .origin).word == "nothing")
+        _ = channel.loaded(1, at: .origin)
+        #expect(channel.load == 2 && !channel.isLive)
+    }
+
+    @Test func `an answer to an older load changes nothing`() {
+        var channel = live()
+        #expect(channel.loaded(1, at: .origin) == nil)
+        _ = channel.read(gap, at: .origin)
+        #expect(channel.begin(1) == false)
+        #expect(channel.loaded(2, at: .origin) == nil, "it hasn't begun")
+        #expect(channel.begin(2) == true)
+        #expect(channel.begin(2) == false)
+        #expect(channel.failed(1, at: .origin) == false)
+        #expect(channel.failed(2, at: .origin) == true)
+    }
+
+    @Test func `more is held than may be`() {
+        var channel = FollowedChannel(StreamBuffering(limit: 2))
+        _ = channel.read(.subscribed, at: .origin)
+        _ = channel.begin(1)
+        for data in ["1", "2"] { _ = channel.read(event(data), at: .origin) }
+        #expect(!channel.holdsTooMuch)
+        _ = channel.read(event("3"), at: .origin)
+        #expect(channel.holdsTooMuch)
+    }
+
+    @Test func `a refusal is told in every phase`() {
+        let refusal = ChannelUpdate.subscriptionFailed(PusherError(.subscriptionRefused, message: "no"))
+        var channel = FollowedChannel(StreamBuffering())
+        #expect(channel.read(refusal, at: .origin).word == "fail")
+        channel = live()
+        #expect(channel.read(refusal, at: .origin).word == "fail")
+        _ = channel.read(gap, at: .origin)
+        #expect(channel.read(refusal, isOld: true, at: .origin).word == "fail")
+    }
+}
+
+extension FollowedChannel.Reaction {
+    fileprivate var word: String {
+        switch self {
+        case .nothing: "nothing"
+        case .give(let event): "give \(event.data ?? "")"
+        case .hold: "hold"
+        case .fail: "fail"
+        case .load: "load"
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Logging
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// Copies of what many channels of a pool have.
+@Suite(.timeLimit(.lost)) struct PoolFollowTests {
+    @Test func `each channel has its state, then its events, and the state again after a gap`() async throws {
+        try await rig(channels: 3, connections: 1) { rig in
+            #expect(rig.words == ["a0 state 0 first", "a1 state 0 first", "a2 state 0 first"])
+            rig.backend.change("a1")
+            await rig.executor.advance(by: .seconds(61))
+            rig.server.shutdown()
+            rig.backend.change("a2")
+            await rig.executor.advance(by: .seconds(20))
+            #expect(rig.words.contains("a1 event 1"))
+            #expect(
+                rig.words.suffix(3).sorted() == ["a0 state 0 reconnected", "a1 state 1 reconnected", "a2 state 1 reconnected"])
+        }
+    }
+
+    @Test func `a live channel's events are given while another one is loaded`() async throws {
+        try await rig(channels: 2, connections: 1) { rig in
+            rig.backend.loadTime = .seconds(10)
+            rig.stream.reload("a0")
+            await rig.executor.advance(by: .seconds(9))
+            rig.backend.change("a1")
+            rig.backend.change("a0")
+            await rig.executor.settle()
+            #expect(rig.words.last == "a1 event 1")
+            await rig.executor.advance(by: .seconds(2))
+            #expect(rig.words.suffix(2) == ["a0 state 0 reload", "a0 event 1"])
+        }
+    }
+
+    @Test func `a channel that was subscribed before it is followed has its state, too`() async throws {
+        try await rig(channels: 0, connections: 1) { rig in
+            rig.pool.subscribe("old")
+            await rig.executor.advance(by: .seconds(1))
+            let backend = rig.backend
+            var steps = rig.pool.follow(["old"]) { try await backend.load($0) }.makeAsyncIterator()
+            let step = try await steps.next()
+            #expect(step.map { "\($0.channelName) \(Following.word($0.step))" } == "old state 0 first")
+        }
+    }
+
+    @Test func `a channel's move to another connection makes one load`() async throws {
+        try await rig(channels: 30, connections: 2) { rig in
+            await rig.executor.advance(by: .seconds(61))
+            let before = rig.backend.loads
+            rig.pool.resize(to: 3)
+            await rig.executor.advance(by: .seconds(10))
+            let moved = rig.backend.loads.filter { $0.value > before[$0.key, default: 0] }
+            #expect(!moved.isEmpty && moved.count < 30)
+            #expect(moved.allSatisfy { $0.value == 2 })
+        }
+    }
+
+    @Test func `ten thousand channels are loaded eight at a time, in order, and once each`() async throws {
+        try await rig(channels: 10_000, connections: 100) { rig in
+            await rig.executor.advance(by: .seconds(120))
+            rig.backend.loadTime = .milliseconds(10)
+            let before = rig.backend.loads
+            #expect(before.count == 10_000 && before.values.allSatisfy { $0 == 1 })
+            rig.server.shutdown()
+            await rig.executor.advance(by: .seconds(200))
+            #expect(rig.backend.loads.values.allSatisfy { $0 == 2 })
+            #expect(rig.backend.mostUnderWay == 8)
+        }
+    }
+
+    @Test func `a loop that is too slow gets the states again, and doesn't end`() async throws {
+        try await rig(channels: 3, connections: 1) { rig in
+            await rig.executor.advance(by: .seconds(61))
+            rig.pause(true)
+            for _ in 0..<3000 { rig.backend.change("a0") }
+            await rig.executor.advance(by: .seconds(60))
+            rig.pause(false)
+            await rig.executor.advance(by: .seconds(60))
+            rig.backend.change("a0")
+            await rig.executor.advance(by: .seconds(60))
+            #expect(rig.words.last == "a0 event 3001")
+            #expect(rig.words.contains { $0.hasPrefix("a0 state 3000") })
+        }
+    }
+
+    // MARK: A pool that is followed
+
+    private struct Rig: Sendable {
+        let executor: TestExecutor
+        let server: InMemoryServer
+        let backend: FollowBackend
+        let pool: PusherPool
+        let stream: PoolFollowStream<Int>
+        let state: Locked<(words: [String], isPaused: Bool)>
+
+        var words: [String] { state.withLock(\.words) }
+
+        func pause(_ isPaused: Bool) { state.withLock { $0.isPaused = isPaused } }
+    }
+
+    private func rig(
+        channels: Int, connections: Int, _ body: @escaping @Sendable (Rig) async throws -> Void
+    ) async throws {
+        try await TestExecutor().run(limit: 50_000_000) { executor in
+            let server = InMemoryServer(scheduler: executor.scheduler)
+            let backend = FollowBackend(server, executor.clock)
+            var options = PusherClientOptions(delivery: .immediate)
+            options.logger.logLevel = .critical
+            let pool = PusherPool(
+                key: "local-key", connections: connections, options: options,
+                environment: PusherEnvironment(
+                    scheduler: executor.scheduler, makeWebSocket: { server.makeWebSocket() }, randomSeed: { 1 },
+                    spawn: executor.spawn))
+            let stream = pool.follow((0..<channels).map { "a\($0)" }) { try await backend.load($0) }
+            let state = Locked((words: [String](), isPaused: false))
+            let task: Task<Void, any Error> = executor.spawn {
+                for try await step in stream {
+                    state.withLock { $0.words.append("\(step.channelName) \(Following.word(step.step))") }
+                    while state.withLock(\.isPaused) { try await executor.clock.sleep(for: .seconds(1)) }
+                }
+            }
+            pool.connect()
+            await executor.advance(by: .seconds(1))
+            try await body(
+                Rig(executor: executor, server: server, backend: backend, pool: pool, stream: stream, state: state))
+            task.cancel()
+        }
+    }
+}
