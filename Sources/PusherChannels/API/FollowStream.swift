@@ -23,10 +23,15 @@ public struct FollowStream<State: Sendable>: AsyncSequence, Sendable {
         /// Returns the next step, or nil if the stream has ended or the task is cancelled. Throws the error that ended the
         /// stream, once.
         @inlinable
-        public mutating func next() async throws(PusherError) -> FollowStep<State>? {
+        public mutating func next() async throws(PusherError) -> FollowStep<State>? { try await next(isolation: nil) }
+
+        /// Returns the next step, read on the given actor, or nil if the stream has ended or the task is cancelled. Throws the
+        /// error that ended the stream, once.
+        @inlinable
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(PusherError) -> FollowStep<State>? {
             let update = isLive ? position.cursor.next() : nil
             if case .event(let event)? = update { return .event(event) }
-            let step = try await position.next(after: update)
+            let step = try await position.next(after: update, isolation: actor)
             isLive = position.isLive
             return step
         }

@@ -140,7 +140,9 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
     /// Returns the next step, or nil at the end.
     ///
     /// - Parameter first: An update that the cursor returned, and that isn't an event of a live channel.
-    func next(_ cursor: StreamCursor<Element>, after first: Element?) async throws(PusherError) -> Step? {
+    func next(
+        _ cursor: StreamCursor<Element>, after first: Element?, isolation actor: isolated (any Actor)?
+    ) async throws(PusherError) -> Step? {
         var element = first ?? cursor.next()
         while true {
             while let taken = element {
@@ -295,11 +297,15 @@ final class FollowPosition<Element: Sendable, State: Sendable> {
     /// Returns the next step, or nil at the end.
     ///
     /// - Parameter update: What the cursor returned, if it returned something that isn't an event of a live channel.
-    func nextStep(after update: Element? = nil) async throws(PusherError) -> (channel: Name, step: FollowStep<State>)? {
-        if isOnlyReader { return try await follower.next(cursor, after: update) }
+    func nextStep(
+        after update: Element? = nil, isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(PusherError) -> Follower<Element, State>.Step? {
+        if isOnlyReader { return try await follower.next(cursor, after: update, isolation: actor) }
         throw PusherError(.invalidRequest, message: "a loop has read this already; call follow again for another one")
     }
 
     @usableFromInline
-    func next(after update: Element?) async throws(PusherError) -> FollowStep<State>? { try await nextStep(after: update)?.step }
+    func next(after update: Element?, isolation actor: isolated (any Actor)?) async throws(PusherError) -> FollowStep<State>? {
+        try await nextStep(after: update, isolation: actor)?.step
+    }
 }

@@ -26,7 +26,7 @@ struct Outbox {
     /// Returns the name of a server's host if it isn't the one that the logger names.
     func otherHost(_ server: Int) -> String? {
         let host = target.servers[server].host.withoutSecrets
-        return host == loggedHost ? nil : host
+        return host.hasBytes(of: loggedHost) ? nil : host
     }
 
     mutating func begin(_ id: AuthorizationID) {
