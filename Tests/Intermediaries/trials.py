@@ -3,10 +3,14 @@
 import collections
 import contextlib
 import socket
+import time
 from urllib.parse import quote
 
 from processes import LIMIT, Client, Problem
 from sites import PASSWORDS
+
+# nginx's proxy_read_timeout, in seconds.
+IDLE_TIMEOUT = 60
 
 
 class Trials:
@@ -31,8 +35,9 @@ class Trials:
         if status != 1 or "answered the request for a tunnel to 127.0.0.1:" not in last or f"HTTP {code}" not in last:
             raise Problem(f"status {status}: {last}")
 
-    def reconnects(self, ports, interrupt):
-        """Listens in both ways, interrupts, and has both hear an event afterwards."""
+    @contextlib.contextmanager
+    def listening(self, ports):
+        """Listens in both ways; both must hear an event in the end."""
         listen = [self.program, "listen", "news", "--count", "1", "--max-delay", "1", "--proxy", "none"]
         with contextlib.ExitStack() as stack:
             server = stack.enter_context(Client([self.program, "serve", "--port", self.site.server]))
@@ -42,10 +47,7 @@ class Trials:
                 stack.enter_context(Client([*listen, "--port", ports["TLS"], "--tls", "--ca-file", self.site.authority]))]
             for client in clients:
                 client.wait_for("subscribed to news")
-            interrupt()
-            for client in clients:
-                client.wait_for("reconnecting")
-                client.wait_for("subscribed to news")
+            yield clients
             trigger = stack.enter_context(Client([self.program, "trigger", "news", "back", "{}", "--port", self.site.server]))
             if trigger.end() != 0:
                 raise Problem(trigger.last)
@@ -53,6 +55,20 @@ class Trials:
                 client.wait_for("news back {}")
                 if client.end() != 0:
                     raise Problem(client.last)
+
+    def reconnects(self, ports, interrupt):
+        with self.listening(ports) as clients:
+            interrupt()
+            for client in clients:
+                client.wait_for("reconnecting")
+                client.wait_for("subscribed to news")
+
+    def stays(self, ports):
+        """Nothing happens for longer than an intermediary lets a connection be silent by default."""
+        with self.listening(ports) as clients:
+            time.sleep(IDLE_TIMEOUT + 10)
+        if lost := [line for client in clients for line in client.said if "reconnecting" in line]:
+            raise Problem(lost[0])
 
     def passes_on_the_upgrade(self, *arguments):
         """Reads what arrives in the server's place: each field of the handshake once, and nothing else of its kind."""

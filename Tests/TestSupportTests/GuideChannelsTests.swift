@@ -1,4 +1,5 @@
 import Foundation
+import PusherChannels
 import TestSupport
 import Testing
 
@@ -89,6 +90,34 @@ import Testing
             #expect(socket.isReading)
             let error = await #expect(throws: PusherError.self) { for try await _ in prices {} }
             #expect(error?.kind == .readerTooSlow)
+        }
+    }
+
+    actor Orders {
+        private(set) var all: [Int] = []
+
+        func place(_ order: Int) { all.append(order) }
+        func replace(_ all: [Int]) { self.all = all }
+    }
+
+    @Test func theCopyIsCompleteAfterARestart() async throws {
+        try await withTestHarness { harness in
+            let (backend, copy) = (Orders(), Orders())
+            await backend.place(1)
+            let pusher = harness.makePusher()
+            let orders = pusher.follow("private-orders") { await backend.all }
+            let service = Task {
+                for try await step in orders {
+                    if case .state(let all, _) = step { await copy.replace(all) }
+                }
+            }
+            pusher.connect()
+            try await harness.eventually("there is a copy") { await copy.all == [1] }
+            harness.server.shutdown()
+            await backend.place(2)
+            try await harness.eventually("it has the second order") { await copy.all == [1, 2] }
+            service.cancel()
+            _ = await service.result
         }
     }
 }
