@@ -1,4 +1,6 @@
 #if os(Linux)
+import FoundationNetworking
+@testable import PusherChannels
 import Foundation
 import Glibc
 import Processes
@@ -42,6 +44,65 @@ import Testing
         let log = await server.errors.toEnd().prefix { $0 != "stopping" }
         #expect(log.filter { $0.contains("connected to local-key") }.count == 1, "\(log)")
         #expect(log.filter { $0.contains("disconnected") }.isEmpty, "\(log)")
+    }
+}
+
+/// A peer accepts a connection and resets it at once. The report doesn't depend on when the loop looks at the socket.
+@Suite struct ResetBeforeTheLoopLooksTests {
+    /// An action of the peer before it resets the connection.
+    enum Before: CaseIterable, Sendable {
+        case nothing
+        /// The peer sends FIN first; the system has another error number for a reset after that.
+        case finishing
+    }
+
+    /// Returns a resolver that makes the peer reset the connection before the loop first looks at its socket.
+    ///
+    /// The loop receives the name's address as a command, and connects at once; the next command of the same turn accepts the
+    /// connection and resets it. Only then does the loop poll its sockets.
+    private func resolver(
+        _ listener: Int32, port: Int, loop: NetworkLoop, after before: Before
+    ) -> AddressResolver.Resolve {
+        { _, completion in
+            completion(.success(["127.0.0.1"]))
+            loop.post { _ in
+                let descriptor = accept(listener, nil, nil)
+                if before == .finishing { shutdown(descriptor, Int32(SHUT_WR)) }
+                RawConnection(descriptor: descriptor, requests: Record()).resetOnClose()
+                let client = ProcessTables.descriptors(connectedTo: port).first
+                #expect(client == nil || Readiness.gone.wait(for: client ?? -1))
+            }
+            return {}
+        }
+    }
+
+    @Test(arguments: Before.allCases, [false, true])
+    func aSocket(before: Before, secure: Bool) async throws {
+        let (listener, port) = try Loopback.ipv4.listener()
+        defer { close(listener) }
+        let loop = NetworkLoop(timeouts: .long)
+        try await withWatchdog {
+            let resolve = resolver(listener, port: port, loop: loop, after: before)
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolve))
+            rig.open(port: port, host: "resets.example", secure: secure)
+            let failure = try #require(await rig.events.untilClosed().last?.failure)
+            #expect(failure.kind == (secure ? .tlsFailed(.handshakeFailed) : .connectionLost), "\(failure.message)")
+            await loop.shutdown()
+        }
+    }
+
+    @Test(arguments: Before.allCases)
+    func aRequest(before: Before) async throws {
+        let (listener, port) = try Loopback.ipv4.listener()
+        defer { close(listener) }
+        let loop = NetworkLoop(timeouts: .long)
+        try await withWatchdog {
+            let resolve = resolver(listener, port: port, loop: loop, after: before)
+            let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: loop, resolve: resolve))
+            let failure = try await rig.failure(HTTPRig.request("http://resets.example:\(port)/"))
+            #expect(failure.code == .networkConnectionLost, "\(failure.failure.message)")
+            await loop.shutdown()
+        }
     }
 }
 #endif

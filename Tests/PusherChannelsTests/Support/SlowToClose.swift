@@ -1,5 +1,6 @@
 import PusherChannels
 import TestSupport
+import Testing
 
 /// A socket whose server delays its reply to a close.
 final class SlowToClose: WebSocket {
@@ -19,4 +20,9 @@ final class SlowToClose: WebSocket {
     func close(code: UInt16, reason: String) {}
     func setReading(_ reading: Bool) { base.setReading(reading) }
     func finishClosing() { base.close(code: 1000, reason: "") }
+}
+
+extension TimeLimitTrait.Duration {
+    /// The time limit of a test that might wait for something that never happens.
+    static var lost: Self { .minutes((Patience.seconds + 59) / 60) }
 }
