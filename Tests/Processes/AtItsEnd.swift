@@ -1,6 +1,4 @@
-import Darwin
 import Dispatch
-import Glibc
 
 /// Runs an action when the last closure that holds this object is gone.
 package final class AtItsEnd: Sendable {
@@ -23,17 +21,4 @@ package func isDone(within seconds: Int = 20, _ body: @escaping @Sendable () -> 
         done.signal()
     }
     return done.wait(timeout: .now() + .seconds(seconds)) == .success
-}
-
-#if canImport(Glibc)
-#elseif canImport(Darwin)
-#endif
-
-/// Repeats a system call for as long as it is interrupted. Stopping and resuming a process, as a debugger does, ends calls that
-/// wait with a time-out.
-public func uninterrupted(_ call: () -> Int) -> Int {
-    while true {
-        let result = call()
-        if result >= 0 || errno != EINTR { return result }
-    }
 }

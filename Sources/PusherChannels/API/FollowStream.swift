@@ -117,7 +117,8 @@ extension Pusher {
     ///
     /// **What is promised:** if the backend commits before it publishes, and the loader reads what is committed (from no cache
     /// and no replica that lags), then the copy equals the server's state once the held events are applied, until the next gap.
-    /// Held events may be older than the state: apply events so that twice does no harm, compare a version, or give `covers`.
+    /// Held events, and others that come soon after a state, may be older than it: apply events so that twice does no harm, or
+    /// compare a version. `covers` skips held ones.
     /// Nobody can see from here that a publish excluded this connection, or that one was lost on its way to the server; for
     /// these, and for a store that failed, there are `maximumAge` and ``FollowStream/reload()``.
     ///
@@ -134,7 +135,7 @@ extension Pusher {
     ///   - maximumAge: The time after which the state is loaded again though nothing is known to be missing; nil for never.
     ///   - covers: Returns whether a state holds the effect of an event that came while it was loaded; such an event is skipped.
     ///   - load: Loads the state from the application's own API. It is called as a task of its own, which is cancelled with the
-    ///     loop.
+    ///     loop and after `timeout`, and should end then: another load begins in its place.
     public func follow<State: Sendable>(
         _ channelName: String, auth: PusherAuth? = nil,
         buffering: StreamBuffering = StreamBuffering(overflow: .pauseThenDrop), timeout: Duration = .seconds(30),
@@ -142,6 +143,9 @@ extension Pusher {
         loading load: @escaping @Sendable () async throws -> State
     ) -> FollowStream<State> {
         let (core, channel) = (connection.core, Name(channelName))
+        // Which elements are dropped makes no difference, as the state is loaded again, and the newest cost less to drop.
+        var buffering = buffering
+        if buffering.overflow == .dropOldest { buffering.overflow = .dropNewest }
         return FollowStream(
             follower: Follower(
                 [channel], core.subscribe(channel, auth: auth, updates: buffering),

@@ -139,7 +139,7 @@ extension ConnectionMachine {
         case .closing(_, let then):
             closed(then, at: now)
         case .opening, .establishing, .connected:
-            if case .failed(let failure) = closure { session.noteLoss(failure, at: now) }
+            session.noteEnd(closure, at: now)
             let (reaction, reason) = reaction(to: closure)
             connectionEnded(reaction, because: reason, at: now)
         }

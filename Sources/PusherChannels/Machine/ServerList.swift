@@ -7,6 +7,7 @@ struct ServerList: Equatable, Sendable {
     private var secure: [Bool]
     private(set) var current = 0
     private var leftFirst: Instant?
+    private var hasTriedAnother = false
 
     init(_ secure: [Bool]) {
         self.secure = secure
@@ -15,7 +16,7 @@ struct ServerList: Equatable, Sendable {
     var isSecure: Bool { secure[current] }
 
     mutating func beginAnew() {
-        (current, leftFirst) = (0, nil)
+        (current, leftFirst, hasTriedAnother) = (0, nil, false)
     }
 
     /// Puts another server in the place of the first one.
@@ -30,8 +31,9 @@ struct ServerList: Equatable, Sendable {
         current = (current + 1) % secure.count
     }
 
-    /// Goes back to the first server if another one is to be reconnected to and enough time has passed.
+    /// Goes back to the first server if enough time has passed and another one was tried.
     mutating func willReconnect(at now: Instant) {
-        if let leftFirst, now - leftFirst >= Self.returnTime { beginAnew() }
+        if let leftFirst, hasTriedAnother, now - leftFirst >= Self.returnTime { beginAnew() }
+        hasTriedAnother = current != 0
     }
 }

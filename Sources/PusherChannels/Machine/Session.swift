@@ -72,9 +72,10 @@ struct Session: Equatable, Sendable {
         if servers.current != before { secure = servers.isSecure }
     }
 
-    /// Notes the silence after which an established connection was lost. A time of a few seconds says nothing.
-    mutating func noteLoss(_ failure: TransportError, at now: Instant) {
-        guard failure.kind == .connectionLost, let receivedUpTo else { return }
+    /// Notes the silence after which an established connection ended, if it was lost. A time of a few seconds says nothing.
+    mutating func noteEnd(_ closure: WebSocketClosure, at now: Instant) {
+        guard let receivedUpTo else { return }
+        guard case .failed(let failure) = closure, failure.kind == .connectionLost else { return silence = Silence() }
         let time = now - receivedUpTo
         let isRepeated = time >= .seconds(5) && silence.time - .seconds(1)...silence.time + .seconds(1) ~= time
         silence = Silence(time: time, losses: isRepeated ? silence.losses + 1 : 1)

@@ -17,6 +17,8 @@ final class PoolReading: StreamReading {
         var ready = Deque<Portion<PoolUpdate>>()
         var readers: [(number: Int, reader: Reader)] = []
         var readersMade = 0
+        /// Indicates whether no more sources are taken.
+        var isClosed = false
         /// Indicates whether nothing comes after `ready`.
         var isFinished = false
 
@@ -38,8 +40,9 @@ final class PoolReading: StreamReading {
     /// Adds another client's stream.
     func add(_ source: Source) {
         let isTaken = state.withLock { state in
-            if !state.isFinished { state.entries[ObjectIdentifier(source)] = Entry(source: source) }
-            return !state.isFinished
+            let isTaken = !state.isFinished && !state.isClosed
+            if isTaken { state.entries[ObjectIdentifier(source)] = Entry(source: source) }
+            return isTaken
         }
         if isTaken { ask(source) }
     }
@@ -99,6 +102,7 @@ final class PoolReading: StreamReading {
     let takesAhead = false
 
     func finish() {
+        state.withLock { $0.isClosed = true }
         for source in sources { source.finish() }
     }
 

@@ -8,6 +8,8 @@ struct PoolState {
         case unsubscribe(Name, Int)
         case move(PoolPlacement.Move)
         case follow(PoolReading)
+        /// Calls the closure once the steps before it are done.
+        case then(@Sendable () -> Void)
         case connectAll
         case connect(Int)
         case disconnectAll

@@ -33,7 +33,7 @@ public struct PoolFollowStream<State: Sendable>: AsyncSequence, Sendable {
 
     /// The current follower, and what makes another one, for a source that ended because its reader was too slow.
     let follower: Locked<Follower<PoolUpdate, State>>
-    let makeFollower: @Sendable () -> Follower<PoolUpdate, State>
+    let makeFollower: @Sendable (Follower<PoolUpdate, State>?) -> Follower<PoolUpdate, State>
 
     /// Loads the state of a channel again, as ``FollowStream/reload()`` does.
     ///
@@ -43,7 +43,7 @@ public struct PoolFollowStream<State: Sendable>: AsyncSequence, Sendable {
     }
 
     private func renewed() -> Follower<PoolUpdate, State> {
-        let renewed = makeFollower()
+        let renewed = makeFollower(follower.withLock(\.self))
         follower.set(\.self, to: renewed)
         return renewed
     }
@@ -70,19 +70,34 @@ extension PusherPool {
         covers: (@Sendable (State, PusherEvent) -> Bool)? = nil, loading load: @escaping @Sendable (String) async throws -> State
     ) -> PoolFollowStream<State> {
         let names = channelNames.filter(shard.has)
-        let channel = { @Sendable [weak self] (name: Name) in self?.channel(named: name.text) }
-        let makeFollower = { @Sendable [environment, loads] in
+        let channel = { @Sendable [weak self] (name: String) in self?.channel(named: name) }
+        let make = { @Sendable [weak self, environment, loads] (earlier: Follower<PoolUpdate, State>?) in
+            let reading = PoolReading()
             let follower = Follower<PoolUpdate, State>(
-                names.map { Name($0) }, self.updates.source,
+                names.map { Name($0) }, after: earlier, reading,
                 .init(
                     buffering: StreamBuffering(), timeout: timeout, maximumAge: maximumAge, covers: covers,
                     load: { try await load($0.text) }, split: { ($0.channel, $0.update) }),
-                loads, LoadTelemetry(environment: environment) { channel($0)?.client.core })
-            // No update will say that these are subscribed.
-            for name in names where channel(Name(name))?.subscribed == true { follower.reload(Name(name), .first) }
+                loads, LoadTelemetry(environment: environment) { channel($0.text)?.client.core })
+            let now = environment.date(environment.scheduler.now)
+            // Once the reading is attached: no update will say that these are subscribed, or what an earlier reading missed.
+            guard let self else {
+                follower.end(nil)
+                return follower
+            }
+            change {
+                $0.steps.append(.follow(reading))
+                $0.steps.append(
+                    .then { [weak follower] in
+                        for name in names where channel(name)?.subscribed == true {
+                            let reason = earlier == nil ? LoadReason.first : .gap(EventGap(since: now, reason: .overflow))
+                            follower?.reload(Name(name), reason)
+                        }
+                    })
+            }
             return follower
         }
-        let stream = PoolFollowStream(follower: Locked(makeFollower()), makeFollower: makeFollower)
+        let stream = PoolFollowStream(follower: Locked(make(nil)), makeFollower: make)
         subscribe(names)
         return stream
     }

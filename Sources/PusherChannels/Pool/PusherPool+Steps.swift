@@ -24,6 +24,7 @@ extension PusherPool {
         case .unsubscribe(let channel, let number): client(number)?.unsubscribe(channel.text)
         case .move(let move): self.move(move)
         case .follow(let reading): follow(reading)
+        case .then(let body): body()
         case .connectAll:
             cancelScheduled()
             connectGradually(from: 0)

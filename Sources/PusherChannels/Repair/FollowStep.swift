@@ -16,6 +16,8 @@ public enum LoadReason: Sendable {
     case first
     /// Events may be missing since the previous one.
     case gap(EventGap)
+    /// The channel was given up and subscribed to again.
+    case subscribedAgain
     /// More came while the previous one was loaded than may be held.
     case heldTooMuch
     /// The application called `reload()`.
@@ -30,9 +32,13 @@ extension LoadReason: CustomStringConvertible {
         switch self {
         case .first: "first"
         case .gap(let gap): "\(gap.reason)"
+        case .subscribedAgain: "subscribed again"
         case .heldTooMuch: "held too much"
         case .reload: "reload"
         case .maximumAge: "maximum age"
         }
     }
+
+    /// Indicates whether another reason says more.
+    var isVague: Bool { if case .subscribedAgain = self { true } else { false } }
 }

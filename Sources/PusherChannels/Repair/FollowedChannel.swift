@@ -62,12 +62,16 @@ struct FollowedChannel: Sendable {
     mutating func read(_ update: ChannelUpdate, isOld: Bool = false, at now: Instant) -> Reaction {
         switch update {
         case .subscribed:
-            guard case .subscribing = phase else { return .nothing }
-            return want(.first, at: now)
+            // After a loss, the gap that follows says more.
+            if case .subscribing = phase { return want(.first, at: now) }
+            return isLive || !isOld ? missed(.subscribedAgain, at: now) : .nothing
         case .event(let event):
             return read(event, isOld: isOld)
         case .eventsMayBeMissing(let gap):
-            return isLive || !isOld ? missed(.gap(gap), at: now) : .nothing
+            // A loop always begins with a state, whatever an earlier one left unread. Elements may have been dropped after the one
+            // that tells of the first.
+            if gap.reason == .betweenStreams { return .nothing }
+            return isLive || !isOld || gap.reason == .overflow ? missed(.gap(gap), at: now) : .nothing
         case .subscriptionFailed(let error):
             return .fail(error)
         case .memberAdded, .memberRemoved, .subscriptionCount:
@@ -95,11 +99,23 @@ struct FollowedChannel: Sendable {
         switch phase {
         case .live: return want(reason, at: now)
         case .loading:
-            nextReason = nextReason ?? reason
+            if nextReason == nil || nextReason?.isVague == true { nextReason = reason }
             _ = takeHeld()
             return .nothing
-        case .subscribing, .waiting: return .nothing
+        case .waiting(let known):
+            if known.isVague { phase = .waiting(reason) }
+            return .nothing
+        case .subscribing: return .nothing
         }
+    }
+
+    /// The channel for another loop, whose source begins later: its state is out of date.
+    var interrupted: FollowedChannel {
+        var channel = self
+        _ = channel.takeHeld()
+        if isBeingRepaired { channel.phase = .live }
+        channel.nextReason = nil
+        return channel
     }
 
     // MARK: Loads
@@ -129,7 +145,7 @@ struct FollowedChannel: Sendable {
         guard case .waiting(let reason) = phase, let lastEnd, !hasFailed else { return (delay, nil) }
         switch reason {
         case .first, .reload, .maximumAge: return (delay, nil)
-        case .gap, .heldTooMuch:
+        case .gap, .subscribedAgain, .heldTooMuch:
             return (
                 delay,
                 PusherError(

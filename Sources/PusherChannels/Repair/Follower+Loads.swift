@@ -35,7 +35,7 @@ extension Follower {
         if let why { shared.append(.step(.failed(why)), of: name) }
         let begin = { @Sendable [weak self, loads] in loads.add { [weak self] in self?.begin(machine.load, of: name) ?? false } }
         shared.work.append { [weak self] in
-            guard delay > .zero, let self else { return begin() }
+            guard delay > .zero, let self else { return begin() }  // not a mutant: a timer of no time does the same
             keep(after: delay, machine.load, of: name, begin)
         }
         ask(&shared)
@@ -58,8 +58,24 @@ extension Follower {
         if !isKept { cancel() }
     }
 
+    /// Begins the loads that waited for the reader, if it has read enough of the states that are there.
+    func beginPostponed(_ shared: inout Shared) {
+        guard shared.unreadStates < Self.unreadLimit else { return }
+        for (load, name) in shared.postponed {
+            shared.work.append { [weak self, loads] in loads.add { [weak self] in self?.begin(load, of: name) ?? false } }
+        }
+        shared.postponed = []
+    }
+
+    /// The number of states that may wait for the reader before another load begins.
+    private static var unreadLimit: Int { 16 }
+
     private func begin(_ load: Int, of name: Name) -> Bool {
         let hasBegun = change { shared, now in
+            guard shared.unreadStates < Self.unreadLimit else {
+                shared.postponed.append((load, name))
+                return false
+            }
             guard shared.channels[name]?.machine.begin(load) == true else { return false }
             shared.channels[name]?.loadingSince = now
             return true

@@ -40,13 +40,18 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
 
             /// The number of bytes that count for as long as it is held.
             var heldBytes: Int { if case .held(let event, _) = self { event.envelope.size } else { 0 } }
-            var liveBytes: Int { if case .step(.event(let event)) = self { event.envelope.size } else { 0 } }
+            var liveBytes: Int? { if case .step(.event(let event)) = self { event.envelope.size } else { nil } }
+            var isState: Bool { if case .step(.state) = self { true } else { false } }
         }
 
         var channels: [Name: Channel]
         private(set) var ready = Deque<(channel: Name, ready: Ready)>()
-        /// The bytes of live events among them.
-        private(set) var liveBytes = 0
+        /// The live events among them, and their bytes.
+        private(set) var live = (count: 0, bytes: 0)
+        /// The states among them.
+        private(set) var unreadStates = 0
+        /// The loads that wait until the reader has read a state.
+        var postponed: [(load: Int, channel: Name)] = []
         /// What came when no state was out of date, for the reader.
         var taken: Portion<Element>?
         var isAsked = false
@@ -55,6 +60,8 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
         var repairs = 0
         /// The channels to be loaded again, for a reason other than an update.
         var reloads: [Name] = []
+        /// What was known of each channel at the end, for a follower that goes on.
+        var interrupted: [Name: FollowedChannel] = [:]
         /// Set at the end, with the error that is its reason.
         var end: PusherError??
         var isRead = false
@@ -64,14 +71,19 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
 
         mutating func append(_ step: Ready, of channel: Name) {
             ready.append((channel, step))
-            liveBytes += step.liveBytes
+            count(step, 1)
             wakeUp()
         }
 
         mutating func takeReady() -> (channel: Name, ready: Ready)? {
             let first = ready.popFirst()
-            liveBytes -= first?.ready.liveBytes ?? 0
+            if let first { count(first.ready, -1) }
             return first
+        }
+
+        private mutating func count(_ step: Ready, _ difference: Int) {
+            if let bytes = step.liveBytes { live = (live.count + difference, live.bytes + difference * bytes) }
+            if step.isState { unreadStates += difference }
         }
 
         mutating func wakeUp() {
@@ -86,22 +98,29 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
     let shared: Locked<Shared>
     private let number: Int
 
+    /// - Parameter earlier: The follower that this one replaces.
     init(
-        _ channels: [Name], _ reading: any StreamReading<Element>, _ settings: Settings, _ loads: Loads,
-        _ telemetry: LoadTelemetry
+        _ channels: [Name], after earlier: Follower? = nil, _ reading: any StreamReading<Element>, _ settings: Settings,
+        _ loads: Loads, _ telemetry: LoadTelemetry
     ) {
         (self.reading, self.settings, self.loads, self.telemetry) = (reading, settings, loads, telemetry)
         number = reading.makeReaderNumber()
-        let channel = Channel(machine: FollowedChannel(settings.buffering))
+        let known = earlier?.shared.withLock(\.interrupted) ?? [:]
+        let new = FollowedChannel(settings.buffering)
         shared = Locked(
             Shared(
-                channels: Dictionary(channels.map { ($0, channel) }, uniquingKeysWith: { first, _ in first }),
+                channels: Dictionary(
+                    channels.map { ($0, Channel(machine: known[$0] ?? new)) }, uniquingKeysWith: { first, _ in first }),
                 random: SplitMix64(seed: telemetry.environment.randomSeed())))
     }
 
     deinit {
+        abandon()
+    }
+
+    /// Ends it when nobody reads what is ready.
+    func abandon() {
         end(nil)
-        reading.stopWaiting(number)
         while let (_, ready) = shared.withLock({ $0.takeReady() }) { loads.release(ready.heldBytes) }
     }
 
@@ -131,11 +150,10 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
 
     /// Indicates whether the reader may take events from the source as they are.
     var isLive: Bool {
-        shared.withLock { $0.repairs == 0 && $0.ready.isEmpty && $0.channels.values.allSatisfy(\.machine.isLive) }
+        shared.withLock {
+            $0.repairs == 0 && $0.ready.isEmpty && $0.reloads.isEmpty && $0.channels.values.allSatisfy(\.machine.isLive)
+        }
     }
-
-    /// Indicates whether a reader that has read what it took goes on with what waits by then.
-    var takesAhead: Bool { shared.withLock { $0.reloads.isEmpty && $0.repairs == 0 } }
 
     /// Returns the next step, or nil at the end.
     ///
@@ -145,10 +163,8 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
     ) async throws(PusherError) -> Step? {
         var element = first ?? cursor.next()
         while true {
-            while let taken = element {
-                if let step = change({ read(taken, isOld: true, &$0, at: $1) }) { return step }
-                element = cursor.next()
-            }
+            reading.finishIfShuttingDown()
+            if let taken = element, let step = read(taken, cursor) { return step }
             switch look() {
             case .ready(let channel, .step(let step)): return (channel, step)
             case .ready(let channel, .held(let event, let state)):
@@ -163,6 +179,19 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
         }
     }
 
+    /// Reads an update that the cursor took. If it may change more than this, all that was taken is read with it: what the cursor
+    /// has is older than any load, and comes before whatever the load gives.
+    private func read(_ element: Element, _ cursor: StreamCursor<Element>) -> Step? {
+        if case (_, .event) = settings.split(element) { return change { read(element, isOld: true, &$0, at: $1) } }
+        let rest = cursor.takeRest()
+        change { shared, now in
+            for element in [element] + rest {
+                if let (channel, step) = read(element, isOld: true, &shared, at: now) { shared.append(.step(step), of: channel) }
+            }
+        }
+        return nil
+    }
+
     private enum Look {
         case ready(Name, Shared.Ready)
         case portion(Portion<Element>)
@@ -172,10 +201,13 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
 
     private func look() -> Look {
         change { shared, now in
-            reloadWanted(&shared, at: now)
+            if Task.isCancelled { return .end(nil) }
+            // First what was taken, which is older than any load that begins now.
+            if shared.taken == nil { reloadWanted(&shared, at: now) }
             defer { ask(&shared) }
             if let (channel, ready) = shared.takeReady() {
                 loads.release(ready.heldBytes)
+                beginPostponed(&shared)
                 return .ready(channel, ready)
             }
             if let taken = shared.taken.take() { return .portion(taken) }
@@ -183,7 +215,7 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
                 shared.end = .some(nil)
                 return .end(end)
             }
-            return Task.isCancelled ? .end(nil) : .nothing
+            return .nothing
         }
     }
 
@@ -209,7 +241,7 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
     /// Asks the source for updates: for the reader that waits, or for as long as a state is out of date.
     func ask(_ shared: inout Shared) {
         let buffering = settings.buffering
-        let hasRoom = shared.ready.count < buffering.limit && shared.liveBytes < buffering.byteLimit && shared.taken == nil
+        let hasRoom = shared.live.count < buffering.limit && shared.live.bytes < buffering.byteLimit && shared.taken == nil
         guard !shared.isAsked, shared.end == nil, shared.repairs > 0 ? hasRoom : shared.reader != nil else { return }
         shared.isAsked = true
         shared.work.append { [reading, number] in reading.ask(number) { [weak self] in self?.arrived($0) } }
@@ -258,16 +290,19 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
         return nil
     }
 
-    /// Ends it: cancels what is under way, and lets the reader know once it has read what is ready.
+    /// Ends it: cancels what is under way, and lets the reader know once it has read what is ready. Nobody reads the source any
+    /// more, which must not make the server wait.
     func end(_ failure: PusherError?) {
         change { shared, _ in
             shared.isAsked = false
+            shared.work.append { [reading] in reading.finish() }
             if shared.end == nil { shared.end = .some(failure) }
             for (name, channel) in shared.channels {
                 loads.release(channel.machine.heldBytes)
                 stop(name, &shared)
                 if let age = channel.age { shared.work.append { age.cancel() } }
             }
+            if shared.interrupted.isEmpty { shared.interrupted = shared.channels.mapValues(\.machine.interrupted) }
             (shared.channels, shared.repairs) = ([:], 0)
             shared.wakeUp()
         }
@@ -284,11 +319,11 @@ final class FollowPosition<Element: Sendable, State: Sendable> {
     init(_ follower: Follower<Element, State>) {
         self.follower = follower
         isOnlyReader = follower.beginReading()
-        cursor = StreamCursor(follower.reading) { [unowned follower] in follower.takesAhead }
+        cursor = StreamCursor(follower.reading)
     }
 
     deinit {
-        if isOnlyReader { follower.end(nil) }
+        if isOnlyReader { follower.abandon() }
     }
 
     /// Indicates whether the reader may take events from the cursor as they are.

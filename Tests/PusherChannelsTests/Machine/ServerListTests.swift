@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PusherChannels
@@ -50,6 +51,17 @@ import Testing
         #expect(fail(&transcript) == "0 true")
     }
 
+    @Test func `the ten minutes begin with the first server's failure`() {
+        var servers = ServerList([true, false])
+        servers.attemptFailed(at: .origin)
+        servers.willReconnect(at: .origin + .seconds(900))
+        #expect(servers.current == 1, "it was not tried yet")
+        servers.willReconnect(at: .origin + .seconds(599))
+        #expect(servers.current == 1)
+        servers.willReconnect(at: .origin + .seconds(600))
+        #expect(servers.current == 0)
+    }
+
     @Test func `a request to connect begins with the first server`() {
         var transcript = transcript()
         _ = fail(&transcript)
@@ -81,6 +93,23 @@ import Testing
         var idle = Transcript()
         #expect(idle.play(.moved(secure: false)).isEmpty)
         #expect(idle.play(.connect).contains(.command(.openSocket(idle.attempt, secure: false))))
+    }
+
+    @Test func `a client's requests are for the server that it was moved to, and for those to fall back on`() {
+        let rig = ClientRig(server: .manual) {
+            $0.fallbackHosts = [PusherServer(.host("b.example"), port: 6001, useTLS: false), PusherServer(.cluster("us2"))]
+        }
+        rig.pusher.connect()
+        for _ in 0..<2 {
+            rig.socket.refuse(.connectionRefused)
+            rig.scheduler.advance(by: .seconds(5))
+        }
+        let addresses = { rig.socket.requests.map { "\($0.host):\($0.port) \($0.secure)" } }
+        #expect(addresses() == ["ws.pusherapp.com:443 true", "b.example:6001 false", "ws-us2.pusher.com:443 true"])
+        rig.pusher.move(to: .host("c.example"), port: 6002, useTLS: false)
+        #expect(addresses().last == "c.example:6002 false")
+        rig.socket.refuse(.connectionRefused)
+        #expect(rig.recorder.log.contains { $0.hasPrefix("reconnecting") && $0.contains("host=") })
     }
 
     // MARK: Silence that something in between doesn't like

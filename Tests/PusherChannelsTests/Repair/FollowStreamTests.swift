@@ -144,6 +144,42 @@ import Testing
         }
     }
 
+    @Test(arguments: ["cancelled", "failed", "missed", "loaded", "given up"])
+    func `what is held is let go, whatever comes of the load`(end: String) async throws {
+        try await FollowRig.run { rig in
+            rig.backend.loadTime = .seconds(10)
+            if end == "failed" { rig.backend.failures = 1 }
+            let following = rig.follow("private-orders")
+            await rig.executor.advance(by: .seconds(3))
+            for _ in 0..<50 { rig.backend.change("private-orders") }
+            await rig.executor.settle()
+            #expect(!rig.pusher.loads.hold(16 << 20))
+            switch end {
+            case "cancelled": following.task.cancel()
+            case "missed": rig.server.shutdown()
+            case "given up": rig.pusher.unsubscribe("private-orders")
+            default: break
+            }
+            await rig.executor.advance(by: end == "loaded" ? .seconds(10) : .milliseconds(2500))
+            await rig.executor.settle()
+            #expect(rig.pusher.loads.hold(16 << 20))
+            following.task.cancel()
+        }
+    }
+
+    @Test func `a loop that was left doesn't make the server wait`() async throws {
+        try await FollowRig.run { rig in
+            let backend = rig.backend
+            let orders = rig.pusher.follow("private-orders", buffering: StreamBuffering(limit: 10)) {
+                try await backend.load("private-orders")
+            }
+            for try await _ in orders { break }
+            for _ in 0..<100 { backend.change("private-orders") }
+            #expect(!rig.pusher.connection.core.read { $0.readingDeadline != nil })
+            orders.reload()
+        }
+    }
+
     @Test func `a loop that is too slow for a flood gets the state again`() async throws {
         try await FollowRig.run { rig in
             let following = rig.follow("private-orders", buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))

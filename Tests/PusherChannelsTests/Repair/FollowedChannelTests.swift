@@ -132,6 +132,49 @@ import Testing
         #expect(!channel.holdsTooMuch)
         _ = channel.read(event("3"), at: .origin)
         #expect(channel.holdsTooMuch)
+        let size = channel.heldBytes
+        var full = FollowedChannel(StreamBuffering(byteLimit: size))
+        _ = full.read(.subscribed, at: .origin)
+        _ = full.begin(1)
+        for data in ["1", "2", "3"] { _ = full.read(event(data), at: .origin) }
+        #expect(full.heldBytes == size && !full.holdsTooMuch)
+        _ = full.read(event("4"), at: .origin)
+        #expect(full.holdsTooMuch)
+    }
+
+    @Test func `a channel that is subscribed to again without a gap is loaded again, and a gap says more`() {
+        var channel = live()
+        #expect(channel.read(.subscribed, at: .origin).word == "load")
+        #expect(channel.read(gap, at: .origin).word == "nothing")
+        _ = channel.begin(2)
+        #expect(channel.loaded(2, at: .origin).map { "\($0.reason)" } == "reconnected")
+        #expect(channel.read(.subscribed, at: .origin).word == "load")
+        _ = channel.begin(3)
+        #expect(channel.loaded(3, at: .origin).map { "\($0.reason)" } == "subscribed again")
+    }
+
+    @Test func `an old gap that tells of dropped elements counts, and one of an earlier stream doesn't`() {
+        var channel = live()
+        _ = channel.read(gap, isOld: true, at: .origin)
+        _ = channel.begin(2)
+        _ = channel.read(.eventsMayBeMissing(EventGap(since: .distantPast, reason: .overflow)), isOld: true, at: .origin)
+        _ = channel.loaded(2, at: .origin)
+        #expect(channel.load == 3 && !channel.isLive)
+        channel = live()
+        #expect(
+            channel.read(.eventsMayBeMissing(EventGap(since: .distantPast, reason: .betweenStreams)), at: .origin).word
+                == "nothing")
+    }
+
+    @Test mutating func `a channel whose loop goes on elsewhere keeps its pauses`() {
+        var channel = live()
+        _ = channel.read(gap, at: .origin)
+        _ = channel.begin(2)
+        _ = channel.read(event("1"), at: .origin)
+        channel = channel.interrupted
+        #expect(channel.isLive && channel.heldBytes == 0)
+        #expect(channel.reload(.gap(EventGap(since: .distantPast, reason: .overflow)), at: .origin).word == "load")
+        #expect(channel.delay(of: "orders", at: .origin, using: &random).1?.kind == .loadPostponed)
     }
 
     @Test func `a refusal is told in every phase`() {

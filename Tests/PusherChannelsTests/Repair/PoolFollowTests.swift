@@ -85,6 +85,38 @@ import Testing
         }
     }
 
+    @Test func `a channel that is given up and requested again has its state again`() async throws {
+        try await rig(channels: 1, connections: 1) { rig in
+            await rig.executor.advance(by: .seconds(61))
+            rig.pool.unsubscribe("a0")
+            await rig.executor.settle()
+            rig.backend.change("a0")
+            rig.pool.subscribe("a0")
+            await rig.executor.advance(by: .seconds(2))
+            #expect(rig.words == ["a0 state 0 first", "a0 state 1 subscribed again"])
+        }
+    }
+
+    @Test func `states that nobody reads hold up loads, and no connection`() async throws {
+        try await rig(channels: 100, connections: 1) { rig in
+            await rig.executor.advance(by: .seconds(61))
+            rig.pause(true)
+            let before = rig.backend.loads.values.reduce(0, +)
+            for round in 0..<5 {
+                if round > 0 { rig.server.shutdown() }
+                await rig.executor.advance(by: .seconds(70))
+                for channel in 0..<100 { rig.backend.change("a\(channel)") }
+            }
+            #expect(rig.backend.loads.values.reduce(0, +) - before <= 16 + 8)
+            rig.pause(false)
+            await rig.executor.advance(by: .seconds(300))
+            for channel in 0..<100 {
+                let last = rig.words.last { $0.hasPrefix("a\(channel) ") }
+                #expect(last?.hasPrefix("a\(channel) state 5") == true || last == "a\(channel) event 5", "\(channel)")
+            }
+        }
+    }
+
     // MARK: A pool that is followed
 
     private struct Rig: Sendable {

@@ -75,12 +75,10 @@ final class StreamCursor<Element: Sendable> {
     /// The number of elements that waited when the reading task was cancelled and are still to be taken; nil if it wasn't
     /// cancelled.
     private var lastOnes: Int?
-    private let takesAhead: (() -> Bool)?
+    private var takesAhead = true
 
-    /// - Parameter takesAhead: Indicates whether the reader may go on with what waits by then, if that isn't always so.
-    init(_ reading: any StreamReading<Element>, takesAhead: (() -> Bool)? = nil) {
+    init(_ reading: any StreamReading<Element>) {
         self.reading = reading
-        self.takesAhead = takesAhead
         reading.noteIterators(1)
     }
 
@@ -134,7 +132,7 @@ final class StreamCursor<Element: Sendable> {
         guard let source else { return }
         reading.finishIfShuttingDown()
         let (read, rest) = (elements[..<position], elements[position...])
-        let takesAhead = rest.isEmpty && reading.takesAhead && !Task.isCancelled && takesAhead?() != false
+        let takesAhead = rest.isEmpty && reading.takesAhead && takesAhead && !Task.isCancelled
         let (bytes, stride) = (bytes, stride)
         let next = source.change { queue in
             let readBytes = rest.isEmpty ? bytes : queue.bytes(of: read)
@@ -149,6 +147,16 @@ final class StreamCursor<Element: Sendable> {
             self.source = nil
             reading.isDone(with: source)
         }
+    }
+
+    /// Takes the rest of the elements at once, and no others.
+    func takeRest() -> ArraySlice<Element> {
+        let rest = elements[position...]
+        position = elements.endIndex
+        takesAhead = false
+        report()
+        takesAhead = true
+        return rest
     }
 
     /// Holds elements that were taken for the reader, once it has read those before.
