@@ -270,9 +270,10 @@ struct SubscriptionMachine: Equatable, Sendable {
         return roster?.add(member) == true ? .memberAdded(channel: channel, member) : nil
     }
 
-    /// Removes a member; returns the news of it, if there is any.
+    /// Removes a member; returns the delivery of it, if there is any. This client's user stays for as long as it is subscribed:
+    /// some servers tell of each connection of a user that ends, such as the one that was lost before this one.
     mutating func memberRemoved(_ userID: Name) -> Delivery? {
-        guard isSubscribed else { return nil }
+        guard isSubscribed, userID != myUserID else { return nil }
         return roster?.remove(userID: userID).map { .memberRemoved(channel: channel, $0) }
     }
 
