@@ -241,7 +241,7 @@ import Testing
 
     /// `ci/tools/simulate` runs more.
     private static let seeds =
-        1...max((ProcessInfo.processInfo.environment["SIMULATE_SEEDS"].flatMap { UInt64($0) } ?? 0) / 500, 2)
+        1...max((ProcessInfo.processInfo.environment["SIMULATE_SEEDS"].flatMap { UInt64($0) } ?? 0) / 2000, 2)
 
     @Test(arguments: seeds) func `every copy equals the truth after a storm`(seed: UInt64) async throws {
         try await FollowRig.storm(seed: seed, channels: 50, restarts: 20)
