@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import TestSupport
 import Testing
@@ -155,6 +156,9 @@ final class Following: Sendable {
 /// A client of a server in memory and of a backend, on one executor in virtual time.
 struct FollowRig: Sendable {
     struct Unexpected: Error {}
+
+    /// Indicates whether this is the simulation, which has more time.
+    static let isSimulation = ProcessInfo.processInfo.environment["SIMULATE_SEEDS"] != nil
 
     let executor: TestExecutor
     let server: InMemoryServer
