@@ -138,17 +138,17 @@ import Testing
     }
 
     // Proves P7.7.
+    @Test func leaveOfAStrangerIsIgnored() {
+        var transcript = subscribed(["ann"])
+        #expect(transcript.receive(removed("zoe")).isEmpty)
+    }
+
     /// Some servers tell of each connection that ends, such as the one that this client lost before.
     @Test func `this client's user doesn't leave while it is subscribed`() {
         var transcript = subscribed(["ann", "bob"], as: "ann")
         #expect(transcript.receive(removed("ann")).deliveries.isEmpty)
         #expect(members(transcript) == ["ann", "bob"])
         #expect(transcript.receive(removed("bob")).deliveries.count == 1)
-    }
-
-    @Test func leaveOfAStrangerIsIgnored() {
-        var transcript = subscribed(["ann"])
-        #expect(transcript.receive(removed("zoe")).isEmpty)
     }
 
     // Proves P7.4, P7.5.
