@@ -160,8 +160,11 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
         var work = first
         while true {
             tell(work.spans)
-            if !work.commands.isEmpty { run(work) }
-            if !work.commands.isEmpty, !work.deliveries.isEmpty, let timer = state.withLock({ timerChange(&$0) }) { set(timer) }
+            if !work.commands.isEmpty {
+                run(work)
+                // Before anybody hears of what happened. With nobody to hear, the look for more work does it.
+                if !work.deliveries.isEmpty, let timer = state.withLock({ timerChange(&$0) }) { set(timer) }
+            }
             for deliveries in work.deliveries { deliver(deliveries) }
             let (next, timer, waits) = state.withLock { state -> (Work?, DeadlineTimer.Change?, [@Sendable () -> Void]) in
                 let (next, timer) = nextWork(&state)

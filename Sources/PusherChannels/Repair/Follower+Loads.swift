@@ -33,12 +33,17 @@ extension Follower {
         if let age = shared.channels[name]?.age.take() { shared.work.append { age.cancel() } }
         let (delay, why) = machine.delay(of: name, at: now, using: &shared.random)
         if let why { shared.append(.step(.failed(why)), of: name) }
-        let begin = { @Sendable [weak self, loads] in loads.add { [weak self] in self?.begin(machine.load, of: name) ?? false } }
         shared.work.append { [weak self] in
-            guard delay > .zero, let self else { return begin() }  // not a mutant: a timer of no time does the same
-            keep(after: delay, machine.load, of: name, begin)
+            let begin = { @Sendable [weak self] () -> Void in self?.enqueue(machine.load, of: name) }
+            // not a mutant: a timer of no time does the same
+            if delay > .zero { self?.keep(after: delay, machine.load, of: name, begin) } else { begin() }
         }
         ask(&shared)
+    }
+
+    /// Begins a load when it is its turn.
+    private func enqueue(_ load: Int, of name: Name) {
+        loads.add { [weak self] in self?.begin(load, of: name) ?? false }
     }
 
     /// Does something after a time, unless the load is over by then.
@@ -61,9 +66,7 @@ extension Follower {
     /// Begins the loads that waited for the reader, if it has read enough of the states that are there.
     func beginPostponed(_ shared: inout Shared) {
         guard shared.unreadStates < Self.unreadLimit else { return }
-        for (load, name) in shared.postponed {
-            shared.work.append { [weak self, loads] in loads.add { [weak self] in self?.begin(load, of: name) ?? false } }
-        }
+        for (load, name) in shared.postponed { shared.work.append { [weak self] in self?.enqueue(load, of: name) } }
         shared.postponed = []
     }
 

@@ -142,4 +142,18 @@ import Testing
         }
         #expect(told.contains { $0.contains("three times running: is it the idle time-out of a proxy?") } == isTold)
     }
+
+    @Test func `a close in between means that they weren't lost running`() {
+        var transcript = Transcript()
+        transcript.play(.connect)
+        var told: [String] = []
+        for round in 0..<6 {
+            transcript.establish()
+            transcript.pass(.seconds(61))
+            let end = round % 2 == 0 ? lost : .closed(code: 1001, reason: "")
+            told += transcript.play(.socketClosed(end, transcript.attempt)).errors.map(\.message)
+            transcript.passToDeadline()
+        }
+        #expect(!told.isEmpty && !told.contains { $0.contains("three times running") })
+    }
 }

@@ -99,6 +99,26 @@ import Testing
         }
     }
 
+    @Test func `what was taken before a load is given before its state, however slow the loop is`() async throws {
+        try await rig(channels: 2, connections: 1) { rig in
+            await rig.executor.advance(by: .seconds(61))
+            rig.pause(true)
+            // The loop has the first one, and the second one is on its way to it. What comes then is taken together.
+            for _ in 0..<2 {
+                rig.backend.change("a1")
+                await rig.executor.settle()
+            }
+            rig.pool.unsubscribe("a0")
+            rig.pool.subscribe("a0")
+            await rig.executor.settle()
+            for channel in ["a1", "a1", "a0"] { rig.backend.change(channel) }
+            rig.state.withLock { $0.isSlow = true }
+            rig.pause(false)
+            await rig.executor.advance(by: .seconds(20))
+            #expect(rig.words.suffix(3) == ["a1 event 3", "a1 event 4", "a0 state 1 subscribed again"])
+        }
+    }
+
     @Test func `states that nobody reads hold up loads, and no connection`() async throws {
         try await rig(channels: 100, connections: 1) { rig in
             await rig.executor.advance(by: .seconds(61))
@@ -127,7 +147,7 @@ import Testing
         let backend: FollowBackend
         let pool: PusherPool
         let stream: PoolFollowStream<Int>
-        let state: Locked<(words: [String], isPaused: Bool)>
+        let state: Locked<(words: [String], isPaused: Bool, isSlow: Bool)>
 
         var words: [String] { state.withLock(\.words) }
 
@@ -148,10 +168,11 @@ import Testing
                     scheduler: executor.scheduler, makeWebSocket: { server.makeWebSocket() }, randomSeed: { 1 },
                     spawn: executor.spawn))
             let stream = pool.follow((0..<channels).map { "a\($0)" }) { try await backend.load($0) }
-            let state = Locked((words: [String](), isPaused: false))
+            let state = Locked((words: [String](), isPaused: false, isSlow: false))
             let task: Task<Void, any Error> = executor.spawn {
                 for try await step in stream {
                     state.withLock { $0.words.append("\(step.channelName) \(Following.word(step.step))") }
+                    if state.withLock(\.isSlow) { try await executor.clock.sleep(for: .seconds(1)) }
                     while state.withLock(\.isPaused) { try await executor.clock.sleep(for: .seconds(1)) }
                 }
             }
