@@ -61,4 +61,8 @@ final class ClientNotifications: PusherDelegate, Sendable {
     func receivedError(error: PusherError) {
         add(.error(error))
     }
+
+    func clientReported(error: PusherError) {
+        add(.error(error))
+    }
 }

@@ -31,8 +31,10 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         case failedToSignIn(PusherError)
         /// An event of an encrypted channel could not be decrypted.
         case failedToDecrypt(String, channel: String, data: String?)
-        /// An error occurred that isn't about a single channel.
+        /// The server sent a `pusher:error`.
         case error(PusherError)
+        /// The client met another error that isn't about a single channel, such as a failed attempt to connect.
+        case reported(PusherError)
         /// An event arrived. Only a recorder made with ``RecordingDelegate/init(of:file:line:)`` or bound by hand receives
         /// events. Two events are equal if their data is the same JSON; the order of keys and whitespace don't count.
         case event(String, channel: String? = nil, data: String? = nil, userID: String? = nil)
@@ -40,7 +42,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
         /// The notification's error, if it has one.
         public var failure: PusherError? {
             switch self {
-            case .error(let error): error
+            case .error(let error), .reported(let error): error
             case .failedToSignIn(let error): error
             case .failedToSubscribe(_, let error, _, _): error
             case .state, .subscribed, .gap, .signedIn, .failedToDecrypt, .event: nil
@@ -64,7 +66,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
                 .failedToDecrypt(let first, let channel, let data), .failedToDecrypt(let second, let otherChannel, let otherData)
             ):
                 (first, channel, data) == (second, otherChannel, otherData)
-            case (.error(let first), .error(let second)): first == second
+            case (.error(let first), .error(let second)), (.reported(let first), .reported(let second)): first == second
             case (
                 .event(let first, let channel, let data, let user),
                 .event(let second, let otherChannel, let otherData, let otherUser)
@@ -237,6 +239,11 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     /// Records the error.
     public func receivedError(error: PusherError) {
         record(.error(error))
+    }
+
+    /// Records the error.
+    public func clientReported(error: PusherError) {
+        record(.reported(error))
     }
 
     private func record(_ notification: Notification) {

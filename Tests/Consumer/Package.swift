@@ -15,6 +15,7 @@ let package = Package(
     targets: [
         .target(name: "TestSupport"),
         .testTarget(name: "MisuseTests", dependencies: ["TestSupport", testSupport]),
+        .testTarget(name: "WrapperTests", dependencies: [testSupport], swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(name: "AppTests", dependencies: [testSupport, .product(name: "Logging", package: "swift-log")]),
     ],
     swiftLanguageModes: [.v6]

@@ -58,6 +58,28 @@ extension PusherPresenceChannelMember: CustomStringConvertible {
     public var description: String { "\(userId)\(info.map { " \($0.text)" } ?? "")".inLogLine(upTo: 1000) }
 }
 
+// PusherSwift's classes have both descriptions.
+
+extension PusherError: CustomDebugStringConvertible {
+    /// The ``description``.
+    public var debugDescription: String { description }
+}
+
+extension PusherEvent: CustomDebugStringConvertible {
+    /// The ``description``.
+    public var debugDescription: String { description }
+}
+
+extension PusherPresenceChannelMember: CustomDebugStringConvertible {
+    /// The ``description``.
+    public var debugDescription: String { description }
+}
+
+extension PusherAuth: CustomDebugStringConvertible {
+    /// The ``description``, which shows no part of the authorization.
+    public var debugDescription: String { description }
+}
+
 extension EventGap: CustomStringConvertible {
     /// The reason and the time: `reconnected, since 2026-01-05 10:00:00 +0000`.
     public var description: String { "\(reason), since \(since)" }

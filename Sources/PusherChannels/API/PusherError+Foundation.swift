@@ -9,8 +9,11 @@ extension PusherError: LocalizedError, CustomNSError {
 
     /// The description, and this error itself, because a cast from `NSError` doesn't return it on Linux.
     public var errorUserInfo: [String: Any] {
-        [NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: self]
+        [NSLocalizedDescriptionKey: description, Self.key: self]
     }
+
+    /// The key of the SDK's error among the information of an `NSError`.
+    fileprivate static let key = "PusherChannels.PusherError"
 
     /// The error's description, which `NSError.localizedDescription` shows.
     public var errorDescription: String? { description }
@@ -18,7 +21,19 @@ extension PusherError: LocalizedError, CustomNSError {
     /// Creates the SDK's error from an `NSError` that was passed to
     /// ``PusherDelegate/failedToSubscribeToChannel(name:response:data:error:)``; nil for any other error.
     public init?(_ error: NSError) {
-        guard let error = error.userInfo[NSUnderlyingErrorKey] as? PusherError else { return nil }
+        guard let error = error.userInfo[Self.key] as? PusherError else { return nil }
         self = error
+    }
+}
+
+extension SubscriptionFailure {
+    /// The error for a delegate's method that gets Foundation's errors: if the network failed, one that looks like that of a
+    /// `URLSession`.
+    var foundationError: NSError {
+        let timeout = error.kind == .timedOut ? AuthorizationFailure.NetworkFailure(code: NSURLErrorTimedOut, cause: nil) : nil
+        guard let network = authorization?.network ?? timeout else { return error as NSError }
+        var info = error.errorUserInfo
+        info[NSUnderlyingErrorKey] = network.cause ?? error
+        return NSError(domain: NSURLErrorDomain, code: network.code, userInfo: info)
     }
 }

@@ -49,16 +49,35 @@ extension PusherClientOptions {
 extension PusherConnection {
     /// The number of consecutive attempts that led to no stable connection.
     @available(*, deprecated, message: "Use timeToNextAttempt, or the changes of the state")
-    public var reconnectAttempts: Int { core.read(\.session.backoff.failures) }
+    public var reconnectAttempts: Int {
+        get { core.read(\.session.backoff.failures) }
+        set { core.handle(.reconnectAttempts(newValue)) }
+    }
 
-    /// The number of seconds of silence after which the client pings the server, according to the options; a server may ask for
+    /// The number of seconds of silence after which the client pings the server, from the next connection on; a server may ask for
     /// less.
     @available(*, deprecated, message: "Use PusherClientOptions.activityTimeout")
-    public var activityTimeoutInterval: TimeInterval { options.machineConfiguration.activityTimeout / .seconds(1) }
+    public var activityTimeoutInterval: TimeInterval {
+        get { core.read(\.configuration.activityTimeout) / .seconds(1) }
+        set { setHeartbeat(activityTimeout: newValue, pongTimeout: pongTimeout) }
+    }
 
-    /// The number of seconds to wait for a pong.
+    /// The number of seconds to wait for a pong, from the next connection on.
     @available(*, deprecated, message: "Use PusherClientOptions.timeouts.pong")
-    public var pongResponseTimeoutInterval: TimeInterval { options.machineConfiguration.timeouts.pong / .seconds(1) }
+    public var pongResponseTimeoutInterval: TimeInterval {
+        get { pongTimeout }
+        set { setHeartbeat(activityTimeout: core.read(\.configuration.activityTimeout) / .seconds(1), pongTimeout: newValue) }
+    }
+
+    private var pongTimeout: TimeInterval { core.read(\.configuration.timeouts.pong) / .seconds(1) }
+
+    private func setHeartbeat(activityTimeout: TimeInterval, pongTimeout: TimeInterval) {
+        var options = options
+        options.activityTimeout = activityTimeout
+        options.timeouts.pong = Duration(unlimited: pongTimeout)
+        let configuration = options.machineConfiguration
+        core.handle(.heartbeat(activityTimeout: configuration.activityTimeout, pongTimeout: configuration.timeouts.pong))
+    }
 }
 
 extension PusherChannelType {

@@ -50,7 +50,8 @@ enum AuthCall {
         let told = error as? PusherError
         return AuthorizationFailure(
             message: "\(problem): \(told?.message ?? text(of: error))", status: told?.code,
-            isRetryable: AuthRetry.mayHelp(after: error), retryAfter: told?.retryAfter)
+            network: AuthorizationFailure.NetworkFailure(error), isRetryable: AuthRetry.mayHelp(after: error),
+            retryAfter: told?.retryAfter)
     }
 }
 

@@ -17,8 +17,8 @@ enum AuthResponse {
             return .failure(
                 AuthorizationFailure(
                     message: "the authorization endpoint could not be asked: \(text(of: error))",
-                    isRetryable: AuthRetry.mayHelp(after: error))
-            )
+                    network: AuthorizationFailure.NetworkFailure(error),
+                    isRetryable: AuthRetry.mayHelp(after: error)))
         }
         guard let response = response as? HTTPURLResponse else {
             return .failure(AuthorizationFailure(message: "the authorization endpoint gave no HTTP response", isRetryable: true))
@@ -76,5 +76,15 @@ enum AuthResponse {
     static func string(_ name: String, in json: JSONValue) throws(Unusable) -> String {
         guard let string = json[name]?.stringValue else { throw Unusable(problem: "its body has no string \"\(name)\"") }
         return string
+    }
+}
+
+extension AuthorizationFailure.NetworkFailure {
+    /// Returns the failure that a session's error stands for; nil for any other error.
+    init?(_ error: any Error) {
+        // Not cast to a `URLError`, because on Linux no `NSError` can be.
+        let error = error as NSError
+        guard error.domain == NSURLErrorDomain else { return nil }
+        self.init(code: error.code, cause: error.userInfo[NSUnderlyingErrorKey] as? TransportError)
     }
 }

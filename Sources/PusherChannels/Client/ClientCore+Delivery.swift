@@ -89,8 +89,10 @@ extension ClientCore {
             }
         case .decryptionFailed(let channel, let event, let data, _):
             delegate?.failedToDecryptEvent(eventName: event.text, channelName: channel.text, data: data)
-        case .error(let error):
+        case .serverError(let error):
             delegate?.receivedError(error: error)
+        case .report(let error):
+            delegate?.clientReported(error: error)
         }
     }
 
@@ -110,6 +112,6 @@ extension ClientCore {
         }
         delegate.failedToSubscribeToChannel(name: channel.text, error: failure.error)
         delegate.failedToSubscribeToChannel(
-            name: channel.text, response: response, data: failure.authorization?.body, error: failure.error as NSError)
+            name: channel.text, response: response, data: failure.authorization?.body, error: failure.foundationError)
     }
 }

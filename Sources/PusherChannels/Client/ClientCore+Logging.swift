@@ -66,7 +66,7 @@ extension LogLine {
 
     /// Returns the line as a developer's delegate gets it: the message, followed by the fields.
     fileprivate func text(_ context: LogContext?) -> String {
-        ([message.rawValue] + fields(context).map { $0.key.rawValue + "=" + $0.value }).joined(separator: " ")
+        ([message.rawValue] + fields(context).map { $0.key.rawValue + "=" + $0.quoted }).joined(separator: " ")
     }
 }
 
@@ -95,11 +95,13 @@ extension Delivery {
         case .stateChanged(_, let state, let reason): .state(state, because: reason)
         case .gap(let channel, _): .gap(channel)
         case .subscribed(let channel): .subscribed(channel)
-        case .subscriptionFailed(let channel, let failure): .subscriptionFailed(channel, failure.error)
+        case .subscriptionFailed(let channel, let failure):
+            .subscriptionFailed(channel, failure.error, isRepeated: failure.isRepeated)
         case .signedIn: .signedIn
-        case .signInFailed(let error): .signInFailed(error)
-        case .error(let error): .error(error)
-        case .event, .userEvent, .memberAdded, .memberRemoved, .subscriptionCount, .watchlist, .decryptionFailed: nil
+        // The machine decides what the log has of errors: one line for a failed attempt.
+        case .event, .userEvent, .memberAdded, .memberRemoved, .subscriptionCount, .watchlist, .decryptionFailed, .signInFailed,
+            .serverError, .report:
+            nil
         }
     }
 }

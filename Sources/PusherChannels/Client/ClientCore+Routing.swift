@@ -65,6 +65,7 @@ extension ClientCore {
         _ delivery: Delivery, at now: Instant, _ state: inout State, _ streams: inout Streams
     ) {
         if let line = delivery.logLine { log(line, at: now, &state) }
+        if case .subscriptionFailed(_, let failure) = delivery, failure.isRepeated { return }
         endWhatWaits(for: delivery, &state, &streams)
         // No server can be made to wait for readers that don't read the state changes of failing attempts.
         if case .stateChanged(_, let new, _) = delivery, new != .connected {

@@ -40,8 +40,11 @@ public protocol MainActorPusherDelegate: AnyObject {
     /// An event of an encrypted channel could not be decrypted.
     func failedToDecryptEvent(eventName: String, channelName: String, data: String?)
 
-    /// An error occurred that isn't about a single channel.
+    /// The server sent a `pusher:error`.
     func receivedError(error: PusherError)
+
+    /// The client met an error that isn't about a single channel (``PusherDelegate/clientReported(error:)``).
+    func clientReported(error: PusherError)
 }
 
 extension MainActorPusherDelegate {
@@ -74,4 +77,7 @@ extension MainActorPusherDelegate {
 
     /// Ignores the error.
     public func receivedError(error: PusherError) {}
+
+    /// Ignores the error.
+    public func clientReported(error: PusherError) {}
 }

@@ -24,30 +24,35 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     /// name is `#server-to-user-` followed by the user's id.
     func eventsMayBeMissing(channelName: String, since: Date)
 
-    /// A channel could not be subscribed to.
+    /// A channel could not be subscribed to. A failure that is retried is reported once, and again when its reason changes.
     func failedToSubscribeToChannel(name: String, error: PusherError)
 
     /// A channel could not be subscribed to: for programs that read the endpoint's response. Called after
     /// ``failedToSubscribeToChannel(name:error:)``.
     ///
     /// If an authorization endpoint responded, `response` has its status and `data` its body, unless that may contain part of a
-    /// secret. `PusherError(error)` is the error with its kind.
+    /// secret. `error` has the domain `NSURLErrorDomain` and a code of `URLError` if the network failed; `PusherError(error)` is the
+    /// error with its kind.
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?)
 
     /// The user was signed in; after a reconnect, again.
     func signedIn(userID: String)
 
     /// The user could not be signed in. If the authorization failed with a retryable error (``PusherError/isRetryable``), it is
-    /// requested again after a while. The next connection tries again in any case, but not before an endpoint's `Retry-After` is
+    /// requested again after a while, and reported again when the reason changes. The next connection tries again in any case, but not before an endpoint's `Retry-After` is
     /// over; ``Pusher/signIn()`` tries again at once.
     func failedToSignIn(error: PusherError)
 
     /// An event of an encrypted channel could not be decrypted, even with a new key; `data` is as the server sent it.
     func failedToDecryptEvent(eventName: String, channelName: String, data: String?)
 
-    /// An error occurred that isn't about a single channel: the server sent a `pusher:error`, a connection could not be made, or
-    /// a frame could not be read. The connection handles the error itself.
+    /// The server sent a `pusher:error`. It may explain a refusal, or a close that follows.
     func receivedError(error: PusherError)
+
+    /// The client met an error that isn't about a single channel: a connection could not be made, the server closed it with a
+    /// code, or a frame could not be read. Called for each failed attempt. The client goes on by itself: nobody needs to be told,
+    /// unless ``changedConnectionState(from:to:)`` says `disconnected`.
+    func clientReported(error: PusherError)
 }
 
 extension PusherDelegate {
@@ -80,4 +85,7 @@ extension PusherDelegate {
 
     /// Ignores the error.
     public func receivedError(error: PusherError) {}
+
+    /// Ignores the error.
+    public func clientReported(error: PusherError) {}
 }

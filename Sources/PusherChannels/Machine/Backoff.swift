@@ -9,7 +9,7 @@ struct Backoff: Equatable, Sendable {
     private var random: SplitMix64
     private var immediates: [Instant] = []
     /// The number of consecutive attempts that led to no stable connection.
-    private(set) var failures = 0
+    var failures = 0
 
     init(policy: ReconnectPolicy, seed: UInt64) {
         self.policy = policy

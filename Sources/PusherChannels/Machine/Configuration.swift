@@ -1,5 +1,5 @@
 extension ConnectionMachine {
-    /// The settings of a connection, which never change.
+    /// The settings of a connection. Only those of the heartbeat change.
     struct Configuration: Equatable, Sendable {
         /// Indicates whether the first attempt uses TLS.
         var secure = true

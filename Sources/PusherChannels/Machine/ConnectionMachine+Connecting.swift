@@ -159,7 +159,7 @@ extension ConnectionMachine {
         case .failed(let failure):
             if failure.kind == .connectionLost, let explanation = explanationOfPlainClose { return explanation }
             let error = PusherError(.transport(failure.kind), message: failure.message + likelyCause(of: failure))
-            outputs.append(.deliver(.error(error)))
+            outputs.append(.deliver(.report(error)))
             // An unsupported request would fail in the same way next time.
             return (failure.kind == .unsupported ? .stop : .backOff(atLeast: .zero), error)
         case .closed(let code, let reason):
@@ -168,7 +168,7 @@ extension ConnectionMachine {
             let why = reason.isEmpty ? "" : ": \(reason)"
             let error = refusal("the server closed the connection\(why)", code: Int(code.rawValue))
             guard session.lastServerError?.code != error.code else { return (code.reaction, session.lastServerError ?? error) }
-            if code.deservesReport { outputs.append(.deliver(.error(error))) }
+            if code.deservesReport { outputs.append(.deliver(.report(error))) }
             return (code.reaction, error)
         }
     }
@@ -247,7 +247,7 @@ extension ConnectionMachine {
             let message = "gave up after \(retries): \(reason.message); call connect() to try again"
             let error = PusherError(.attemptsExhausted, message: message, isRetryable: reason.isRetryable)
             enter(.idle, because: error)
-            outputs.append(.deliver(.error(error)))
+            outputs.append(.deliver(.report(error)))
             return
         }
         enter(.waiting(until: now + delay), because: reason)

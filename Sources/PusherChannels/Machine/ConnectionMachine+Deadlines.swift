@@ -60,7 +60,7 @@ extension ConnectionMachine {
             return connectionEnded(reaction, because: error, at: now)
         }
         let error = PusherError(.timedOut, message: problem)
-        outputs.append(.deliver(.error(error)))
+        outputs.append(.deliver(.report(error)))
         connectionEnded(.backOff(atLeast: .zero), because: error, at: now)
     }
 
@@ -74,7 +74,7 @@ extension ConnectionMachine {
             let problem = "no sign of life from the server within \(configuration.timeouts.pong) of a ping"
             let error = PusherError(.timedOut, message: problem)
             outputs.append(.command(.closeSocket(attempt, code: 4201, reason: "pong not received")))
-            outputs.append(.deliver(.error(error)))
+            outputs.append(.deliver(.report(error)))
             let reaction: CloseReaction = session.backoff.policy.spreadsSilentOnes ? .backOff(atLeast: .zero) : .reconnectAtOnce
             connectionEnded(reaction, because: error, at: now)
         }

@@ -28,12 +28,13 @@ extension ConnectionMachine {
         case .establishing where frame.endsAttempt:
             session.silentUpgrades = 0
             outputs.append(.command(.closeSocket(attempt, code: 1002, reason: "")))
-            outputs.append(.deliver(.error(error)))
+            outputs.append(.deliver(.report(error)))
             connectionEnded(.backOff(atLeast: .zero), because: error, at: now)
         case .establishing, .connected:
             session.silentUpgrades = 0
             noteActivity(at: now)
-            outputs.append(.deliver(.error(error)))
+            outputs.append(.log(.error(error)))
+            outputs.append(.deliver(.report(error)))
         case .idle, .shutDown, .opening, .waiting, .closing: return
         }
     }
@@ -112,7 +113,12 @@ extension ConnectionMachine {
             outputs.append(.deliver(.event(envelope.renamed("pusher:subscription_count"))))
             outputs.append(.deliver(.subscriptionCount(channel: channel, count)))
         case .memberAdded(let channel, let member):
-            if let change = subscriptions[channel]?.memberAdded(member) { outputs.append(.deliver(change)) }
+            do throws(PusherError) {
+                if let change = try subscriptions[channel]?.memberAdded(member) ?? nil { outputs.append(.deliver(change)) }
+            } catch {
+                outputs.append(.log(.error(error)))
+                outputs.append(.deliver(.report(error)))
+            }
         case .memberRemoved(let channel, let userID):
             if let change = subscriptions[channel]?.memberRemoved(userID) { outputs.append(.deliver(change)) }
         case .unknown:
@@ -133,7 +139,9 @@ extension ConnectionMachine {
     ) {
         session.lastServerError = error
         outputs.append(.deliver(.event(envelope)))
-        outputs.append(.deliver(.error(error)))
+        // The log has it once: as the reason for the end of the attempt.
+        if explanationOfPlainClose == nil { outputs.append(.log(.error(error))) }
+        outputs.append(.deliver(.serverError(error)))
         if attributeToNamedChannel(error, envelope, at: now) { return }
         if attributeToSignIn(error, envelope, at: now) { return }
         if envelope.channel == nil { noteUnnamedRefusal(error, at: now) }

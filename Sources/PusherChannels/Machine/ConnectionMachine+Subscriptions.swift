@@ -13,7 +13,7 @@ extension ConnectionMachine {
             case .failed, .retrying, .waiting: break
             case .authorizing, .awaitingUser, .subscribing, .subscribed: return
             }
-            if let auth { subscriptions[channel]?.suppliedAuth = auth }
+            subscriptions[channel]?.askedAgain(with: auth)
         } else {
             subscriptions.add(SubscriptionMachine(name: name, suppliedAuth: auth))
         }
@@ -113,6 +113,8 @@ extension ConnectionMachine {
         if let needless = subscriptions[channel]?.fail(failure, at: now, receivedUpTo: heard, retryingAt: retry) ?? nil {
             outputs.append(.command(.cancelAuthorization(needless)))
         }
+        var failure = failure
+        failure.isRepeated = subscriptions[channel]?.repeats(failure.error) == true
         report(failure, of: channel)
         setDeadline(for: channel, at: now)
     }

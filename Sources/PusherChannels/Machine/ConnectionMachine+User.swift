@@ -80,6 +80,7 @@ extension ConnectionMachine {
         user.state = .signedIn(id: id, channel: name.name)
         user.isAwaited = false
         user.failures = 0
+        user.reportedFailure = nil
         user.notBefore = nil
         outputs.append(.deliver(.event(envelope)))
         outputs.append(.deliver(.signedIn(userID: id)))
@@ -112,8 +113,11 @@ extension ConnectionMachine {
         _ error: PusherError, retryingAt time: Instant? = nil, at now: Instant
     ) {
         user.state = time.map { .retrying(at: $0) } ?? .failed
+        let isRepeated = time != nil && !user.isAwaited && user.reportedFailure?.hasSameReason(as: error) == true
         user.isAwaited = false
-        outputs.append(.deliver(.signInFailed(error)))
+        user.reportedFailure = error
+        outputs.append(.log(.signInFailed(error, isRepeated: isRepeated)))
+        if !isRepeated { outputs.append(.deliver(.signInFailed(error))) }
         if time == nil { subscribeThoseThatAwaitUser(at: now) }
     }
 
@@ -162,7 +166,9 @@ extension ConnectionMachine {
         user.isAwaited = false
         let problem =
             isShutDown ? "the client was shut down" : "the client is disconnected; the user is signed in with the next connect()"
-        outputs.append(.deliver(.signInFailed(reason ?? PusherError(.transport(.cancelled), message: problem))))
+        let error = reason ?? PusherError(.transport(.cancelled), message: problem)
+        outputs.append(.log(.signInFailed(error, isRepeated: false)))
+        outputs.append(.deliver(.signInFailed(error)))
     }
 
     // MARK: Watchlist

@@ -13,7 +13,7 @@
 /// Every socket report carries its ``ConnectionAttempt``, and every authorization its ``SubscriptionAttempt``. Reports of an
 /// earlier attempt are dropped: an old socket's late close must not end a new connection.
 struct ConnectionMachine: Equatable, Sendable {
-    let configuration: Configuration
+    private(set) var configuration: Configuration
     /// What is still to be done and told, in order, until the caller takes it.
     var outputs: [Output] = []
     var session: Session
@@ -96,6 +96,11 @@ struct ConnectionMachine: Equatable, Sendable {
             moved(secure: secure, at: now)
         case .reconnectPolicy(let policy):
             session.backoff.policy = policy
+        case .reconnectAttempts(let attempts):
+            session.backoff.failures = max(attempts, 0)
+        case .heartbeat(let activityTimeout, let pongTimeout):
+            configuration.activityTimeout = activityTimeout
+            configuration.timeouts.pong = pongTimeout
         case .socketOpened(let attempt):
             socketOpened(attempt, at: now)
         case .socketClosed(let closure, let attempt):
@@ -134,7 +139,10 @@ struct ConnectionMachine: Equatable, Sendable {
 
     /// Changes the phase and reports a change of state. No other code changes the state, so no change goes unreported.
     mutating func enter(_ phase: Session.Phase, because reason: PusherError? = nil) {
-        guard let change = session.enter(phase, because: reason) else { return }
+        guard let change = session.enter(phase, because: reason) else {
+            if let reason { outputs.append(.log(.error(reason))) }
+            return
+        }
         outputs.append(.deliver(.stateChanged(from: change.old, to: change.new, because: reason)))
     }
 

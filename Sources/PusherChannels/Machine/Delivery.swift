@@ -17,7 +17,10 @@ enum Delivery: Equatable, Sendable {
     indirect case watchlist(WatchlistEvent)
     /// An event could not be decrypted. It arrived after `since`.
     indirect case decryptionFailed(channel: Name, event: Name, data: String?, since: Instant)
-    indirect case error(PusherError)
+    /// The server sent a `pusher:error`.
+    indirect case serverError(PusherError)
+    /// Another error that isn't about a single channel: a failed attempt, a close code, an odd frame.
+    indirect case report(PusherError)
 }
 
 extension Delivery {
@@ -28,7 +31,7 @@ extension Delivery {
         case .memberAdded(let channel, let member): member.envelope("pusher:member_added", of: channel, info: member.info)
         case .memberRemoved(let channel, let member): member.envelope("pusher:member_removed", of: channel)
         case .stateChanged, .subscribed, .gap, .subscriptionFailed, .subscriptionCount, .signedIn, .signInFailed, .watchlist,
-            .decryptionFailed, .error:
+            .decryptionFailed, .serverError, .report:
             nil
         }
     }

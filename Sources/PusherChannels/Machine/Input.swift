@@ -12,6 +12,10 @@ enum Input: Equatable, Sendable {
     /// Another server is in the place of the first one; `secure` indicates whether its connections begin with TLS.
     case moved(secure: Bool)
     indirect case reconnectPolicy(ReconnectPolicy)
+    /// The number of consecutive attempts that count as failed.
+    case reconnectAttempts(Int)
+    /// The silence after which the server is pinged, and the wait for its pong, from the next connection on.
+    indirect case heartbeat(activityTimeout: Duration, pongTimeout: Duration)
     /// `areOver` indicates whether so much waits for the user's side that no more should be read.
     case readersChanged(areOver: Bool)
     /// `auth` is an authorization supplied by the caller, to be used instead of requesting one.

@@ -23,9 +23,9 @@ enum LogLine: Equatable, Sendable {
     case streamNotRead(String, channel: Name?)
     case subscribed(Name)
     case gap(Name)
-    case subscriptionFailed(Name, PusherError)
+    case subscriptionFailed(Name, PusherError, isRepeated: Bool)
     case signedIn
-    case signInFailed(PusherError)
+    case signInFailed(PusherError, isRepeated: Bool)
     case unknownEvent(Name)
     case eventDropped(Name, channel: Name)
     case notTriggered(Name, channel: Name, PusherError)
@@ -81,13 +81,14 @@ enum LogLine: Equatable, Sendable {
         switch self {
         // The client gave up: nothing connects it again automatically.
         case .state(.disconnected, because: .some): .error
-        case .error, .shutDown, .undelivered, .establishedTwice, .pauseLimitReached, .streamNotRead, .subscriptionFailed,
-            .signInFailed, .notDecrypted, .notLoaded:
+        case .state(_, because: .some(let reason)): reason.isOrdinaryClose ? .info : .warning
+        case .error, .shutDown, .undelivered, .establishedTwice, .pauseLimitReached, .streamNotRead, .notDecrypted, .notLoaded:
             .warning
+        case .subscriptionFailed(_, _, let isRepeated), .signInFailed(_, let isRepeated): isRepeated ? .debug : .warning
         // Events that are refused only because of a limit may be so many that they would flood the log.
         case .notTriggered(_, _, let error): error.isRetryable ? .debug : .warning
         case .leftOut(_, _, let level): level
-        case .state(_, because: .some), .state(.connected, because: nil), .clientReleased, .gap: .info
+        case .state(.connected, because: nil), .clientReleased, .gap: .info
         case .state(_, because: nil), .subscribed, .signedIn, .unknownEvent, .eventDropped, .staleAuthorization,
             .staleUserAuthorization, .subscribedUnasked, .signedInUnasked, .loaded:
             .debug
@@ -99,8 +100,8 @@ enum LogLine: Equatable, Sendable {
     var fields: [LogField] {
         switch self {
         case .state(_, let reason): reason?.logFields ?? []
-        case .error(let error), .signInFailed(let error): error.logFields
-        case .subscriptionFailed(let channel, let error): [LogField(.channel, channel)] + error.logFields
+        case .error(let error), .signInFailed(let error, _): error.logFields
+        case .subscriptionFailed(let channel, let error, _): [LogField(.channel, channel)] + error.logFields
         case .pauseLimitReached(let limit): [LogField(.limit, limit)]
         case .undelivered(let count): [LogField(.count, String(count))]
         case .leftOut(let message, let count, _): [LogField(.line, message.rawValue), LogField(.count, String(count))]
@@ -137,7 +138,7 @@ struct LogContext: Equatable, Sendable {
         attempt = machine.attempt
         socketID = machine.session.lastSocketID
         let next =
-            if case .subscriptionFailed(let channel, _) = line { machine.nextTry(of: channel) } else { machine.nextAttempt }
+            if case .subscriptionFailed(let channel, _, _) = line { machine.nextTry(of: channel) } else { machine.nextAttempt }
         delay = next.map { $0 - now }
     }
 
@@ -158,6 +159,11 @@ extension ConnectionMachine {
 }
 
 extension PusherError {
+    /// Indicates whether a server closed the connection as it does when it restarts or sends its clients elsewhere.
+    fileprivate var isOrdinaryClose: Bool {
+        kind == .server && code.flatMap(UInt16.init(exactly:)).map { !CloseCode($0).deservesReport } == true
+    }
+
     fileprivate var logFields: [LogField] {
         let code = code.map { LogField(.code, String($0)) }
         return [LogField(.error, message, upTo: 1000), LogField(.kind, kind.name), code].compactMap(\.self)

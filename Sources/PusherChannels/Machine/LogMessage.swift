@@ -56,13 +56,21 @@ enum LogKey: String, CaseIterable, Sendable {
 /// A field of a log line, which holds a value that varies.
 struct LogField: Equatable, Sendable {
     let key: LogKey
-    /// One plain word, or a text in quotation marks, so a server's text can't pass for another field or another line.
-    let value: String
+    private let text: String
+    private let limit: Int
 
     init(_ key: LogKey, _ value: String, upTo limit: Int = 200) {
         self.key = key
-        self.value = value.asLogValue(upTo: limit)
+        self.text = value
+        self.limit = limit
     }
+
+    /// The value for a log handler, which puts it in quotation marks if its format needs them.
+    var value: String { text.inLogLine(upTo: limit) }
+
+    /// The value in a line: one plain word, or a text in quotation marks, so a server's text can't pass for another field or
+    /// another line.
+    var quoted: String { text.asLogValue(upTo: limit) }
 
     init(_ key: LogKey, _ name: Name) {
         self.init(key, name.text)

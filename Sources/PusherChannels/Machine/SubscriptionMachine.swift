@@ -39,6 +39,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     private(set) var failures = 0
     /// The failure of the latest attempt; nil once one succeeds.
     private(set) var latestFailure: PusherError?
+    /// The failure that was reported last since the channel was asked for or subscribed.
+    private var reportedFailure: PusherError?
     /// The time before which the authorizer asked not to be called again. It also applies to the next connection.
     private var notBefore: Instant?
 
@@ -177,6 +179,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         request = .made
         failures = 0
         latestFailure = nil
+        reportedFailure = nil
         notBefore = nil
         if let gap = takeGap() { outputs.append(gap) }
         // A second success on one connection belongs to a second subscription, and events between the two may be missing.
@@ -232,6 +235,18 @@ struct SubscriptionMachine: Equatable, Sendable {
         return encryptedEvents?.subscriptionLost()
     }
 
+    /// Notes that a failure is about to be reported; returns whether it has the reason of the one before it, and may pass.
+    mutating func repeats(_ failure: PusherError) -> Bool {
+        defer { reportedFailure = failure }
+        return failure.isRetryable && reportedFailure?.hasSameReason(as: failure) == true
+    }
+
+    /// Notes that the application asked for the channel again, and wants to hear what becomes of it.
+    mutating func askedAgain(with auth: PusherAuth?) {
+        reportedFailure = nil
+        if let auth { suppliedAuth = auth }
+    }
+
     /// Notes the loss of the connection. Returns the authorization that is no longer needed.
     ///
     /// - Parameters:
@@ -259,13 +274,13 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     // MARK: While subscribed
 
-    /// Adds a member; returns the news of it, if there is any.
-    mutating func memberAdded(_ member: PresenceMember) -> Delivery? {
+    /// Adds a member; returns the delivery of it, if there is any. Throws if there are too many.
+    mutating func memberAdded(_ member: PresenceMember) throws(PusherError) -> Delivery? {
         guard isSubscribed, roster != nil else { return nil }
         guard roster?.admits(member) == true else {
             let user = member.userID.text.inLogLine(upTo: 100)
             let message = "\(channel) has members of \(PresenceRoster.byteLimit) bytes: \(user) is not added"
-            return .error(PusherError(.malformedMessage, message: message))
+            throw PusherError(.malformedMessage, message: message)
         }
         return roster?.add(member) == true ? .memberAdded(channel: channel, member) : nil
     }

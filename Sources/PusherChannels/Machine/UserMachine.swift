@@ -33,6 +33,8 @@ struct UserMachine: Equatable, Sendable {
     var attempts = 0
     /// The number of consecutive authorizations that failed on this connection.
     var failures = 0
+    /// The failure that was reported last since the user was asked for or signed in.
+    var reportedFailure: PusherError?
     /// The time before which the authorizer asked not to be called again. It also applies to the next connection.
     var notBefore: Instant?
 

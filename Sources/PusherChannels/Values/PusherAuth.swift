@@ -74,10 +74,19 @@ struct AuthorizationFailure: Error, Equatable, Sendable {
     var url: String?
     var status: Int?
     var body: String?
+    /// The failure of the network, if that was why.
+    var network: NetworkFailure?
     /// Indicates whether a retry may help.
     var isRetryable = false
     /// The minimum time before a retry, if the endpoint or the code gave one.
     var retryAfter: Duration?
+
+    /// A failure as a session reports it, without the addresses that it may hold.
+    struct NetworkFailure: Equatable, Sendable {
+        /// The code of the `URLError`.
+        let code: Int
+        let cause: TransportError?
+    }
 
     static let emptySecret = AuthorizationFailure(message: "the app's secret is empty: look where it is set")
 

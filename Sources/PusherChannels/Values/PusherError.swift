@@ -75,6 +75,11 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
         self.isRetryable = isRetryable ?? kind.isRetryable(code)
     }
 
+    /// Returns whether another error has the same reason, whenever it may be retried.
+    func hasSameReason(as other: PusherError) -> Bool {
+        (kind, code, message, isRetryable) == (other.kind, other.code, other.message, other.isRetryable)
+    }
+
     /// The message, with the code if there is one.
     public var description: String {
         code.map { "\(message) (code \($0))" } ?? message

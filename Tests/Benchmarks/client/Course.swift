@@ -96,6 +96,10 @@ final class Referee: PusherDelegate, Sendable {
         course.fail("\(error)")
     }
 
+    func clientReported(error: PusherError) {
+        course.fail("\(error)")
+    }
+
     func failedToDecryptEvent(eventName: String, channelName: String, data: String?) {
         course.fail("can't decrypt \(eventName)")
     }

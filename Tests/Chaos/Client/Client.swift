@@ -118,6 +118,10 @@ private final class Reporter: PusherDelegate, Sendable {
     }
 
     func receivedError(error: PusherError) {
+        clientReported(error: error)
+    }
+
+    func clientReported(error: PusherError) {
         let kind = "\(error.kind)".replacing(#/PusherChannels\.\w+\.(Kind)?\.?/#, with: ".")
         report(.error(kind: kind, message: error.message))
     }

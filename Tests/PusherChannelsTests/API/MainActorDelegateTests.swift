@@ -19,6 +19,7 @@ import Testing
 
         func failedToSubscribeToChannel(name: String, error: PusherError) { heard.append("not \(name)") }
         func receivedError(error: PusherError) { heard.append(error.message) }
+        func clientReported(error: PusherError) { heard.append("reported " + error.message) }
     }
 
     enum Delivery: CaseIterable {
@@ -71,6 +72,22 @@ import Testing
         rig.pusher.disconnect()
         for await _ in over {}
         #expect(model.heard.drop { $0 != "connected" } == ["connected", "n", "no", "n", "disconnecting", "disconnected"])
+    }
+
+    /// An application that alerts people to the server's errors alerts them to nothing else.
+    @Test func whatTheClientMetIsReportedSeparately() async {
+        let (over, continuation) = AsyncStream.makeStream(of: Void.self)
+        let model = Model { continuation.finish() }
+        let rig = ClientRig { $0.delivery = .queue(.main) }
+        rig.pusher.mainActorDelegate = model
+        rig.pusher.connect()
+        rig.socket.serverSends(#"{"event":"pusher:error","data":{"message":"no"}}"#)
+        rig.socket.serverSends("what?")
+        rig.socket.serverCloses(code: 4321, reason: "go")
+        rig.pusher.disconnect()
+        for await _ in over {}
+        let errors = model.heard.filter { $0.contains(" ") || $0 == "no" }
+        #expect(errors.map { $0.prefix(9) } == ["no", "reported ", "reported "])
     }
 
     @Test func itIsHeldWeakly() {

@@ -149,6 +149,48 @@ import FoundationNetworking
         #expect(error.message.hasPrefix("the authorization endpoint could not be asked: "))
     }
 
+    private final class Listener: PusherDelegate, Sendable {
+        let errors = Locked<[NSError]>([])
+
+        func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
+            if let error { errors.withLock { $0.append(error) } }
+        }
+    }
+
+    /// Programs that were written for PusherSwift look for the errors of a `URLSession`.
+    @Test func aDelegateGetsTheErrorOfTheNetworkAsASessionReportsIt() throws {
+        let rig = rig()
+        let listener = Listener()
+        rig.pusher.delegate = listener
+        let cause = TransportError(.connectionRefused, "nothing listens there")
+        let refused = URLError(.cannotConnectToHost, userInfo: [NSUnderlyingErrorKey: cause])
+        rig.session.mockResponse = (nil, nil, refused as NSError)
+        rig.pusher.subscribe("private-room")
+        rig.pusher.unsubscribe("private-room")
+        try reply(rig, "no", status: 403)
+        rig.pusher.subscribe("private-room")
+        let (lost, forbidden) = try #require(listener.errors.withLock { $0.count == 2 ? ($0[0], $0[1]) : nil })
+        #expect((lost.domain, lost.code) == (NSURLErrorDomain, NSURLErrorCannotConnectToHost))
+        #expect(lost.userInfo[NSUnderlyingErrorKey] as? TransportError == cause)
+        #expect(PusherError(lost)?.kind == .authorization)
+        #expect(lost.localizedDescription.hasPrefix("the authorization endpoint could not be asked: "))
+        #expect((forbidden.domain, forbidden.code) == (PusherError.errorDomain, 403))
+        #expect(PusherError(forbidden)?.code == 403)
+        #expect(PusherError(refused as NSError) == nil)
+    }
+
+    @Test func anAuthorizationThatIsLateIsATimeOutOfTheNetwork() throws {
+        let rig = rig()
+        let listener = Listener()
+        rig.pusher.delegate = listener
+        rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(3600))
+        rig.pusher.subscribe("private-room")
+        rig.scheduler.advance(by: .seconds(60))
+        let error = try #require(listener.errors.withLock(\.first))
+        #expect((error.domain, error.code) == (NSURLErrorDomain, NSURLErrorTimedOut))
+        #expect(PusherError(error)?.kind == .timedOut)
+    }
+
     @Test func anEndpointThatSaysNothing() throws {
         let rig = rig()
         rig.session.mockResponse = (nil, nil, nil)

@@ -67,7 +67,8 @@ import Testing
         let news: [Delivery] = [
             .event(Envelope(event: "pusher:subscription_count", channel: "news", data: "1")),
             .memberAdded(channel: channel, member), .memberRemoved(channel: channel, member),
-            .subscriptionCount(channel: "news", 1), .watchlist(WatchlistEvent(name: "online", userIDs: ["ann"])), .error(error),
+            .subscriptionCount(channel: "news", 1), .watchlist(WatchlistEvent(name: "online", userIDs: ["ann"])),
+            .serverError(error), .report(error),
         ]
         let outcomes: [Delivery] = [
             .stateChanged(from: .connected, to: .reconnecting, because: nil), .subscribed(channel: channel),
@@ -106,7 +107,7 @@ import Testing
             .watchlist(WatchlistEvent(name: "online", userIDs: [text])), .signedIn(userID: Name(text)),
             .subscriptionFailed(channel: "private-a", failure),
             .memberAdded(channel: "presence-a", PresenceMember(userID: Name(text), info: nil)),
-            .error(PusherError(.server, message: text)), .signInFailed(PusherError(.authorization, message: text)),
+            .serverError(PusherError(.server, message: text)), .signInFailed(PusherError(.authorization, message: text)),
             .stateChanged(from: .connected, to: .reconnecting, because: PusherError(.server, message: text)),
         ]
         for delivery in deliveries { #expect(delivery.size >= 1_000, "\(delivery)") }

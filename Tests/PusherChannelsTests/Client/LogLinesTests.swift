@@ -14,16 +14,21 @@ import Testing
     private static let name = Name("pusher:\(String(repeating: "a\n", count: 1_000))")
     private static let error = PusherError(.authorization, code: 403, message: evil)
 
+    private static let restart = PusherError(.server, code: 4200, message: evil)
+
     /// A line of each kind, and each state with and without a reason if both occur.
     private static let samples: [LogLine] = [
         .state(.connecting, because: nil), .state(.connecting, because: error), .state(.connected, because: nil),
         .state(.disconnecting, because: nil), .state(.disconnected, because: nil), .state(.disconnected, because: error),
-        .state(.reconnecting, because: error), .error(error), .clientReleased, .shutDown, .undelivered(7),
+        .state(.reconnecting, because: error), .state(.reconnecting, because: restart), .state(.connecting, because: restart),
+        .error(error), .clientReleased, .shutDown, .undelivered(7),
         .leftOut(.error, count: 7, .warning),
         .establishedTwice,
         .pauseLimitReached(.seconds(20)),
         .streamNotRead(evil, channel: name), .streamNotRead("events", channel: nil),
-        .subscribed(name), .gap(name), .subscriptionFailed(name, error), .signedIn, .signInFailed(error), .unknownEvent(name),
+        .subscribed(name), .gap(name),
+        .subscriptionFailed(name, error, isRepeated: false), .subscriptionFailed(name, error, isRepeated: true), .signedIn,
+        .signInFailed(error, isRepeated: false), .signInFailed(error, isRepeated: true), .unknownEvent(name),
         .eventDropped(name, channel: name), .notTriggered(name, channel: name, error),
         .notTriggered(name, channel: name, PusherError(.rateLimited, message: evil)),
         .notDecrypted(name, channel: name, problem: evil), .staleAuthorization(name),
@@ -37,7 +42,7 @@ import Testing
         .subscribed(channel: name),
         .subscriptionFailed(
             channel: name, SubscriptionFailure(error: error, authorization: AuthorizationFailure(message: evil, body: evil))),
-        .signedIn(userID: name), .signInFailed(error), .error(error),
+        .signedIn(userID: name),
     ]
 
     private struct Written: Sendable {
@@ -84,10 +89,10 @@ import Testing
         for line in lines {
             #expect(line.metadata["key"] == "key" && line.metadata["host"] == "ws.pusherapp.com")
             for value in line.metadata.values.map(\.description) {
-                #expect(value.isQuoted || value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
                 #expect(value.utf8.count < 2_500)
             }
         }
+        #expect(LogField(.error, Self.evil).quoted.isQuoted)
         for text in texts + lines.map({ "\($0)" }) {
             #expect(!text.contains(Self.secret))
             let isOneLine = text.unicodeScalars.allSatisfy { $0.isForLogLines }

@@ -30,11 +30,12 @@ import Testing
         let common = "host=ws.pusherapp.com key=key"
         #expect(written.contains("debug [attempt=1 \(common)] connecting"))
         #expect(written.contains("info [attempt=1 \(common) socket_id=46123.486095] connected"))
-        let refusal = #"channel=private-room error="private-room needs authorization, but the client has no auth method"#
-        #expect(written.contains { $0.hasPrefix("warning [attempt=1 \(refusal)") && $0.hasSuffix("] not subscribed") })
+        let reason = "private-room needs authorization, but the client has no auth method"
+        // Quotation marks are the handler's job, and the delegate gets the line as it is to be read.
+        #expect(written.contains { $0.hasPrefix("warning [attempt=1 channel=private-room error=\(reason)") })
         #expect(written.contains("debug [attempt=1 \(common) socket_id=46123.486095] disconnected"))
         #expect(rig.recorder.log.contains("connected attempt=1 socket_id=46123.486095"))
-        #expect(rig.recorder.log.contains { $0.hasPrefix("not subscribed \(refusal)") })
+        #expect(rig.recorder.log.contains { $0.hasPrefix("not subscribed channel=private-room error=\"\(reason)") })
     }
 
     @Test func aLineSaysWhenTheNextAttemptIsMade() {
@@ -47,6 +48,20 @@ import Testing
         let written = rig.recorder.log.last ?? ""
         #expect(written.hasPrefix(line) && written.hasSuffix("s"))
         #expect(Double(written.dropFirst(line.count).dropLast()).map { abs($0 - delay) < 0.001 } == true, "\(written)")
+    }
+
+    @Test func aFailedAttemptIsOneLineAndAFailedChannelOneForEachReason() throws {
+        let rig = rig(auth: .endpoint(authEndpoint: "http://auth.example/"))
+        rig.session.stub("POST /", .http(500), .http(500), .http(503))
+        rig.pusher.subscribe("private-room")
+        rig.scheduler.advance(by: .seconds(10))
+        try rig.socket.inject(.refused)
+        rig.socket.drop()
+        rig.scheduler.advance(by: .seconds(30))
+        let warnings = lines.withLock { $0 }.filter { $0.hasPrefix("warning") }
+        #expect(warnings.filter { $0.hasSuffix("not subscribed") }.count == 2)
+        let failed = warnings.filter { $0.hasSuffix("reconnecting") }.map { $0.prefix("warning [attempt=1".count) }
+        #expect(failed.count > 1 && Set(failed).count == failed.count && warnings.count == failed.count + 2, "\(warnings)")
     }
 
     @Test func aLineSaysWhenTheNextTryAtAChannelIsMade() throws {

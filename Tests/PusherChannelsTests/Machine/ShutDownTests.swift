@@ -74,6 +74,6 @@ import Testing
             if case .deliver(.signInFailed(let error)) = output { error } else { nil }
         }
         #expect(failures.map(\.message) == ["the client was shut down"])
-        #expect(transcript.play(.signIn).count == 1, "nor does anybody wait later")
+        #expect(transcript.play(.signIn).deliveries.count == 1, "nor does anybody wait later")
     }
 }

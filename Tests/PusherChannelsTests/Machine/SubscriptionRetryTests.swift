@@ -147,12 +147,29 @@ import Testing
             ])
     }
 
-    @Test func everyFailureIsReported() throws {
+    @Test func aFailureThatIsRetriedIsReportedOnceForEachReason() throws {
         var (transcript, asked) = authorizing()
-        for _ in 0..<3 {
-            let outputs = transcript.play(.authorized(try #require(asked.first), failure(status: 500, isRetryable: true)))
+        var reported: [Int] = []
+        for status in [500, 500, 503, 503, 500] {
+            let outputs = transcript.play(.authorized(try #require(asked.first), failure(status: status, isRetryable: true)))
+            reported.append(outputs.events.filter { $0 == "pusher:subscription_error" }.count)
+            asked = transcript.passToDeadline().authorizations
+        }
+        #expect(reported == [1, 0, 1, 0, 1])
+        transcript.play(.subscribe(channel: channel, auth: nil))
+        let outputs = transcript.play(.authorized(try #require(asked.first), failure(status: 500, isRetryable: true)))
+        #expect(outputs.events == [], "it was being asked for")
+        asked = transcript.play(.subscribe(channel: channel, auth: nil)).authorizations
+        let again = transcript.play(.authorized(try #require(asked.first), failure(status: 500, isRetryable: true)))
+        #expect(again.events == ["pusher:subscription_error"], "who asks again hears what becomes of it")
+    }
+
+    @Test func aFailureThatIsNotRetriedIsReportedEachTime() throws {
+        var (transcript, asked) = authorizing()
+        for _ in 0..<2 {
+            let outputs = transcript.play(.authorized(try #require(asked.first), failure(status: 403, isRetryable: false)))
             #expect(outputs.events == ["pusher:subscription_error"])
-            asked = transcript.pass(.seconds(8)).authorizations
+            asked = transcript.play(.subscribe(channel: channel, auth: nil)).authorizations
         }
     }
 

@@ -15,9 +15,10 @@ import Testing
     /// Fails the requested authorization and returns the number of failures reported.
     @discardableResult
     private func fail(
-        after outputs: [Output], isRetryable: Bool = true, retryAfter: Duration? = nil, _ transcript: inout Transcript
+        after outputs: [Output], isRetryable: Bool = true, retryAfter: Duration? = nil, because message: String = "no",
+        _ transcript: inout Transcript
     ) throws -> Int {
-        let failure = AuthorizationFailure(message: "no", isRetryable: isRetryable, retryAfter: retryAfter)
+        let failure = AuthorizationFailure(message: message, isRetryable: isRetryable, retryAfter: retryAfter)
         let outputs = transcript.play(.userAuthorized(try #require(asked(outputs)), .failure(failure)))
         return outputs.deliveries.filter { if case .signInFailed = $0 { true } else { false } }.count
     }
@@ -29,9 +30,12 @@ import Testing
         let outputs = transcript.pass(.seconds(1))
         #expect(asked(outputs)?.number == 2)
         let second = try fail(after: outputs, &transcript)
-        #expect((first, second) == (1, 1), "who listens hears of each")
-        let third = try #require(asked(transcript.pass(.seconds(2))))
-        transcript.play(.userAuthorized(third, .success(auth)))
+        let third = try fail(after: transcript.pass(.seconds(2)), because: "another reason", &transcript)
+        #expect((first, second, third) == (1, 0, 1), "who listens hears of the first one, and when the reason changes")
+        let fourth = try fail(after: transcript.play(.signIn), because: "another reason", &transcript)
+        #expect(fourth == 1, "and who asks again hears what becomes of it")
+        let last = try #require(asked(transcript.pass(.seconds(8))))
+        transcript.play(.userAuthorized(last, .success(auth)))
         #expect(transcript.receive(success).deliveries.contains(.signedIn(userID: "ann")))
         #expect(asked(transcript.pass(.seconds(100))) == nil)
     }

@@ -49,7 +49,7 @@ struct Oracle {
             watches[channel, default: Watch()].gap = earliest
         case .subscriptionFailed(let channel, let failure) where failure.error.kind == .subscriptionRefused:
             fail("the server was asked for \(channel) with a signature that is not for this connection")
-        case .error(let error) where error.code == 4009:
+        case .serverError(let error) where error.code == 4009, .report(let error) where error.code == 4009:
             fail("the server was asked with a signature that is not for this connection")
         case .decryptionFailed(let channel, _, _, _):
             fail("an event of \(channel) could not be opened")

@@ -118,7 +118,12 @@ extension [Output] {
     }
 
     var errors: [PusherError] {
-        deliveries.compactMap { if case .error(let error) = $0 { error } else { nil } }
+        deliveries.compactMap {
+            switch $0 {
+            case .serverError(let error), .report(let error): error
+            default: nil
+            }
+        }
     }
 
     var events: [String] {

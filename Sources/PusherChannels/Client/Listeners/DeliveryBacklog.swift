@@ -71,7 +71,7 @@ extension Delivery {
         switch self {
         case .event(let envelope), .userEvent(let envelope): envelope.event.begins(with: "pusher:") ? .notice : .event
         case .decryptionFailed: .event
-        case .memberAdded, .memberRemoved, .subscriptionCount, .watchlist, .error: .notice
+        case .memberAdded, .memberRemoved, .subscriptionCount, .watchlist, .serverError, .report: .notice
         case .stateChanged, .subscribed, .subscriptionFailed, .gap, .signedIn, .signInFailed: .outcome
         }
     }
@@ -101,7 +101,7 @@ extension Delivery {
         case .subscriptionFailed(_, let failure): failure.error.size + (failure.authorization?.body?.utf8.count ?? 0)
         case .watchlist(let event): event.userIDs.reduce(0) { $0 + $1.utf8.count + MemoryLayout<String>.stride }
         case .signedIn(let userID): userID.text.utf8.count
-        case .signInFailed(let error), .error(let error): error.size
+        case .signInFailed(let error), .serverError(let error), .report(let error): error.size
         case .stateChanged(_, _, let reason): reason?.size ?? 0
         case .subscribed, .gap, .subscriptionCount: 0
         }

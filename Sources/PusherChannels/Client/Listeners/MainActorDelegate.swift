@@ -98,4 +98,8 @@ final class MainActorDelegate: PusherDelegate, Sendable {
     func receivedError(error: PusherError) {
         call { $0.receivedError(error: error) }
     }
+
+    func clientReported(error: PusherError) {
+        call { $0.clientReported(error: error) }
+    }
 }

@@ -101,7 +101,7 @@ struct Streams: Sendable {
         case .subscriptionCount(let channel, let count): update(channel, .subscriptionCount(count), at: now)
         case .decryptionFailed(let channel, _, _, let since):
             update(channel, .eventsMayBeMissing(EventGap(.decryptionFailed) { [date] in date(since) }), at: since)
-        case .signedIn, .signInFailed, .watchlist, .error: break
+        case .signedIn, .signInFailed, .watchlist, .serverError, .report: break
         }
         return false
     }

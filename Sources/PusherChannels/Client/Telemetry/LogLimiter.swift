@@ -3,6 +3,8 @@
 struct LogLimiter: Sendable {
     /// The number of lines of one kind that are written in a minute. Of messages that are traced, none is left out.
     static let limit = 100
+    /// The number for channels that aren't subscribed, which tend to have one reason.
+    static let failureLimit = 10
     /// The number of lines that may wait for the log handler.
     static let waitingLimit = 1000
 
@@ -13,7 +15,8 @@ struct LogLimiter: Sendable {
 
     /// Returns whether to write a line, and counts it.
     mutating func admits(_ line: LogLine) -> Bool {
-        let isOverLimit = line.level != .trace && written[line.message, default: 0] >= Self.limit
+        let limit = line.message == .notSubscribed ? Self.failureLimit : Self.limit
+        let isOverLimit = line.level != .trace && written[line.message, default: 0] >= limit
         guard !isOverLimit, waiting < Self.waitingLimit else {
             leftOut[line.message, default: (0, line.level)].count += 1
             return false

@@ -60,7 +60,7 @@ struct SpanNotes: Sendable {
         switch delivery {
         case .subscribed(let channel): end(.subscribing(channel), nil, at: now)
         case .subscriptionFailed(let channel, let failure): end(.subscribing(channel), failure.error, at: now)
-        case .error(let error): problem = error
+        case .serverError(let error), .report(let error): problem = error
         case .stateChanged(let old, let new, let reason):
             if old == .connecting {
                 // That there won't be another attempt isn't the reason why this one failed.

@@ -83,6 +83,7 @@ private final class Listener: PusherDelegate, Sendable {
     func signedIn(userID: String) { take(userID) }
     func failedToSignIn(error: PusherError) { take(error.message) }
     func receivedError(error: PusherError) { take(error.message) }
+    func clientReported(error: PusherError) { take(error.message) }
 
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {
         take(error?.localizedDescription ?? "")
