@@ -157,15 +157,13 @@ extension ConnectionMachine {
     private mutating func reaction(to closure: WebSocketClosure) -> (CloseReaction, PusherError) {
         switch closure {
         case .failed(let failure):
-            if failure.kind == .connectionLost, let explanation = explanationOfPlainClose { return explanation }
             let error = PusherError(.transport(failure.kind), message: failure.message + likelyCause(of: failure))
             outputs.append(.deliver(.report(error)))
             // An unsupported request would fail in the same way next time.
             return (failure.kind == .unsupported ? .stop : .backOff(atLeast: .zero), error)
         case .closed(let code, let reason):
             let code = CloseCode(code)
-            if code.isUninformative, let explanation = explanationOfPlainClose { return explanation }
-            let why = reason.isEmpty ? "" : ": \(reason)"
+            let why = reason.isEmpty ? "" : ": \(reason)\(Self.demand(in: reason))"
             let error = refusal("the server closed the connection\(why)", code: Int(code.rawValue))
             guard session.lastServerError?.code != error.code else { return (code.reaction, session.lastServerError ?? error) }
             if code.deservesReport { outputs.append(.deliver(.report(error))) }
@@ -186,22 +184,16 @@ extension ConnectionMachine {
             ", \(silence.components.seconds) s after the last message, three times running: is it the idle time-out of a proxy? Set keepAlive to less"
     }
 
+    /// Returns what the application is to do if soketi says that it didn't do it in time; an empty text for other messages.
+    static func demand(in message: String) -> String {
+        guard message.begins(with: "Connection not authorized within timeout") else { return "" }
+        return "; the app wants its clients to sign in, or to subscribe to a private or presence channel, soon after they connect"
+    }
+
     /// Returns the error for a server's message, with advice on its code.
     func refusal(_ text: String, code: Int?) -> PusherError {
         let advice = code.flatMap(UInt16.init(exactly:)).flatMap { CloseCode($0).advice }
         return PusherError(.server, code: code, message: text + (advice.map { "; \($0)" } ?? ""))
-    }
-
-    /// The reaction and error for a plain close if an earlier error explains it.
-    ///
-    /// Some servers report the problem in a `pusher:error` and then close without a code, or leave the close to the client.
-    /// Before the connection is established, such an error is taken as the reason for the close. Afterwards it may have been
-    /// about anything.
-    var explanationOfPlainClose: (CloseReaction, PusherError)? {
-        guard case .establishing = session.phase, let error = session.lastServerError, let code = error.code,
-            (4000...4099).contains(code)
-        else { return nil }
-        return (CloseCode(UInt16(code)).reaction, error)
     }
 
     // MARK: Transitions

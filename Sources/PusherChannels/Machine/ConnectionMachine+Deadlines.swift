@@ -56,9 +56,6 @@ extension ConnectionMachine {
 
     private mutating func attemptTimedOut(_ problem: String, at now: Instant) {
         outputs.append(.command(.closeSocket(attempt, code: 1000, reason: "")))
-        if let (reaction, error) = explanationOfPlainClose {
-            return connectionEnded(reaction, because: error, at: now)
-        }
         let error = PusherError(.timedOut, message: problem)
         outputs.append(.deliver(.report(error)))
         connectionEnded(.backOff(atLeast: .zero), because: error, at: now)

@@ -128,20 +128,26 @@ extension ConnectionMachine {
 
     /// Returns the error of a `pusher:error`, with advice if its code refuses a connection.
     private func serverError(_ code: Int?, _ message: String) -> PusherError {
-        if case .connected = session.phase { return PusherError(.server, code: code, message: message) }
+        if case .connected = session.phase {
+            return PusherError(.server, code: code, message: message + Self.demand(in: message))
+        }
         return refusal(message, code: code)
     }
 
-    /// Reports an error that the server sent. It never ends a connection: some servers send codes of the closing ranges for
-    /// trifles. Only a close does, and then the error may explain it.
+    /// Reports an error that the server sent. With a code that refuses the connection it ends an attempt: some servers send no
+    /// close. An established connection goes on, because some servers send codes of the closing ranges for trifles. Only a close
+    /// ends it, and then the error may explain it.
     private mutating func serverError(
         _ error: PusherError, _ envelope: Envelope, at now: Instant
     ) {
         session.lastServerError = error
         outputs.append(.deliver(.event(envelope)))
-        // The log has it once: as the reason for the end of the attempt.
-        if explanationOfPlainClose == nil { outputs.append(.log(.error(error))) }
         outputs.append(.deliver(.serverError(error)))
+        if case .establishing = session.phase, let code = error.code, CloseCode.refusals.contains(code) {
+            outputs.append(.command(.closeSocket(attempt, code: 1000, reason: "")))
+            return connectionEnded(CloseCode(UInt16(code)).reaction, because: error, at: now)
+        }
+        outputs.append(.log(.error(error)))
         if attributeToNamedChannel(error, envelope, at: now) { return }
         if attributeToSignIn(error, envelope, at: now) { return }
         if envelope.channel == nil { noteUnnamedRefusal(error, at: now) }

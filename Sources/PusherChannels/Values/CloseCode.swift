@@ -41,6 +41,9 @@ struct CloseCode: Equatable, Sendable {
     /// The code of a connection, a user or a subscription that isn't authorized.
     static let unauthorized = 4009
 
+    /// The codes that refuse a connection.
+    static let refusals = 4000..<4100
+
     /// The protocol's own codes with which a server asks the client to come back, whatever the application's settings.
     static let asksBack = 4100..<4400
 
@@ -56,10 +59,6 @@ struct CloseCode: Equatable, Sendable {
         }
     }
 
-    /// Indicates whether the code says nothing about the reason. An error received just before then says more.
-    var isUninformative: Bool {
-        rawValue == 1000 || rawValue == 1005 || rawValue == 1006
-    }
 }
 
 /// The end of a socket, reported exactly once after every `open`.

@@ -214,32 +214,18 @@ import Testing
     }
 
     // Proves P5.8.
-    @Test(
-        arguments: [
-            .closed(code: 1000, reason: ""), .closed(code: 1005, reason: ""), .closed(code: 1006, reason: ""),
-            .failed(TransportError(.connectionLost, "")),
-        ] as [WebSocketClosure])
-    func errorBeforeEstablishmentExplainsAPlainClose(closure: WebSocketClosure) {
+    @Test(arguments: [(4001, ConnectionState.disconnected), (4000, .disconnected), (4099, .disconnected), (4100, .connecting)])
+    func anErrorThatRefusesTheConnectionEndsTheAttempt(code: Int, state: ConnectionState) {
         var transcript = Transcript()
         transcript.play(.connect)
         transcript.play(.socketOpened(transcript.attempt))
-        transcript.receive(#"{"event":"pusher:error","data":"{\"message\":\"no such app\",\"code\":4001}"}"#)
-        let outputs = transcript.play(.socketClosed(closure, transcript.attempt))
-        #expect(transcript.machine.state == .disconnected)
-        #expect(outputs.errors.isEmpty, "the error was reported when it came")
-    }
-
-    // Proves P5.8.
-    @Test(arguments: [(4001, ConnectionState.disconnected), (4000, .disconnected), (4100, .reconnecting), (4200, .reconnecting)])
-    func errorExplainsThatNothingIsEstablished(code: Int, state: ConnectionState) {
-        var transcript = Transcript()
-        transcript.play(.connect)
-        transcript.play(.socketOpened(transcript.attempt))
-        transcript.receive(#"{"event":"pusher:error","data":{"code":\#(code),"message":"Application does not exist"}}"#)
-        let outputs = transcript.pass(.seconds(15))
-        #expect(outputs.contains(.command(.closeSocket(ConnectionAttempt(1), code: 1000, reason: ""))))
+        let refusal = #"{"event":"pusher:error","data":"{\"message\":\"no such app\",\"code\":\#(code)}"}"#
+        let outputs = transcript.receive(refusal)
+        let isRefused = state == .disconnected
         #expect(transcript.machine.state == state)
-        #expect(outputs.errors.isEmpty == (state == .disconnected), "the error was reported when it came")
+        #expect(outputs.contains(.command(.closeSocket(ConnectionAttempt(1), code: 1000, reason: ""))) == isRefused)
+        #expect(outputs.errors.map(\.code) == [code], "it is reported once")
+        #expect(transcript.close(UInt16(code)).errors.isEmpty)
     }
 
     // Proves P5.7, P5.8.
@@ -248,6 +234,17 @@ import Testing
         transcript.receive(#"{"event":"pusher:error","data":{"message":"auth","code":4009}}"#)
         transcript.close(1000)
         #expect(transcript.machine.state == .reconnecting)
+    }
+
+    /// soketi closes so what has neither signed in nor subscribed to a channel that needs authorization after half a minute.
+    // Proves P5.1.
+    @Test(arguments: [true, false]) func aConnectionThatDidNotSignInInTimeIsToldWhatToDo(isSaidBefore: Bool) {
+        var transcript = Transcript.connected()
+        let words = "Connection not authorized within timeout."
+        if isSaidBefore { transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"\#(words)"}}"#) }
+        transcript.close(4009, words)
+        #expect(transcript.machine.state == .disconnected)
+        #expect(transcript.machine.session.lastError?.message.contains("; the app wants its clients to sign in, or") == true)
     }
 
     // Proves P5.9.

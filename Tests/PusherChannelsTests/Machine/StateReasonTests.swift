@@ -31,12 +31,12 @@ import Testing
         #expect(reasons(transcript.pass(.seconds(30))).first??.kind == .timedOut)
     }
 
-    @Test func theErrorThatCameBeforeAPlainCloseIsTheReason() {
+    @Test func theErrorThatRefusedTheConnectionIsTheReason() {
         var transcript = Transcript()
         transcript.play(.connect)
         transcript.play(.socketOpened(transcript.attempt))
-        transcript.receive(#"{"event":"pusher:error","data":{"message":"no such app","code":4001}}"#)
-        let reason = reasons(transcript.close(1006)).first ?? nil
+        let outputs = transcript.receive(#"{"event":"pusher:error","data":{"message":"no such app","code":4001}}"#)
+        let reason = reasons(outputs).first ?? nil
         #expect(reason?.message.hasPrefix("no such app; check the key") == true)
     }
 
