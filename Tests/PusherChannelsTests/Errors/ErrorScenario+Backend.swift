@@ -34,47 +34,45 @@ extension ErrorScenario {
         ErrorScenario(name) { try await thrown { try await call(APIRig().api) } }
     }
 
-    private static let longText = String(repeating: "x", count: 10_300)
 
     static let httpAPI: [ErrorScenario] = [
         failure(
             "The HTTP API can't be reached", .cannotConnectToHost,
             "api.example:443 can't be reached: connection refused (address 192.0.2.1)"),
-        failure("The HTTP API doesn't answer", .timedOut, "api.example:443 didn't answer the request within 30 s"),
-        status("The HTTP API doesn't take the request", 400, "Invalid JSON"),
-        status("The HTTP API doesn't take the signature", 401, "Invalid signature"),
-        status("The app may not do that", 403, "Application disabled"),
-        status("There is no such app", 404),
-        status("The HTTP API finds the event too large", 413),
-        status("There were too many requests", 429),
-        status("The HTTP API is broken", 500),
-        status("The HTTP API refuses with a success status", 200, #"{"error":"The secret authentication failed","code":401}"#),
-        ErrorScenario("The HTTP API sends the request elsewhere") {
+        failure("The HTTP API didn't respond", .timedOut, "api.example:443 didn't answer the request within 30 s"),
+        status("The HTTP API rejected the request", 400, "Invalid JSON"),
+        status("The HTTP API rejected the signature", 401, "Invalid signature"),
+        status("The app isn't allowed to do that", 403, "Application disabled"),
+        status("No app has this id", 404),
+        status("The HTTP API rejected the event's size", 413),
+        status("Too many requests", 429),
+        status("The HTTP API failed", 500),
+        status("The HTTP API refused with a success status", 200, #"{"error":"The secret authentication failed","code":401}"#),
+        ErrorScenario("The HTTP API redirects") {
             let rig = APIRig(options: onceOnly)
             rig.respond(302, "", headers: ["Location": "https://eu.example/apps/3/events"])
             return try await thrown { try await APICall.trigger.run(on: rig.api) }
         },
-        ErrorScenario("The HTTP API's answer isn't what the call answers with") {
+        ErrorScenario("The HTTP API's response can't be read") {
             let rig = APIRig()
             rig.respond(200, "<html>")
             return try await thrown { try await rig.api.channels() }
         },
-        misuse("An event is for no channel") { try await $0.trigger(channels: [], eventName: "e", data: 1) },
-        misuse("An event is for too many channels") {
+        misuse("An event without a channel") { try await $0.trigger(channels: [], eventName: "e", data: 1) },
+        misuse("An event for too many channels") {
             try await $0.trigger(channels: (1...101).map { "c\($0)" }, eventName: "e", data: 1)
         },
-        misuse("An event has no name") { try await $0.trigger(channels: ["news"], eventName: "", data: 1) },
-        misuse("An event has too much data") { try await $0.trigger(channels: ["news"], eventName: "e", data: longText) },
-        misuse("A batch has too many events") {
+        misuse("An event without a name") { try await $0.trigger(channels: ["news"], eventName: "", data: 1) },
+        misuse("A batch is too large") {
             try await $0.triggerBatch((1...11).map { PusherBatchEvent(channel: "news", eventName: "e", data: $0) })
         },
-        misuse("An encrypted channel has no key") {
+        misuse("No encryption key is set") {
             try await $0.trigger(channels: ["private-encrypted-a"], eventName: "e", data: 1)
         },
-        misuse("An event for an encrypted channel is for others, too") {
+        misuse("An event for an encrypted channel and others") {
             try await $0.trigger(channels: ["private-encrypted-a", "news"], eventName: "e", data: 1)
         },
-        misuse("Users of a channel that isn't a presence channel are asked for") { _ = try await $0.users(of: "news") },
+        misuse("Only presence channels have users") { _ = try await $0.users(of: "news") },
     ]
 
     private static func asked(
@@ -85,18 +83,18 @@ extension ErrorScenario {
     }
 
     static let backend: [ErrorScenario] = [
-        ErrorScenario("A request for an authorization can't be read") {
+        ErrorScenario("An authorization request can't be read") {
             try await thrown { try PusherAuthRequest(body: Data("channel_name=private-a".utf8)) }
         },
-        asked("The request's socket id is none", PusherAuthRequest(socketID: "12", channelName: "private-a")),
-        asked("The request is for a public channel", PusherAuthRequest(socketID: "1.2", channelName: "news")),
+        asked("An authorization request's socket id is invalid", PusherAuthRequest(socketID: "12", channelName: "private-a")),
+        asked("An authorization request for a public channel", PusherAuthRequest(socketID: "1.2", channelName: "news")),
         asked(
-            "The request is for a presence channel, and nobody said who joins",
+            "An authorization request for a presence channel",
             PusherAuthRequest(socketID: "1.2", channelName: "presence-a")),
         asked(
-            "The request is for an encrypted channel, and there is no key",
+            "The authenticator has no encryption key",
             PusherAuthRequest(socketID: "1.2", channelName: "private-encrypted-a")),
-        asked("The request is a user's, and a channel is authorized", PusherAuthRequest(socketID: "1.2")),
+        asked("A user's request was treated as a channel's", PusherAuthRequest(socketID: "1.2")),
         asked("The user's id is empty", PusherAuthRequest(socketID: "1.2")) { _ = try $0.authenticateUser($1, userID: "") },
         ErrorScenario("The app's key or secret is empty") {
             let authenticator = PusherAuthenticator(key: "key", secret: "")
@@ -104,7 +102,7 @@ extension ErrorScenario {
                 try authenticator.authorizeChannel(PusherAuthRequest(socketID: "1.2", channelName: "private-a"))
             }
         },
-        ErrorScenario("An encryption master key isn't one") { try await thrown { try EncryptionMasterKey(base64: "short") } },
-        ErrorScenario("A shard is none of those that there are") { try await thrown { try Shard(3, of: 3) } },
+        ErrorScenario("An encryption master key is invalid") { try await thrown { try EncryptionMasterKey(base64: "short") } },
+        ErrorScenario("A shard's number is out of range") { try await thrown { try Shard(3, of: 3) } },
     ]
 }

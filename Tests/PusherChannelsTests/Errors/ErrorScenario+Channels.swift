@@ -26,9 +26,9 @@ extension ErrorScenario {
     }
 
     static let authorization: [ErrorScenario] = [
-        method("There is no way to authorize a channel", .noMethod),
-        method("The endpoint's address is none", .endpoint(authEndpoint: "app.example/auth")),
-        ErrorScenario("A header for the endpoint can't be sent") {
+        method("No auth method is set", .noMethod),
+        method("The endpoint's address is invalid", .endpoint(authEndpoint: "app.example/auth")),
+        ErrorScenario("A header for the endpoint is invalid") {
             var app = AuthEndpoint(endpoint)
             app.headers = { _ in ["Authorization": "Bearer token\n"] }
             let rig = ClientRig.connected(auth: .customEndpoint(app))
@@ -42,21 +42,22 @@ extension ErrorScenario {
             rig.pusher.subscribe("private-orders")
             return try await rig.error()
         },
-        endpoint("The endpoint says no", .http(403)),
-        endpoint("The endpoint is broken, or too busy", .http(503)),
-        endpoint("The endpoint answers with a page", StubResponse(status: 200, text: "<html>")),
-        endpoint("The endpoint's answer is empty", StubResponse(status: 200, text: "")),
+        endpoint("The endpoint refused", .http(403)),
+        endpoint("The endpoint is down or overloaded", .http(503)),
+        endpoint("The endpoint's response isn't JSON", StubResponse(status: 200, text: "<html>")),
+        endpoint("The endpoint's response is empty", StubResponse(status: 200, text: "")),
         endpoint(
-            "The endpoint says no with a success status",
+            "The endpoint refused with a success status",
             StubResponse(status: 200, text: #"{"error":"Not for you","code":403}"#)),
-        endpoint("The endpoint's answer lacks the signature", StubResponse(status: 200, text: #"{"ok":true}"#)),
+        endpoint("The endpoint's response has no signature", StubResponse(status: 200, text: #"{"ok":true}"#)),
         endpoint(
-            "The endpoint's answer lacks an encrypted channel's key", StubResponse(status: 200, text: #"{"auth":"k:s"}"#),
+            "The endpoint's response has no key for an encrypted channel", StubResponse(status: 200, text: #"{"auth":"k:s"}"#),
             channel: "private-encrypted-a"),
         method(
-            "The handler throws", .customHandler { _, _ in throw PusherError(.authorization, code: 404, message: "no such user") }
+            "Your handler threw an error",
+            .customHandler { _, _ in throw PusherError(.authorization, code: 404, message: "no such user") }
         ),
-        ErrorScenario("No authorization comes in time") {
+        ErrorScenario("The authorization took too long") {
             let rig = ClientRig.connected(auth: .authorizer(authorizer: SilentAuthorizer()))
             rig.pusher.subscribe("private-orders")
             rig.scheduler.advance(by: .seconds(15))
@@ -72,22 +73,22 @@ extension ErrorScenario {
     }
 
     static let subscriptions: [ErrorScenario] = [
-        method("A channel's name has a character that is not allowed", .noMethod, channel: "my channel"),
+        method("A channel's name contains an invalid character", .noMethod, channel: "my channel"),
         method("A channel's name is too long", .noMethod, channel: String(repeating: "a", count: 201)),
-        ErrorScenario("The server refuses the subscription") {
+        ErrorScenario("The server refused the subscription") {
             let rig = manual()
             rig.pusher.subscribe("private-orders")
             let data = #"{\"type\":\"AuthError\",\"error\":\"Invalid signature\",\"status\":401}"#
             rig.socket.serverSends(#"{"event":"pusher:subscription_error","channel":"private-orders","data":"\#(data)"}"#)
             return try await rig.error()
         },
-        ErrorScenario("The server doesn't answer the subscription") {
+        ErrorScenario("The server didn't confirm the subscription") {
             let rig = manual()
             rig.pusher.subscribe("news")
             rig.scheduler.advance(by: .seconds(30))
             return try await rig.error()
         },
-        ErrorScenario("A presence channel waits for a user who isn't signed in") {
+        ErrorScenario("A presence channel is waiting for a sign-in") {
             let rig = ClientRig.connected(auth: .endpoint(authEndpoint: endpoint)) {
                 $0.userAuthMethod = .endpoint("https://app.example/user")
             }
@@ -99,7 +100,7 @@ extension ErrorScenario {
             let told = try await rig.recorder.next { if case .failedToSubscribe = $0 { true } else { false } }
             return try #require(told.failure)
         },
-        ErrorScenario("The client is disconnected while a channel is waited for") {
+        ErrorScenario("The client is disconnected") {
             try await TestExecutor().run { executor in
                 let rig = ClientRig(server: .manual)
                 rig.pusher.connect()
@@ -109,7 +110,7 @@ extension ErrorScenario {
                 return try await thrown { _ = try await waiting.value }
             }
         },
-        ErrorScenario("A channel is waited for after the client was shut down") {
+        ErrorScenario("The client was shut down") {
             let rig = ClientRig()
             await rig.pusher.shutdown()
             return try await thrown { try await rig.pusher.subscribe(to: "news") }
@@ -129,17 +130,17 @@ extension ErrorScenario {
     }
 
     static let clientEvents: [ErrorScenario] = [
-        event("A client event's name doesn't begin with client-", "seen"),
-        event("A client event is for a public channel", on: "news"),
-        event("A client event has too much data", data: String(repeating: "x", count: 10_241)),
-        event("There are too many client events within a second", after: 10),
-        ErrorScenario("A client event is for a channel that was unsubscribed") {
+        event("A client event's name must begin with client-", "seen"),
+        event("Public channels don't take client events", on: "news"),
+        event("A client event is too large", data: String(repeating: "x", count: 10_241)),
+        event("Too many client events", after: 10),
+        ErrorScenario("A client event's channel was unsubscribed") {
             let rig = ClientRig.connected()
             let orders = rig.pusher.subscribe("private-orders")
             rig.pusher.unsubscribe("private-orders")
             return try orders.trigger(eventName: "client-seen", data: "1").refusal()
         },
-        ErrorScenario("A client event comes after the client was shut down") {
+        ErrorScenario("A client event after the client was shut down") {
             let rig = ClientRig.connected()
             let orders = rig.pusher.subscribe("private-orders")
             await rig.pusher.shutdown()

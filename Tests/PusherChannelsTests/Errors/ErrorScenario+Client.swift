@@ -35,25 +35,25 @@ extension ErrorScenario {
     }
 
     static let connection: [ErrorScenario] = [
-        closed("The key is no app's, or its app lives in another cluster", 4001, "App key key not in this cluster"),
+        closed("No app has this key", 4001, "App key key not in this cluster"),
         closed("The app is disabled", 4003, "Application disabled"),
-        closed("The app has as many connections as its plan allows", 4004, "Application is over connection quota"),
+        closed("The app has too many connections", 4004, "Application is over connection quota"),
         closed("The path is wrong", 4005, "Path not found"),
-        closed("The server speaks another version of the protocol", 4007, "Unsupported protocol version"),
-        closed("The app's backend ended the user's connections", 4009, "You got disconnected by the app"),
-        told("The server tells of an error", #"{"code":4300,"message":"Something is wrong"}"#),
-        told("The server cuts client events that are too many", #"{"code":4301,"message":"Client event rejected"}"#),
-        ErrorScenario("A message can't be understood") {
+        closed("The server doesn't support protocol version 7", 4007, "Unsupported protocol version"),
+        closed("Your backend ended the user's connections", 4009, "You got disconnected by the app"),
+        told("The server reported an error", #"{"code":4300,"message":"Something is wrong"}"#),
+        told("The server rejected a client event", #"{"code":4301,"message":"Client event rejected"}"#),
+        ErrorScenario("A message can't be decoded") {
             let rig = ClientRig.connected()
             rig.socket.serverSends("nonsense")
             return try await rig.error()
         },
-        ErrorScenario("No connection can be made, or it is lost") {
+        ErrorScenario("The connection failed or was lost") {
             let rig = ClientRig.connected(server: .manual)
             rig.socket.refuse(.connectionRefused, "ws.example:443 can't be reached: connection refused")
             return try await rig.error()
         },
-        ErrorScenario("The server hangs up after the upgrade, twice in a row") {
+        ErrorScenario("The server closes every connection at once") {
             let rig = ClientRig.connected(server: .manual)
             let end = TransportError(.connectionLost, "The connection was lost without a close frame")
             for attempt in 1...2 {
@@ -65,7 +65,7 @@ extension ErrorScenario {
             guard let error = told.failure else { throw NoError() }
             return error
         },
-        ErrorScenario("The host, the port or a header can't be used") {
+        ErrorScenario("The host, the port or a header is invalid") {
             let rig = ClientRig.connected(server: .manual)
             rig.socket.refuse(.unsupported, HTTPSyntax.noHost("ws.example:6001"))
             return try await rig.error()
@@ -75,13 +75,13 @@ extension ErrorScenario {
             rig.pusher.connect()
             return try await rig.error()
         },
-        silent("The connection doesn't open in time", .seconds(300), server: .manual),
-        silent("The server opens the connection and says nothing", .seconds(60), server: .manual) { $0.socket.accept() },
-        silent("The server falls silent", .seconds(160), server: .manual) {
+        silent("Connecting took too long", .seconds(300), server: .manual),
+        silent("The server sent nothing after connecting", .seconds(60), server: .manual) { $0.socket.accept() },
+        silent("The server stopped responding", .seconds(160), server: .manual) {
             $0.socket.accept()
             $0.socket.serverEstablishes()
         },
-        ErrorScenario("As many attempts failed as the policy allows") {
+        ErrorScenario("Too many attempts failed") {
             let rig = ClientRig(server: .manual) { $0.reconnectPolicy.maximumRetries = 0 }
             rig.pusher.connect()
             rig.socket.refuse(.connectionRefused, "ws.example:443 can't be reached: connection refused")
@@ -89,7 +89,7 @@ extension ErrorScenario {
             guard let error = told.failure else { throw NoError() }
             return error
         },
-        ErrorScenario("A stream isn't read") {
+        ErrorScenario("A stream wasn't read in time") {
             let rig = ClientRig.connected { $0.pauseLimit = .seconds(20) }
             let news = rig.pusher.subscribe("news").events(buffering: StreamBuffering(limit: 2))
             for _ in 0..<2 { rig.socket.publish(channel: "news", event: "e", data: "1") }
@@ -99,12 +99,12 @@ extension ErrorScenario {
     ]
 
     static let users: [ErrorScenario] = [
-        ErrorScenario("There is no way to authenticate the user") {
+        ErrorScenario("No user auth method is set") {
             let rig = ClientRig.connected()
             rig.pusher.signIn { _ in }
             return try await rig.error()
         },
-        ErrorScenario("The server doesn't answer the sign-in") {
+        ErrorScenario("The server didn't confirm the sign-in") {
             let rig = ClientRig.connected(server: .manual) {
                 $0.userAuthMethod = .inline(secret: "secret", userData: #"{"id":"ann"}"#)
             }
@@ -114,7 +114,7 @@ extension ErrorScenario {
             rig.scheduler.advance(by: .seconds(30))
             return try await rig.error()
         },
-        ErrorScenario("The client disconnects before the user is signed in") {
+        ErrorScenario("The client disconnected before the sign-in") {
             let rig = ClientRig(server: .manual) { $0.userAuthMethod = .inline(secret: "secret", userData: #"{"id":"ann"}"#) }
             rig.pusher.connect()
             rig.pusher.signIn { _ in }
