@@ -27,7 +27,8 @@ extension Trait where Self == IssueHandlingTrait {
         .compactMapIssues { issue in
             guard let harness = TestHarness.current else { return issue }
             let story = Comment(rawValue: "what happened in the harness:\n\(harness.story)")
-            guard !issue.comments.contains(story) else { return issue }  // A suite's trait and a test's are both applied.
+            // A suite's trait and a test's are both applied.
+            guard !issue.comments.contains(story) else { return issue }
             var issue = issue
             issue.comments.append(story)
             return issue
