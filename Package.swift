@@ -87,6 +87,9 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // The program of the README's first screen.
+        .executableTarget(
+            name: "pusher-hello", dependencies: ["PusherChannels"], path: "Examples/Hello", swiftSettings: settings),
         .testTarget(
             name: "PusherChannelsTests",
             dependencies: ["PusherChannels", "TestSupport", "Processes", .product(name: "Logging", package: "swift-log")],

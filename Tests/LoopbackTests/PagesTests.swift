@@ -82,4 +82,52 @@ enum ProductionPageTests {
         _ = pusher
     }
 }
+
+/// The README's first screen: its commands, in their order, print what it shows. They use port 6001, as a user's do.
+@Suite struct FirstScreenTests {
+    /// A block of the README: a command for `swift run`, and the lines that it prints.
+    private struct Step {
+        let program: String
+        let arguments: String
+        let lines: [String]
+    }
+
+    private static func steps() throws -> [Step] {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../README.md")
+        let block = #/```console\n\$ swift run (?<program>\S+)(?<arguments>.*)\n(?<lines>[^`]*)```/#
+        return try String(contentsOf: page, encoding: .utf8).matches(of: block).map { match in
+            Step(
+                program: String(match.program), arguments: String(match.arguments),
+                lines: match.lines.split(separator: "\n").map { String($0) })
+        }
+    }
+
+    private func start(_ step: Step) throws -> Command {
+        let folder = URL(fileURLWithPath: try Command.program()).deletingLastPathComponent()
+        let program = folder.appendingPathComponent(step.program).path
+        return try Command(
+            program: "/bin/sh", ["-c", "exec \"$0\" \(step.arguments)", program], environment: ["PUSHER_CONFIG": "/dev/null"])
+    }
+
+    @Test func anEventIsOnTheScreen() async throws {
+        let steps = try Self.steps()
+        #expect(steps.map(\.program) == ["pusher-channels", "pusher-hello", "pusher-channels"])
+        guard steps.count == 3 else { return }
+        try await withWatchdog {
+            let server = try start(steps[0])
+            for line in steps[0].lines {
+                guard let printed = await server.output.next() else {
+                    // Another program of this machine, such as a server of the developer's own, has the port.
+                    #expect(await server.errors.next()?.contains("Address already in use") == true)
+                    return
+                }
+                #expect(printed == line)
+            }
+            let hello = try start(steps[1])
+            try await server.errors.next(containing: "subscribed to private-orders")
+            #expect(await (try start(steps[2])).end() == .exit(0))
+            for line in steps[1].lines { #expect(await hello.output.next() == line) }
+        }
+    }
+}
 #endif
