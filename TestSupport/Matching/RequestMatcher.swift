@@ -49,21 +49,22 @@ extension Matcher where Subject == RecordedRequest {
         }
     }
 
-    /// Matches requests whose path begins with a prefix.
+    /// Matches requests whose path begins with a prefix; what is percent-encoded in either is compared decoded.
     public static func path(startsWith prefix: String) -> RequestMatcher {
         RequestMatcher("path \(prefix)…") { request in
-            request.path.utf8.starts(with: prefix.utf8) ? nil : "path is \(request.path), which doesn't begin with \(prefix)"
+            request.path.decoded.utf8.starts(with: prefix.decoded.utf8)
+                ? nil : "path is \(request.path), which doesn't begin with \(prefix)"
         }
     }
 
-    /// Matches requests whose query has at least these parameters.
+    /// Matches requests whose query has at least these parameters, perhaps beside others of the same names.
     public static func query(_ parameters: [String: String]) -> RequestMatcher {
-        contains("query", parameters) { $0.queryFields }
+        contains("query", parameters) { RecordedRequest.fields(of: $0.query) }
     }
 
-    /// Matches requests whose body is an HTML form with at least these fields.
+    /// Matches requests whose body is an HTML form with at least these fields, perhaps beside others of the same names.
     public static func form(_ fields: [String: String]) -> RequestMatcher {
-        contains("form", fields) { $0.formFields }
+        contains("form", fields) { RecordedRequest.fields(of: $0.text) }
     }
 
     /// Matches requests with a header field, ignoring the case of its name.
@@ -104,7 +105,8 @@ extension Matcher where Subject == RecordedRequest {
     }
 
     private static func contains(
-        _ part: String, _ expected: [String: String], _ actual: @escaping @Sendable (RecordedRequest) -> [Name: String]
+        _ part: String, _ expected: [String: String],
+        _ actual: @escaping @Sendable (RecordedRequest) -> [(name: String, value: String)]
     ) -> RequestMatcher {
         let fields = expected.sorted { $0.key < $1.key }
         let shown = fields.map { "\($0.key)=\(Redaction.standard.redact($0.value, named: $0.key))" }
@@ -112,11 +114,16 @@ extension Matcher where Subject == RecordedRequest {
             let actual = actual(request)
             return Outcome(
                 reasons: fields.compactMap { name, value in
-                    guard let found = actual[name] else { return "\(part) has no \(name)" }
-                    return found.hasBytes(of: value)
-                        ? nil
-                        : "\(part)'s \(name) is \(Redaction.standard.redact(found, named: name)), not \(Redaction.standard.redact(value, named: name))"
+                    let found = actual.filter { $0.name.hasBytes(of: name) }.map(\.value)
+                    if found.isEmpty { return "\(part) has no \(name)" }
+                    if found.contains(where: value.hasBytes(of:)) { return nil }
+                    let redact = { Redaction.standard.redact($0, named: name) }
+                    return "\(part)'s \(name) is \(found.map(redact).joined(separator: ", ")), not \(redact(value))"
                 })
         }
     }
+}
+
+extension String {
+    fileprivate var decoded: String { removingPercentEncoding ?? self }
 }

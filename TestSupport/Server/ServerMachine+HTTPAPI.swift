@@ -104,7 +104,11 @@ extension ServerMachine {
     private func listChannels(_ parameters: [Name: String], app: ServerApp) throws(HTTPRefusal) -> JSONValue {
         let prefix = parameters["filter_by_prefix"] ?? ""
         if Attributes(parameters["info"]).contains(.userCount), !prefix.begins(with: "presence-") {
-            throw HTTPRefusal(status: 400, reason: "user_count may only be requested for presence channels")
+            throw HTTPRefusal(
+                status: 400,
+                reason:
+                    "user_count may only be requested for presence channels - please supply filter_by_prefix begining with presence-"
+            )
         }
         let names = channels.keys.filter { app.hasKey($0.appKey.text) && $0.name.text.utf8.starts(with: prefix.utf8) }.map(
             \.name.text)
@@ -114,7 +118,8 @@ extension ServerMachine {
 
     private func describe(_ name: String, info: String?, app: ServerApp) throws(HTTPRefusal) -> JSONValue {
         if Attributes(info).contains(.userCount), ChannelName(name).kind != .presence {
-            throw HTTPRefusal(status: 400, reason: "user_count may only be requested for presence channels")
+            throw HTTPRefusal(
+                status: 400, reason: "Cannot retrieve the user count unless the channel is a presence channel")
         }
         var members = attributes(info, of: name, app: app).objectValue ?? [:]
         members["occupied"] = .bool(channels[ChannelKey(appKey: app.key, name: Name(name))] != nil)

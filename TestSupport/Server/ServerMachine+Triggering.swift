@@ -29,11 +29,16 @@ extension ServerMachine {
             throw HTTPRefusal(status: 400, reason: "Missing: batch, a list of events")
         }
         guard batch.count <= profile.maximumBatchLength else {
-            throw HTTPRefusal(status: 413, reason: "A batch may hold \(profile.maximumBatchLength) events")
+            throw HTTPRefusal(status: 400, reason: "Batch too large (\(batch.count) > \(profile.maximumBatchLength))")
         }
         // Nothing is sent unless everything can be.
         var triggers: [Trigger] = []
-        for event in batch { triggers.append(try read(event)) }
+        for event in batch {
+            guard event["channels"] == nil else {
+                throw HTTPRefusal(status: 400, reason: "Missing: channel, a name; an event of a batch has one, and no channels")
+            }
+            triggers.append(try read(event))
+        }
         for trigger in triggers { run(trigger, app: app, into: &effects) }
         guard triggers.contains(where: { $0.info != nil }) else { return [:] }
         let described = triggers.map { attributes($0.info, of: $0.channels[0], app: app) }

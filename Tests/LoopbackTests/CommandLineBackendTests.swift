@@ -93,7 +93,8 @@ import TestSupport
         try await withWatchdog {
             let server = try await LocalServer.start()
             let lines = (1...12).map { #"{"channel":"c-\#($0)","event":"e","data":{"n":\#($0)},"info":"subscription_count"}"# }
-            let run = try await run(["trigger", "--batch"], server.environment, input: lines.joined(separator: "\n\n"))
+            let run = try await run(
+                ["trigger", "--batch"], server.environment, input: "\u{FEFF}" + lines.joined(separator: "\n\n"))
             #expect(run.end == .exit(0), "\(run.errors)")
             #expect(run.output == (1...12).map { #"{"channel":"c-\#($0)","subscription_count":0}"# })
             #expect(server.requests.map { $0.json?["batch"]?.arrayValue?.count } == [10, 2])

@@ -98,11 +98,19 @@ struct ServerHTTPAPITests {
 
     @Test func `A batch holds ten events`() {
         var rig = rig(channels: ["a"])
-        for (count, status) in [(10, 200), (11, 413)] {
+        for (count, status, words) in [(10, 200, "{}"), (11, 400, "Batch too large (11 > 10)\n")] {
             let event = #"{"name":"e","channel":"a","data":"1"}"#
             let body = "{\"batch\":[\(Array(repeating: event, count: count).joined(separator: ","))]}"
-            #expect(rig.respond(to: .signed("POST", "/apps/1/batch_events", body: body)).status == status)
+            let response = rig.respond(to: .signed("POST", "/apps/1/batch_events", body: body))
+            #expect((response.status, response.text) == (status, words))
         }
+    }
+
+    @Test func `An event of a batch has one channel`() {
+        var rig = rig(channels: ["a"])
+        let body = #"{"batch":[{"name":"e","channels":["a"],"data":"1"}]}"#
+        #expect(rig.respond(to: .signed("POST", "/apps/1/batch_events", body: body)).status == 400)
+        #expect(rig.sent.isEmpty)
     }
 
     @Test func `Channels are listed, filtered and counted`() {
@@ -114,7 +122,8 @@ struct ServerHTTPAPITests {
         #expect(
             get("", ["filter_by_prefix": "presence-", "info": "user_count"]) == #"{"channels":{"presence-a":{"user_count":2}}}"#
         )
-        #expect(get("", ["info": "user_count"]).contains("presence"))
+        #expect(get("", ["info": "user_count"]).hasSuffix("please supply filter_by_prefix begining with presence-\n"))
+        #expect(get("/b", ["info": "user_count"]).hasPrefix("Cannot retrieve the user count unless"))
         #expect(get("/b", ["info": "subscription_count"]) == #"{"occupied":true,"subscription_count":3}"#)
         #expect(get("/nowhere") == #"{"occupied":false}"#)
         #expect(get("/presence-a/users") == #"{"users":[{"id":"u"},{"id":"v"}]}"#)

@@ -20,19 +20,7 @@ extension ProtocolLimits {
 
     func checkEventName(_ name: String) throws(PusherError) {
         guard !name.isEmpty else { throw PusherError(.invalidRequest, message: "an event needs a name") }
-        if let limit = eventNameLength, name.utf8.count > limit {
-            throw PusherError(
-                .invalidRequest,
-                message: "an event name can't be longer than \(limit) bytes, this one has \(name.utf8.count)")
-        }
-    }
-
-    func checkEventData(_ data: String, of name: String) throws(PusherError) {
-        if let limit = eventDataSize, data.utf8.count > limit {
-            throw PusherError(
-                .invalidRequest,
-                message: "an event can't carry more than \(limit) bytes of data, \(name.inLogLine()) has \(data.utf8.count)")
-        }
+        if let problem = problem(ofEventName: name) { throw PusherError(.invalidRequest, message: problem) }
     }
 
     func checkUserID(_ userID: String) throws(PusherError) {

@@ -125,7 +125,9 @@ extension HTTPAPIFailure {
         switch self {
         case .unauthorized: "check the app's key and secret, and this machine's clock"
         case .forbidden: "the app may be disabled, or over its quota"
-        case .notFound: "check the app's id and the host"
+        case .notFound where call.path.hasBytes(of: "/events"): "check the app's id and the host"
+        case .notFound: "check the app's id and the host; not every server has this call"
+        case .payloadTooLarge: "send less, such as a reference to what clients can fetch"
         case .rateLimited: "make fewer requests"
         case .serverError where call.repetition == .again, .noResponse where call.repetition == .again:
             "it may have been carried out"

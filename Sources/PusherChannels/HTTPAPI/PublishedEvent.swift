@@ -22,7 +22,6 @@ struct PublishedEvent {
         self.info = info.parameter
         let text = try encoder.text(of: data, what: "the data of \(name.inLogLine())")
         self.data = try Self.encrypt(text, for: channels, keys: options.encryptionMasterKeys)
-        try options.limits.checkEventData(self.data, of: name)
     }
 
     /// Creates an event for channels that a user named.

@@ -9,9 +9,9 @@ extension PusherHTTPAPI {
     ///
     /// - Parameters:
     ///   - channels: 1 to 100 channels.
-    ///   - eventName: The event's name, 200 bytes of UTF-8 at most.
-    ///   - data: The event's data, 10 KB at most: a `String` is sent as it is, `Data` as UTF-8 text, anything else as JSON,
-    ///     encoded by ``PusherEnvironment/jsonEncoder``.
+    ///   - eventName: The event's name, 200 characters at most.
+    ///   - data: The event's data, of which the hosted service takes 10 KB: a `String` is sent as it is, `Data` as UTF-8 text,
+    ///     anything else as JSON, encoded by ``PusherEnvironment/jsonEncoder``.
     ///   - socketID: The connection that doesn't get the event, such as that of the client that requested it; nil for none.
     ///   - info: The requested attributes of the channels.
     /// - Returns: The requested information about each channel, in the order of `channels`, as far as the server reports it.
@@ -56,7 +56,7 @@ extension PusherHTTPAPI {
     ///
     /// - Parameters:
     ///   - userID: The user's id, as it was signed.
-    ///   - eventName: The event's name, 200 bytes of UTF-8 at most.
+    ///   - eventName: The event's name, 200 characters at most.
     ///   - data: The event's data, as for ``trigger(channels:eventName:data:excluding:info:)``.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func sendToUser(_ userID: String, eventName: String, data: some Encodable) async throws {

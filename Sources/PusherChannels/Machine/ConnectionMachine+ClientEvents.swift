@@ -29,9 +29,7 @@ extension ConnectionMachine {
         guard event.name.begins(with: "client-") else {
             return "\(event.name) can't be triggered by a client: the name must begin with client-"
         }
-        if let limit = limits.eventNameLength, event.name.utf8.count > limit {
-            return "an event name can't be longer than \(limit) bytes, this one has \(event.name.utf8.count)"
-        }
+        if let problem = limits.problem(ofEventName: event.name) { return problem }
         if let limit = limits.clientEventsPerSecond, limit < 1 {
             return "\(event.name) can't be triggered: ProtocolLimits.clientEventsPerSecond is \(limit)"
         }

@@ -4,9 +4,10 @@ public struct ProtocolLimits: Equatable, Sendable {
     public var channelNameLength: Int?
     /// Indicates whether a channel's name may contain only letters, digits and `_ - = @ , . ;`.
     public var restrictsChannelCharacters: Bool
-    /// The maximum length of an event's name in bytes of UTF-8.
+    /// The maximum length of an event's name in characters (Unicode scalars).
     public var eventNameLength: Int?
-    /// The maximum size of an event's data in bytes, as sent: as JSON, and encrypted on encrypted channels.
+    /// The maximum size of a client event's data in bytes, as JSON. What is published has no limit here: the server's refusal
+    /// decides, because the hosted service takes 10 KB and others take more.
     public var eventDataSize: Int?
     /// The maximum number of client events a connection may send per second; with zero or less, all are refused.
     public var clientEventsPerSecond: Int?
@@ -50,4 +51,12 @@ public struct ProtocolLimits: Equatable, Sendable {
         channelNameLength: nil, restrictsChannelCharacters: false, eventNameLength: nil, eventDataSize: nil,
         clientEventsPerSecond: nil, channelsPerEvent: nil, eventsPerBatch: nil, userIDLength: nil, userInfoSize: nil,
         watchlistLength: nil)
+}
+
+extension ProtocolLimits {
+    /// Returns why an event can't have this name; nil if it can.
+    func problem(ofEventName name: String) -> String? {
+        guard let limit = eventNameLength, name.unicodeScalars.count > limit else { return nil }
+        return "an event name can't be longer than \(limit) characters, this one has \(name.unicodeScalars.count)"
+    }
 }

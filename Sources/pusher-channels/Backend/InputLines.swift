@@ -36,8 +36,10 @@ struct InputLines {
 
     /// Takes the searched bytes as a line.
     private mutating func line() throws -> String {
-        let bytes = buffer[taken..<searched]
+        var bytes = buffer[taken..<searched]
         number += 1
+        // Some editors put a mark at the beginning of a file.
+        if number == 1, bytes.starts(with: "\u{FEFF}".utf8) { bytes = bytes.dropFirst(3) }
         taken = min(searched + 1, buffer.count)
         searched = taken
         // A repaired text would be published as a different one.

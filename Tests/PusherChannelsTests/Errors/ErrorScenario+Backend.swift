@@ -34,7 +34,6 @@ extension ErrorScenario {
         ErrorScenario(name) { try await thrown { try await call(APIRig().api) } }
     }
 
-
     static let httpAPI: [ErrorScenario] = [
         failure(
             "The HTTP API can't be reached", .cannotConnectToHost,

@@ -13,7 +13,8 @@ import FoundationNetworking
         (301, .unexpectedStatus, ""), (304, .unexpectedStatus, ""), (400, .badRequest, ""),
         (401, .unauthorized, "; check the app's key and secret, and this machine's clock"),
         (403, .forbidden, "; the app may be disabled, or over its quota"), (404, .notFound, "; check the app's id and the host"),
-        (408, .noResponse, ""), (413, .payloadTooLarge, ""), (418, .unexpectedStatus, ""),
+        (408, .noResponse, ""), (413, .payloadTooLarge, "; send less, such as a reference to what clients can fetch"),
+        (418, .unexpectedStatus, ""),
         (429, .rateLimited, "; make fewer requests"), (500, .serverError, ""), (502, .serverError, ""), (503, .serverError, ""),
         (504, .serverError, ""), (599, .serverError, ""), (600, .unexpectedStatus, ""),
     ]
@@ -35,8 +36,9 @@ import FoundationNetworking
     @Test(arguments: APICall.allCases) func eachStatusHasItsError(call: APICall) async throws {
         for (status, failure, advice) in Self.statuses {
             rig.respond(status, "  why\u{1B}[2J \"not\"\n")
+            let missing = failure == .notFound ? call.mayBeMissing : ""
             let warning = failure.mayHaveBeenCarriedOut && call.isPublish ? "; it may have been carried out" : ""
-            let message = "the HTTP API answered with status \(status): \"why\\u{1b}[2J \"not\"\"\(advice)\(warning)"
+            let message = "the HTTP API answered with status \(status): \"why\\u{1b}[2J \"not\"\"\(advice)\(missing)\(warning)"
             await #expect(throws: PusherError(.httpAPI(failure), code: status, message: message)) {
                 try await call.run(on: rig.api)
             }

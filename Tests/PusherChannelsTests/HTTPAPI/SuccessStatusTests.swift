@@ -7,7 +7,8 @@ import Testing
 @Suite struct SuccessStatusTests {
     private static let refusals: [(code: Int, failure: HTTPAPIFailure, advice: String)] = [
         (400, .badRequest, ""), (401, .unauthorized, "; check the app's key and secret, and this machine's clock"),
-        (404, .notFound, "; check the app's id and the host"), (413, .payloadTooLarge, ""),
+        (404, .notFound, "; check the app's id and the host"),
+        (413, .payloadTooLarge, "; send less, such as a reference to what clients can fetch"),
         (429, .rateLimited, "; make fewer requests"), (500, .serverError, ""),
     ]
 
@@ -17,8 +18,10 @@ import Testing
     @Test(arguments: APICall.allCases) func aRefusalInTheBodyIsTheFailureOfItsCode(call: APICall) async throws {
         for (code, failure, advice) in Self.refusals {
             rig.respond(200, #"{"error":"why\u001b[2J","code":\#(code)}"#)
+            let missing = failure == .notFound ? call.mayBeMissing : ""
             let warning = failure.mayHaveBeenCarriedOut && call.isPublish ? "; it may have been carried out" : ""
-            let message = "the HTTP API answered with status 200 and error \(code): \"why\\u{1b}[2J\"\(advice)\(warning)"
+            let message =
+                "the HTTP API answered with status 200 and error \(code): \"why\\u{1b}[2J\"\(advice)\(missing)\(warning)"
             await #expect(throws: PusherError(.httpAPI(failure), code: code, message: message)) {
                 try await call.run(on: rig.api)
             }

@@ -91,7 +91,7 @@ import Testing
 
     // Proves P8.7.
     @Test(arguments: [
-        ("client-" + String(repeating: "n", count: 193), 10_240, true),
+        ("client-" + String(repeating: "n", count: 193), 10_240, true), ("client-" + String(repeating: "é", count: 193), 2, true),
         ("client-" + String(repeating: "n", count: 194), 2, false),
         ("client-e", 10_240, true), ("client-e", 10_241, false),
     ])

@@ -13,6 +13,7 @@ struct RequestMatcherTests {
             "POST /users/{id}/posts", "/users/7%20a/posts", "post /users/{id}/{what}",
             "POST https://api.example.com:8443/users/7%20a/posts?page=2&q=a%20b",
             .any, .method("post"), .host("api.example.com"), .path("/users/{id}/posts"), .path(startsWith: "/users/"),
+            .path(startsWith: "/users/7 a"), .path(startsWith: "/users/7%20a"),
             .query(["page": "2"]), .query(["q": "a b"]), .header("content-type"), .header("CONTENT-TYPE", "application/json"),
             .json(#"{"tags":["a","b"]}"#), .json(#"{"nested":{"n":1},"name":"Ann"}"#), .json("{}"),
             RequestMatcher("odd") { $0.body.isEmpty ? "body is empty" : nil },
@@ -59,6 +60,13 @@ struct RequestMatcherTests {
     func `It is not, and says why`(matcher: RequestMatcher, reasons: [String]) {
         #expect(!matcher.matches(request))
         #expect(matcher.reasonsAgainst(request) == reasons)
+    }
+
+    @Test func `A field that is there several times matches by any of its values`() {
+        let request = RecordedRequest(method: "POST", url: "http://a/?tag=a&tag=b", body: Data("tag=c&tag=d".utf8))
+        for tag in ["a", "b"] { #expect(RequestMatcher.query(["tag": tag]).matches(request)) }
+        for tag in ["c", "d"] { #expect(RequestMatcher.form(["tag": tag]).matches(request)) }
+        #expect(RequestMatcher.query(["tag": "c"]).reasonsAgainst(request) == ["query's tag is a, b, not c"])
     }
 
     @Test func `What a name says to be secret is not told`() {

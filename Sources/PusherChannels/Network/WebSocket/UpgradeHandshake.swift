@@ -42,8 +42,10 @@ package struct UpgradeHandshake: Equatable, Sendable {
         guard response.values("Connection").contains(where: { $0.isSameWord(as: "upgrade") }) else { throw .noConnectionUpgrade }
         let accepted = response.contents("Sec-WebSocket-Accept")
         guard accepted.count == 1, accepted[0].hasBytes(of: accept) else { throw .wrongAccept }
-        // A body would take the place of the frames; HTTP/1.1 has none after 101 (RFC 9110, 8.6 and RFC 9112, 6.1).
-        for name in ["Content-Length", "Transfer-Encoding"] where response.has(name) { throw .body(name) }
+        // A body would take the place of the frames; HTTP/1.1 has none after 101 (RFC 9110, 8.6 and RFC 9112, 6.1). Some proxies say
+        // so by a length of zero.
+        guard response.contents("Content-Length").allSatisfy({ $0.hasBytes(of: "0") }) else { throw .body("Content-Length") }
+        if response.has("Transfer-Encoding") { throw .body("Transfer-Encoding") }
         if let extensions = response.values("Sec-WebSocket-Extensions").first { throw .unwantedExtension(extensions) }
         let chosen = response.contents("Sec-WebSocket-Protocol").filter { !$0.isEmpty }
         guard chosen.count <= 1, chosen.allSatisfy({ name in subprotocols.contains(where: name.hasBytes(of:)) }) else {

@@ -74,6 +74,7 @@ import Testing
         [("Connection", "upgrade")], [("Connection", "keep-alive, UPGRADE")], [("Connection", " ,Upgrade,")],
         [("Sec-WebSocket-Accept", " \(accept)\t")],
         [("Sec-WebSocket-Extensions", "")], [("Sec-WebSocket-Extensions", " , ")], [("Sec-WebSocket-Protocol", "")],
+        [("Content-Length", "0")],
     ])
     func section4_1_caseListsAndSpaceMakeNoDifference(changes: [(String, String)]) {
         #expect(result(changes.map { ($0.0, Optional($0.1)) }) == .success(nil))
@@ -132,7 +133,8 @@ import Testing
             ("Sec-WebSocket-Accept", "\(accept), \(accept)", .wrongAccept),
             ("Sec-WebSocket-Accept", "\(accept),", .wrongAccept), ("Sec-WebSocket-Accept", ",\(accept)", .wrongAccept),
             ("Sec-WebSocket-Accept", accept.replacing("K", with: "\u{212A}"), .wrongAccept),
-            ("Content-Length", "0", .body("Content-Length")), ("content-length", "", .body("Content-Length")),
+            ("Content-Length", "1", .body("Content-Length")), ("Content-Length", "0, 7", .body("Content-Length")),
+            ("content-length", "", .body("Content-Length")),
             ("Transfer-Encoding", "chunked", .body("Transfer-Encoding")),
             ("Sec-WebSocket-Extensions", "permessage-deflate", .unwantedExtension("permessage-deflate")),
             ("Sec-WebSocket-Protocol", "chat", .unwantedSubprotocol("chat")),
