@@ -162,6 +162,8 @@ extension Pusher {
     /// - Parameters:
     ///   - channelName: The channel's name, prefix included.
     ///   - type: The type of the events' data, as for ``PusherEvent/decode(_:)``.
+    ///   - maximumAge: The time after which the state is loaded again; nil for never.
+    ///   - covers: Returns whether a state holds the effect of an event that came while it was loaded; such an event is skipped.
     ///   - load: Loads the state from the application's own API.
     public func follow<State: Sendable, Event: Decodable & Sendable>(
         _ channelName: String, decoding type: Event.Type, maximumAge: Duration? = nil,
