@@ -35,6 +35,31 @@ import Testing
         }
     }
 
+    /// A body that a client doesn't expect would be the beginning of the next response.
+    @Test func responsesWithoutABodyHaveNone() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            server.stub("/text", StubResponse(text: "hello"))
+            for status in [204, 304] { server.stub("/\(status)", StubResponse(status: status, text: "none")) }
+            let client = try RawClient(port: server.port)
+            let head = Array("HEAD /text HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+            let post = Array(
+                "POST /text HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n".utf8)
+            client.send(head + request("/204") + request("/304") + post)
+            var text = ""
+            while !text.contains("HTTP/1.1 100") {
+                let (bytes, end) = try await client.reads(1)
+                text += String(decoding: bytes, as: UTF8.self)
+                guard end == .open, !bytes.isEmpty else { break }
+            }
+            client.send(Array("x".utf8) + request("/text", "Connection: close\r\n"))
+            text += String(decoding: try await client.reads().0, as: UTF8.self)
+            let statuses = text.matches(of: #/HTTP/1\.1 (\d+)/#).map { String($0.1) }
+            #expect(statuses == ["200", "204", "304", "100", "200", "200"], "\(text)")
+            #expect(text.components(separatedBy: "hello").count == 3 && !text.contains("none"), "\(text)")
+        }
+    }
+
     /// A response's body doesn't wait for the acknowledgment of its head.
     @Test func whatIsSentIsSentAtOnce() async throws {
         try await withTestHarness { harness in
