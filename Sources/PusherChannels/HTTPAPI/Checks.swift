@@ -25,10 +25,8 @@ extension ProtocolLimits {
 
     func checkUserID(_ userID: String) throws(PusherError) {
         guard !userID.isEmpty else { throw PusherError(.invalidRequest, message: "a user needs an id") }
-        if let limit = userIDLength, userID.utf8.count > limit {
-            throw PusherError(
-                .invalidRequest,
-                message: "a user's id can't be longer than \(limit) bytes, this one has \(userID.utf8.count)")
+        if let problem = Self.problem(of: userID, as: "a user's id", upTo: userIDLength) {
+            throw PusherError(.invalidRequest, message: problem)
         }
     }
 }

@@ -56,7 +56,7 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - request: The client's request.
-    ///   - userID: The user's id, 128 bytes of UTF-8 at most.
+    ///   - userID: The user's id, 128 characters at most.
     ///   - userInfo: The user's description for the channel's other members, a JSON object of at most 1 KB; nil for none.
     /// - Throws: A ``PusherError`` of kind `invalidRequest`, also for any other kind of channel.
     public func authorizePresenceChannel(
@@ -87,7 +87,7 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - request: The client's request; it names no channel.
-    ///   - userID: The user's id, 128 bytes of UTF-8 at most.
+    ///   - userID: The user's id, 128 characters at most.
     ///   - userInfo: The user's description that the server keeps, a JSON object of at most 1 KB; nil for none.
     ///   - watchlist: The users, 100 at most, whose coming and going the user is notified of.
     /// - Throws: A ``PusherError`` of kind `invalidRequest`.

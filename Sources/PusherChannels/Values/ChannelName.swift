@@ -46,9 +46,7 @@ package struct ChannelName: Hashable, Sendable {
     /// Returns the problem with the name, for a person; nil if there is none.
     package func problem(_ limits: ProtocolLimits) -> String? {
         if text.isEmpty { return "a channel name can't be empty" }
-        if let limit = limits.channelNameLength, text.utf8.count > limit {
-            return "a channel name can't be longer than \(limit) characters, this one has \(text.utf8.count)"
-        }
+        if let problem = ProtocolLimits.problem(of: text, as: "a channel name", upTo: limits.channelNameLength) { return problem }
         guard limits.restrictsChannelCharacters,
             let wrong = text.unicodeScalars.first(where: { !Self.isAllowed($0) })
         else { return nil }

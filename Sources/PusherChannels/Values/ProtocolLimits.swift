@@ -1,6 +1,6 @@
 /// The limits that are checked before anything is sent, to report a mistake at once with a clear error; nil means not checked.
 public struct ProtocolLimits: Equatable, Sendable {
-    /// The maximum length of a channel's name in bytes of UTF-8, prefix included.
+    /// The maximum length of a channel's name in characters (Unicode scalars), prefix included.
     public var channelNameLength: Int?
     /// Indicates whether a channel's name may contain only letters, digits and `_ - = @ , . ;`.
     public var restrictsChannelCharacters: Bool
@@ -15,7 +15,7 @@ public struct ProtocolLimits: Equatable, Sendable {
     public var channelsPerEvent: Int?
     /// The maximum number of events per batch.
     public var eventsPerBatch: Int?
-    /// The maximum length of a signed user id in bytes of UTF-8.
+    /// The maximum length of a signed user id in characters (Unicode scalars).
     public var userIDLength: Int?
     /// The maximum size of the JSON that describes a user, in bytes.
     public var userInfoSize: Int?
@@ -43,7 +43,7 @@ public struct ProtocolLimits: Equatable, Sendable {
     /// The hosted service's limits; most self-hosted servers have the same.
     public static let hosted = ProtocolLimits()
 
-    /// The hosted service's limits, but with channel names of up to 200 bytes, as the official server libraries allow.
+    /// The hosted service's limits, but with channel names of up to 200 characters, as the official server libraries allow.
     public static let serverLibraries = ProtocolLimits(channelNameLength: 200)
 
     /// No limits, for self-hosted servers that have their own.
@@ -56,7 +56,12 @@ public struct ProtocolLimits: Equatable, Sendable {
 extension ProtocolLimits {
     /// Returns why an event can't have this name; nil if it can.
     func problem(ofEventName name: String) -> String? {
-        guard let limit = eventNameLength, name.unicodeScalars.count > limit else { return nil }
-        return "an event name can't be longer than \(limit) characters, this one has \(name.unicodeScalars.count)"
+        Self.problem(of: name, as: "an event name", upTo: eventNameLength)
+    }
+
+    /// Returns why a text is too long; nil if it isn't. The service's limits are documented in characters, whatever their bytes.
+    static func problem(of text: String, as what: String, upTo limit: Int?) -> String? {
+        guard let limit, text.unicodeScalars.count > limit else { return nil }
+        return "\(what) can't be longer than \(limit) characters, this one has \(text.unicodeScalars.count)"
     }
 }

@@ -185,7 +185,7 @@ import Testing
 
     @Test func whatIsWithinTheLimitsIsSigned() throws {
         let authenticator = try Self.authenticator()
-        let id = String(repeating: "x", count: 128)
+        let id = String(repeating: "é", count: 128)
         _ = try authenticator.authorizePresenceChannel(
             Self.request("presence-a"), userID: id, userInfo: Info(n: String(repeating: "x", count: 1016)))
         _ = try authenticator.authenticateUser(Self.request(nil), userID: id, watchlist: Array(repeating: "u", count: 100))

@@ -55,7 +55,7 @@ import Testing
             try await $0.triggerBatch(batch(1) + [PusherBatchEvent(channel: "a", eventName: "", data: "")])
         },
         Refusal("a user needs an id") { try await $0.sendToUser("", eventName: "e", data: "") },
-        Refusal("a user's id can't be longer than 128 bytes, this one has 129") {
+        Refusal("a user's id can't be longer than 128 characters, this one has 129") {
             try await $0.sendToUser(text(129), eventName: "e", data: "")
         },
         Refusal("an event needs a name") { try await $0.sendToUser("ann", eventName: "", data: "") },
@@ -96,8 +96,10 @@ import Testing
             channels: Array(repeating: Self.text(200), count: 100), eventName: Self.text(200), data: Self.text(10_240),
             excluding: "12.34")
         try await rig.api.triggerBatch(Self.batch(10))
-        try await rig.api.sendToUser(Self.text(128), eventName: "e", data: "")
-        #expect(rig.session.requests.count == 3)
+        for character in ["x", "é"] {
+            try await rig.api.sendToUser(String(repeating: character, count: 128), eventName: "e", data: "")
+        }
+        #expect(rig.session.requests.count == 4)
     }
 
     // Proves P15.6.

@@ -62,6 +62,11 @@ import Testing
     @Test func selfHostedServersMayTakeMore() {
         #expect(ChannelName("a b/" + String(repeating: "x", count: 300)).problem(.unchecked) == nil)
         #expect(ChannelName("").problem(.unchecked) != nil)
+        let anyCharacters = ProtocolLimits(restrictsChannelCharacters: false)
+        #expect(ChannelName(String(repeating: "é", count: 164)).problem(anyCharacters) == nil)
+        #expect(
+            ChannelName(String(repeating: "é", count: 165)).problem(anyCharacters)
+                == "a channel name can't be longer than 164 characters, this one has 165")
     }
 
     // Proves P11.1.
