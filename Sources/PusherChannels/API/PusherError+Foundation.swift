@@ -25,15 +25,3 @@ extension PusherError: LocalizedError, CustomNSError {
         self = error
     }
 }
-
-extension SubscriptionFailure {
-    /// The error for a delegate's method that gets Foundation's errors: if the network failed, one that looks like that of a
-    /// `URLSession`.
-    var foundationError: NSError {
-        let timeout = error.kind == .timedOut ? AuthorizationFailure.NetworkFailure(code: NSURLErrorTimedOut, cause: nil) : nil
-        guard let network = authorization?.network ?? timeout else { return error as NSError }
-        var info = error.errorUserInfo
-        info[NSUnderlyingErrorKey] = network.cause ?? error
-        return NSError(domain: NSURLErrorDomain, code: network.code, userInfo: info)
-    }
-}

@@ -84,7 +84,7 @@ extension AuthorizationFailure.NetworkFailure {
     init?(_ error: any Error) {
         // Not cast to a `URLError`, because on Linux no `NSError` can be.
         let error = error as NSError
-        guard error.domain == NSURLErrorDomain else { return nil }
+        guard error.domain.hasBytes(of: NSURLErrorDomain) else { return nil }
         self.init(code: error.code, cause: error.userInfo[NSUnderlyingErrorKey] as? TransportError)
     }
 }

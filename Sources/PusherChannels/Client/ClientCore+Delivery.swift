@@ -115,3 +115,15 @@ extension ClientCore {
             name: channel.text, response: response, data: failure.authorization?.body, error: failure.foundationError)
     }
 }
+
+extension SubscriptionFailure {
+    /// The error for a delegate's method that gets Foundation's errors: if the network failed, one that looks like that of a
+    /// `URLSession`.
+    fileprivate var foundationError: NSError {
+        let own = error as NSError
+        let timeout = error.kind == .timedOut ? AuthorizationFailure.NetworkFailure(code: NSURLErrorTimedOut, cause: nil) : nil
+        guard let network = authorization?.network ?? timeout else { return own }
+        let info = own.userInfo.merging([NSUnderlyingErrorKey: network.cause ?? error]) { $1 }
+        return NSError(domain: NSURLErrorDomain, code: network.code, userInfo: info)
+    }
+}
