@@ -89,7 +89,10 @@ extension ServerMachine {
             leave(channel, id, into: &effects)
         }
         let connection = connections.removeValue(forKey: id)
-        if let connection { socketIDsInUse.remove(connection.socketID) }
+        if let connection {
+            socketIDsInUse.remove(connection.socketID)
+            observe(.disconnected, appKey: connection.app.key, by: id)
+        }
         if connections.isEmpty { nextDeadline = deadlineWithoutConnections }
         if let connection, let user = connection.user { announceDeparture(of: user, app: connection.app, into: &effects) }
     }

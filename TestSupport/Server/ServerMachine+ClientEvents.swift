@@ -28,8 +28,8 @@ extension ServerMachine {
                     ServerFrame.event(event, channel: name, json: rawJSONMember("data", of: text), userID: userID?.text)
                 }
             send(passed, to: receivers, into: &effects)
-            recentEvents?.record(
-                event, on: name, data: data ?? "", appKey: connection.app.key, from: id, receivers: receivers.count, at: now)
+            observe(
+                event, on: ChannelName(name), data: data ?? "", app: connection.app, by: id, receivers: receivers.count)
             let sent = WebhookEvent.ClientEvent(name: event, data: data, socketID: connection.socketID)
             tellBackend(
                 WebhookEvent(.clientEvent, channel: Name(name), userID: userID, clientEvent: sent), of: connection.app,

@@ -39,10 +39,11 @@ extension ServerMachine {
     }
 
     /// Replies with `pusher:error`; the connection stays open.
-    func reject(
+    mutating func reject(
         _ message: String, code: Int? = nil, channel: String? = nil, from id: ConnectionID, into effects: inout [Effect]
     ) {
         effects.append(.send(profile.error(message, code: code, channel: channel), to: id))
         effects.append(.notice(.protocolError(id, message: message)))
+        observe(.refused, by: id, channel: channel.map { Name($0) }, text: message)
     }
 }

@@ -93,8 +93,7 @@ extension ServerMachine {
             return !connection.socketID.hasBytes(of: socketID)
         }
         send(frame, to: receivers, into: &effects)
-        recentEvents?.record(
-            event, on: channel.text, data: data, appKey: app.key, from: nil, receivers: receivers.count, at: now)
+        observe(event, on: channel, data: data, app: app, by: nil, receivers: receivers.count)
         return receivers.count
     }
 

@@ -34,6 +34,7 @@ extension ServerMachine {
         } catch {
             effects.append(.send(profile.subscriptionRefused(channel, error), to: id))
             effects.append(.notice(.subscriptionRefused(id, channel: name, reason: error.message)))
+            observe(.refused, appKey: connection.app.key, by: id, channel: channel.name, text: error.message)
         }
     }
 
@@ -119,6 +120,11 @@ extension ServerMachine {
         channel.add(id)
         channels[key] = channel
         connections[id]?.subscriptions[name.name] = .some(member?.id)
+        observe(.subscribed, appKey: connection.app.key, by: id, channel: name.name, text: member?.id.text)
+        if others.isEmpty {
+            observation?.occupied(key)
+            observe(.occupied, appKey: connection.app.key, channel: name.name)
+        }
 
         if name.kind == .presence, profile.membersWithoutInfo == .breakTheirChannel, channel.hasMemberWithoutInfo {
             return reject("Invalid message format", code: 4200, from: id, into: &effects)
@@ -146,7 +152,12 @@ extension ServerMachine {
         channels[key]?.remove(id)
         let isLast = userID.map { channels[key]?.leave($0) ?? false } ?? false
         let others = channels[key]?.subscribers ?? []
-        if others.isEmpty { channels[key] = nil }
+        observe(.unsubscribed, appKey: connection.app.key, by: id, channel: name, text: userID?.text)
+        if others.isEmpty {
+            channels[key] = nil
+            observation?.vacated(key)
+            observe(.vacated, appKey: connection.app.key, channel: name)
+        }
         effects.append(.notice(.unsubscribed(id, channel: name.text)))
         if isLast || profile.memberChanges != .ofUsers, let userID {
             let data = JSONValue.object(["user_id": .string(userID.text)]).text

@@ -101,8 +101,8 @@ public struct ServerMachine: Sendable {
     private var refused: Set<ConnectionID> = []
     var channels: [ChannelKey: ServerChannel] = [:]
     var cache = ServerCache()
-    /// The latest events; `nil` if there is no observer.
-    var recentEvents: RecentEvents?
+    /// What happened, for an observer; `nil` if there is none.
+    var observation: Observation?
     var webhooks: WebhookQueue
     /// The times at which the numbers of subscribers of large channels are announced.
     var countsDue: [ChannelKey: Instant] = [:]
@@ -199,6 +199,7 @@ public struct ServerMachine: Sendable {
                 refused.insert(id)
             }
             effects.append(.notice(.refused(id, code: error.code, reason: error.message)))
+            observe(.refused, by: id, text: error.message)
             return
         }
         let socketID = makeSocketID()
@@ -209,6 +210,7 @@ public struct ServerMachine: Sendable {
         let activityTimeout = request.queryFields["protocol"].map { Name($0) } == "7" ? profile.activityTimeout : nil
         effects.append(.send(ServerFrame.established(socketID: socketID, activityTimeout: activityTimeout), to: id))
         effects.append(.notice(.connected(id, appKey: app.key, socketID: socketID)))
+        observe(.connected, appKey: app.key, by: id, text: socketID)
     }
 
     private mutating func makeSocketID() -> String {

@@ -25,7 +25,7 @@ package enum EncryptedEvent {
     }
 
     /// Returns the text that was encrypted for a channel, decrypted with the first key that fits; nil if none does.
-    static func decrypt(_ data: String, of channel: String, with keys: [EncryptionMasterKey]) -> String? {
+    package static func decrypt(_ data: String, of channel: String, with keys: [EncryptionMasterKey]) -> String? {
         guard let encrypted = try? JSONValue(parsing: data), let nonce = bytes(encrypted["nonce"]),
             let ciphertext = bytes(encrypted["ciphertext"])
         else { return nil }

@@ -4,18 +4,21 @@ import TestSupport
 
 /// A page for browsers on this machine that shows live what happens on a server, and publishes events.
 ///
-/// It shows no secret and asks for none. Anybody on this machine may publish, but web pages from elsewhere can't
-/// (``PageVisitor``), nor may they read it (``AllowedHosts``). Data from clients is text in a JSON document, which the page's
-/// script puts into the page as text.
+/// It shows no secret and asks for none; the server decrypts what it shows of encrypted channels. Anybody on this machine may
+/// publish, but web pages from elsewhere can't (``PageVisitor``), nor may they read it (``AllowedHosts``). Data from clients is
+/// text in a JSON document, which the page's script puts into the page as text.
 struct LivePage: Sendable {
     /// The name of the profile that the server imitates.
     let profile: String
+    /// Tells the log of this server from that of one that was at the same address before.
+    private let run = String(UInt64.random(in: 0 ... .max), radix: 36)
 
     /// Makes a server show the page at `/`.
     func show(_ server: LocalServer) {
         server.recordEvents()
         add("GET /", to: server) { _, _ in document() }
-        add("GET /page/state", to: server) { server, _ in state(of: server) }
+        add("GET /page/state", to: server) { server, request in state(of: server, for: request.parameters) }
+        add("GET /page/data", to: server) { server, request in data(for: request.parameters, of: server) }
         add("POST /page/publish", to: server) { server, request in publish(request, on: server) }
     }
 
@@ -43,11 +46,25 @@ struct LivePage: Sendable {
 
     private struct State: Encodable {
         let profile: String
+        let run: String
         let server: ServerOverview
     }
 
-    private func state(of server: LocalServer) -> StubResponse {
-        .json(State(profile: profile, server: server.overview)).withoutMarkup
+    private func state(of server: LocalServer, for query: [String: String]) -> StubResponse {
+        func part(_ list: String) -> ServerOverview.View.Part {
+            ServerOverview.View.Part(search: query[list] ?? "", start: query["\(list)-start"].flatMap { Int($0) } ?? 0)
+        }
+        let view = ServerOverview.View(
+            lastEntry: query["run"] == run ? query["last"].flatMap { Int($0) } ?? 0 : 0, channels: part("channels"),
+            isBySize: query["order"] == "size", connections: part("connections"))
+        return .json(State(profile: profile, run: run, server: server.overview(view))).withoutMarkup
+    }
+
+    /// All data of an event in the log.
+    private func data(for query: [String: String], of server: LocalServer) -> StubResponse {
+        guard query["run"] == run, let number = query["number"].flatMap({ Int($0) }), let data = server.data(ofEntry: number)
+        else { return .http(404) }
+        return .json(data).withoutMarkup
     }
 
     // MARK: Publishing

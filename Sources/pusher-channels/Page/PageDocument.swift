@@ -68,27 +68,57 @@ enum PageDocument {
                 <p id="outcome" role="status"></p>
               </form>
             </section>
-            <section class="card" aria-labelledby="events-title">
-              <h2 id="events-title">Events <span id="event-count" class="count">0</span></h2>
-              <p id="no-events" class="empty">Nothing yet. What is published here, by the HTTP API or by clients appears in this list.</p>
-              <ol id="events" class="list" reversed></ol>
-              <p id="more-events" class="more" hidden></p>
+            <section class="card" aria-labelledby="log-title">
+              <h2 id="log-title">Log <span id="log-count" class="count">0</span></h2>
+              <div class="tools" role="group" aria-label="What the log shows">
+                <input id="filter" type="search" aria-label="Filter the log" aria-describedby="log-count" placeholder="Filter" spellcheck="false" autocapitalize="off">
+                <select id="kind" aria-label="Entries in the log">
+                  <option value="">Everything</option>
+                  <option value="event">Events</option>
+                  <option value="connected disconnected">Connections</option>
+                  <option value="subscribed unsubscribed">Subscriptions</option>
+                  <option value="occupied vacated">Channels</option>
+                  <option value="refused">Refusals</option>
+                </select>
+                <button id="pause" type="button" class="plain">Pause</button>
+                <button id="clear" type="button" class="plain">Clear</button>
+              </div>
+              <p id="log-note" class="empty"></p>
+              <div id="log-box" class="box" role="region" aria-labelledby="log-title" hidden><ol id="log" class="list" reversed></ol></div>
             </section>
           </div>
           <div class="column">
             <section class="card" aria-labelledby="channels-title">
-              <h2 id="channels-title">Channels <span id="channel-count" class="count">0</span></h2>
+              <h2 id="channels-title">Channels <span id="channels-count" class="count">0</span></h2>
+              <div id="channels-tools" class="tools" hidden>
+                <input id="channels-search" type="search" aria-label="Search for channels" aria-describedby="channels-count" placeholder="Search" spellcheck="false" autocapitalize="off">
+                <select id="order" aria-label="Order of channels"><option value="name">By name</option><option value="size">Most connections</option></select>
+              </div>
               <p id="no-channels" class="empty">Nobody is subscribed to a channel.</p>
-              <ul id="channels" class="list"></ul>
-              <p id="more-channels" class="more" hidden></p>
+              \#(list("channels"))
             </section>
             <section class="card" aria-labelledby="connections-title">
-              <h2 id="connections-title">Connections <span id="connection-count" class="count">0</span></h2>
+              <h2 id="connections-title">Connections <span id="connections-count" class="count">0</span></h2>
+              <div id="connections-tools" class="tools" hidden>
+                <input id="connections-search" type="search" aria-label="Search for connections" aria-describedby="connections-count" placeholder="Search by user, socket ID or channel" spellcheck="false" autocapitalize="off">
+              </div>
               <div id="no-connections" class="empty"><p>No client is connected. To connect one:</p><code id="hint"></code></div>
-              <ul id="connections" class="list"></ul>
-              <p id="more-connections" class="more" hidden></p>
+              \#(list("connections"))
             </section>
           </div>
         </main>
         """#
+
+    /// A list that is shown in parts.
+    private static func list(_ list: String) -> String {
+        """
+        <p id="\(list)-none" class="empty" hidden>Nothing matches.</p>
+        <div id="\(list)-pager" class="pager" role="group" aria-label="More \(list)" hidden>
+          <button id="\(list)-previous" type="button" class="plain">Previous</button>
+          <span id="\(list)-range"></span>
+          <button id="\(list)-next" type="button" class="plain">Next</button>
+        </div>
+        <div id="\(list)-box" class="box" role="region" aria-labelledby="\(list)-title" hidden><ul id="\(list)" class="list"></ul></div>
+        """
+    }
 }

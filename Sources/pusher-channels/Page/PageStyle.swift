@@ -25,7 +25,7 @@ enum PageStyle {
         h1 .quiet { font-weight: 400; }
         h2 { display: flex; align-items: center; gap: 0.5rem; font-size: 1rem; font-weight: 600; }
         code, .code, input, textarea, dd { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 0.8125rem; }
-        .quiet, .empty, .more, dt { color: var(--quiet); }
+        .quiet, .empty, .pager, dt { color: var(--quiet); }
 
         header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.5rem 1.25rem; margin-bottom: 1.5rem; }
         #status { display: flex; align-items: center; gap: 0.5rem; font-size: 0.875rem; color: var(--quiet); }
@@ -47,7 +47,17 @@ enum PageStyle {
         .empty { margin-top: 0.625rem; }
         .empty code { display: block; margin-top: 0.5rem; padding: 0.5rem 0.75rem; border-radius: 0.5rem; background: var(--code); color: var(--text); overflow-wrap: anywhere; }
         .empty code span { display: inline-block; }
-        .more { padding-top: 0.625rem; border-top: 1px solid var(--line); font-size: 0.875rem; }
+        .pager { display: flex; align-items: center; justify-content: space-between; gap: 0.5rem; margin-top: 1.125rem; font-size: 0.8125rem; font-variant-numeric: tabular-nums; }
+        .tools { display: flex; flex-wrap: wrap; gap: 0.5rem; margin-top: 0.75rem; }
+        .tools input { flex: 1 1 10rem; width: auto; min-width: 0; }
+        .tools select { width: auto; }
+        .tools button.plain { padding-inline: 0.625rem; }
+        .tools :is(input, select) { font: inherit; font-size: 0.8125rem; }
+        .box { overflow: auto; overscroll-behavior: contain; }
+        .card > .box { max-height: 24rem; margin: 0.5rem -1.25rem; padding: 0 1.25rem; }
+        .card > .box:last-child { margin-bottom: -1.125rem; padding-bottom: 1.125rem; border-radius: 0 0 0.75rem 0.75rem; }
+        #log-box { max-height: min(44rem, 80vh); }
+        .data.box { max-height: 20rem; }
 
         form { display: grid; gap: 0.875rem; margin-top: 0.875rem; }
         .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(12rem, 100%), 1fr)); gap: 0.875rem; }
@@ -64,22 +74,30 @@ enum PageStyle {
           font: inherit; font-size: 0.9375rem; font-weight: 600; cursor: pointer;
         }
         button:hover { filter: brightness(1.08); }
+        button.plain { padding: 0.375rem 0.75rem; border: 1px solid var(--field-line); background: none; color: inherit; font-size: 0.8125rem; font-weight: 500; }
+        button.plain:hover:enabled { background: var(--code); }
+        button.link { padding: 0; border-radius: 0.125rem; background: none; color: var(--accent); font: inherit; font-size: 0.8125rem; text-decoration: underline; text-underline-offset: 0.15em; }
+        button:disabled { opacity: 0.5; cursor: default; }
         :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
         #outcome:empty { display: none; }
         #outcome { font-size: 0.875rem; color: var(--good); overflow-wrap: anywhere; }
         #outcome.bad { color: var(--bad); }
 
-        .list { list-style: none; margin-top: 0.5rem; }
-        .list:empty { margin: 0; }
-        .list > li { padding: 0.625rem 0; border-top: 1px solid var(--line); }
+        .list { list-style: none; }
+        .list > li { padding: 0.625rem 0; border-top: 1px solid var(--line); overflow-y: clip; }
         .list > li:first-child { border-top: 0; }
         .list > li:last-child { padding-bottom: 0; }
         .row { display: flex; align-items: baseline; gap: 0.125rem 0.625rem; flex-wrap: wrap; }
         .row > .end { margin-left: auto; font-size: 0.8125rem; color: var(--quiet); font-variant-numeric: tabular-nums; white-space: nowrap; }
-        .name { font-weight: 600; overflow-wrap: anywhere; }
+        .name, .what { overflow-wrap: anywhere; }
+        .name { font-weight: 600; }
         .detail { font-size: 0.8125rem; color: var(--quiet); overflow-wrap: anywhere; }
         .data { margin-top: 0.375rem; padding: 0.5rem 0.75rem; border-radius: 0.5rem; background: var(--code); white-space: pre-wrap; overflow-wrap: anywhere; }
         .rest { color: var(--quiet); }
+        .decrypted { color: var(--good); }
+        .unreadable, .detail.refused { color: var(--bad); }
+        .row > .end.link { color: var(--accent); }
+        @media (max-width: 30rem) { .row > .detail { order: 1; flex-basis: 100%; } }
         @media (prefers-reduced-motion: no-preference) {
           .list > li.new { animation: arrive 1.6s ease-out; }
           @keyframes arrive { from { background: var(--new); box-shadow: -0.75rem 0 var(--new), 0.75rem 0 var(--new); } }

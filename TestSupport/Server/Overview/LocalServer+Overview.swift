@@ -9,14 +9,19 @@ extension LocalServer {
         case refused(reason: String)
     }
 
-    /// Starts keeping the server's latest events for ``overview``.
+    /// Starts keeping what happens for ``overview(_:)``.
     package func recordEvents() {
         core.change { machine, _, _ in machine.recordEvents() }
     }
 
-    /// A snapshot of the server for an observer.
-    package var overview: ServerOverview {
-        core.change { machine, now, _ in machine.overview(at: now) }
+    /// Returns a snapshot of the server for an observer.
+    package func overview(_ view: ServerOverview.View) -> ServerOverview {
+        core.change { machine, now, _ in machine.overview(view, at: now) }
+    }
+
+    /// Returns the data of an event in the log; `nil` if the event isn't kept any more.
+    package func data(ofEntry number: Int) -> Excerpt? {
+        core.ask { $0.observation?.data(ofEntry: number) }
     }
 
     /// Publishes an event in one app, as its backend does, and returns the outcome.
