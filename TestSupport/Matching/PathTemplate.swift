@@ -40,6 +40,18 @@ struct PathTemplate: Sendable {
         return parameters
     }
 
+    /// Indicates whether a path begins with a prefix, both decoded. An encoded slash separates nothing.
+    static func path(_ path: String, startsWith prefix: String) -> Bool {
+        let (parts, expected) = (decodedParts(of: path), decodedParts(of: prefix))
+        guard let last = expected.last, parts.count >= expected.count else { return false }
+        return zip(parts, expected.dropLast()).allSatisfy { $0.hasBytes(of: $1) }
+            && parts[expected.count - 1].utf8.starts(with: last.utf8)
+    }
+
+    private static func decodedParts(of path: String) -> [String] {
+        path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(decode)
+    }
+
     private var endsInRest: Bool {
         if case .rest? = segments.last { true } else { false }
     }

@@ -52,7 +52,7 @@ extension Matcher where Subject == RecordedRequest {
     /// Matches requests whose path begins with a prefix; what is percent-encoded in either is compared decoded.
     public static func path(startsWith prefix: String) -> RequestMatcher {
         RequestMatcher("path \(prefix)…") { request in
-            request.path.decoded.utf8.starts(with: prefix.decoded.utf8)
+            PathTemplate.path(request.path, startsWith: prefix)
                 ? nil : "path is \(request.path), which doesn't begin with \(prefix)"
         }
     }
@@ -122,8 +122,4 @@ extension Matcher where Subject == RecordedRequest {
                 })
         }
     }
-}
-
-extension String {
-    fileprivate var decoded: String { removingPercentEncoding ?? self }
 }

@@ -62,6 +62,17 @@ struct RequestMatcherTests {
         #expect(matcher.reasonsAgainst(request) == reasons)
     }
 
+    @Test func `The beginning of a path is decoded as its parts are`() {
+        func matches(_ prefix: String, _ path: String) -> Bool {
+            RequestMatcher.path(startsWith: prefix).matches(RecordedRequest(url: "http://a\(path)"))
+        }
+        for prefix in ["", "/", "/a", "/a b", "/a%20b", "/a%20b/", "/a b/c%2Fd", "/a b/c%2fd/e"] {
+            #expect(matches(prefix, "/a%20b/c%2Fd/e"), "\(prefix)")
+        }
+        for prefix in ["/a b/c/", "/a b/c/d", "/b", "/a b/c%2Fd/e/"] { #expect(!matches(prefix, "/a%20b/c%2Fd/e"), "\(prefix)") }
+        #expect(matches("/a b/", "/a%20b/%zz"))
+    }
+
     @Test func `A field that is there several times matches by any of its values`() {
         let request = RecordedRequest(method: "POST", url: "http://a/?tag=a&tag=b", body: Data("tag=c&tag=d".utf8))
         for tag in ["a", "b"] { #expect(RequestMatcher.query(["tag": tag]).matches(request)) }
