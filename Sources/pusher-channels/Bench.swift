@@ -8,6 +8,8 @@ struct Bench: AsyncParsableCommand {
         discussion: """
             Subscribes to a channel, counts its events through one bound closure until the last one arrives, and prints what this \
             process spent between the subscription and that one.
+
+            \(Status.text)
             """)
 
     @OptionGroup var server: ServerOptions
@@ -61,8 +63,10 @@ struct Bench: AsyncParsableCommand {
             switch notification {
             case .event: return
             case .error(let error): lastError = error
-            case .state(.disconnected): throw Failure("the connection ended: \(lastError.map { "\($0)" } ?? "no error")")
-            case .subscriptionFailed(let channel, let problem): throw Failure("can't subscribe to \(channel): \(problem)")
+            case .state(.disconnected):
+                throw Failure("the connection ended: \(lastError.map { "\($0)" } ?? "no error")", because: lastError)
+            case .subscriptionFailed(let channel, let problem):
+                throw Failure("can't subscribe to \(channel): \(problem)", because: problem)
             case .state, .subscribed, .gap, .decryptionFailed, .memberAdded, .memberRemoved, .interrupted: break
             }
         }

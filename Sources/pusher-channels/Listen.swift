@@ -8,9 +8,11 @@ struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the events of channels.",
         discussion: """
-            Reconnects by itself, and retries channels that failed temporarily. Ends with a message and status 1 if it can't go on, \
-            such as after a refused key or channel. SIGINT and SIGTERM end it gracefully, with status 130 and 143; a second signal ends \
-            it at once.
+            Reconnects by itself, and retries channels that failed temporarily. Ends with a message if it can't go on, such as \
+            after a refused key or channel. SIGINT and SIGTERM end it gracefully, with status 130 and 143; a second signal ends it at \
+            once.
+
+            \(Status.text)
             """)
 
     @Argument(help: "The channels to subscribe to.")
@@ -137,10 +139,12 @@ struct Listen: AsyncParsableCommand {
             switch notification {
             case .state(let state):
                 let reason = (try? await changes.next())?.reason
-                if state == .disconnected { return Failure("\(ErrorLines.lastLine("can't go on", reason)); \(Advice.reason)") }
+                if state == .disconnected {
+                    return Failure("\(ErrorLines.lastLine("can't go on", reason)); \(Advice.reason)", because: reason)
+                }
                 // For example, a file of authorities that doesn't exist: no later attempt succeeds.
                 if advice.isDue, let reason, DoctorStep(failedWith: reason) == .options {
-                    return Failure(ErrorLines.lastLine("can't go on", reason))
+                    return Failure(ErrorLines.lastLine("can't go on", reason), because: reason)
                 }
                 lines.add(errorLines.line(TerminalTraits.errors.paint("\(state)", state.color), reason))
                 if let line = advice.line(after: state) { lines.add(line) }
@@ -152,7 +156,7 @@ struct Listen: AsyncParsableCommand {
                 let what = TerminalTraits.errors.paint("can't subscribe to \(channel)", .red)
                 let line = errorLines.line(what, error)
                 guard pusher.connection.channels.find(name: channel)?.hasFailed == false else {
-                    return Failure(ErrorLines.lastLine("can't subscribe to \(channel)", error))
+                    return Failure(ErrorLines.lastLine("can't subscribe to \(channel)", error), because: error)
                 }
                 lines.add("\(line); it is tried again")
             case .decryptionFailed(let channel, let event):

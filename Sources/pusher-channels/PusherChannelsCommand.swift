@@ -40,7 +40,7 @@ struct PusherChannelsCommand: AsyncParsableCommand {
     /// Prints an error or the help that was asked for, and ends with its status. ArgumentParser's own exit writes an error byte by
     /// byte, so that a client's log line, which another thread writes, can come in the middle.
     private static func end(with error: any Error) -> Never {
-        let (text, code) = (fullMessage(for: error), exitCode(for: error))
+        let (text, code) = (fullMessage(for: error), Status.of(error))
         if code.isSuccess {
             print(text)
         } else if !text.isEmpty {

@@ -1,9 +1,10 @@
 import ArgumentParser
+import Foundation
 import PusherChannels
 
 /// The options for a client's route to the server.
 struct RouteOptions: ParsableArguments {
-    @Option(help: "A PEM file of certificate authorities to trust instead of the system's.")
+    @Option(help: "A PEM file of certificate authorities to trust instead of the system's.", completion: .file())
     var caFile: String?
 
     @Option(
@@ -16,6 +17,14 @@ struct RouteOptions: ParsableArguments {
     func validate() throws {
         // The value isn't repeated, because it may hold a password.
         guard parsedProxy != nil else { throw ValidationError("--proxy takes none, or http://user:password@host:port") }
+        guard let caFile else { return }
+        let name = caFile.onOneLine
+        guard let text = FileManager.default.contents(atPath: caFile) else {
+            throw ValidationError("--ca-file: \(name) can't be read")
+        }
+        guard text.range(of: Data("CERTIFICATE-----".utf8)) != nil else {
+            throw ValidationError("--ca-file takes a PEM file: \(name) has no certificate")
+        }
     }
 
     var tls: TLSConfiguration {

@@ -7,10 +7,13 @@ struct Serve: AsyncParsableCommand {
         abstract: "Run a local Channels server until SIGINT or SIGTERM, for development and tests.",
         discussion: """
             WebSocket on /app/KEY, authorization on POST /pusher/auth and /pusher/user-auth, the HTTP API on /apps/ID. On / a page for a \
-            browser on this machine: connections, channels and events, live, and a form that publishes one. It shows no secret.
+            browser on this machine: connections, channels and events, live, and a form that publishes one. It shows no secret, but \
+            the data of encrypted channels as the master key decrypts it.
 
             All of it is for programs and web pages on this machine: it must be asked for as 127.0.0.1 or localhost, and a browser's \
             requests must come from a page of one of these hosts, on any port. --allow-host and --allow-any-host let others in.
+
+            \(Status.text)
             """)
 
     @Option(help: "The port to listen on; 0 takes a free one.")

@@ -93,12 +93,3 @@ struct ServerOptions: ParsableArguments {
         if case .cluster = location(settings) { true } else { false }
     }
 }
-
-/// A problem that the user of the command must know about.
-struct Failure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}

@@ -111,7 +111,33 @@ import TestSupport
             let lines = (1...12).map { #"{"channel":"c-\#($0)","event":"e"}"# }
             let run = try await run(["trigger", "--batch"], server.environment, input: lines.joined(separator: "\n"))
             #expect(run.end == .exit(1), "\(run.errors)")
-            #expect(run.errors.last?.hasSuffix("; the first 10 events were published before") == true, "\(run.errors)")
+            #expect(
+                run.errors.last?.hasSuffix("; the first 10 events were published before, and none after them") == true,
+                "\(run.errors)")
+            await server.stop()
+        }
+    }
+
+    /// A request publishes all of its events or none, so whoever sends all of it again after such an end publishes no event twice.
+    @Test func aBatchThatFailsSaysThatNothingIsPublished() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            let event = #"{"channel":"a","event":"e"}"#
+            func errors(_ input: String, status: Int32) async throws -> String {
+                let run = try await run(["trigger", "--batch"], server.environment, input: input)
+                #expect(run.end == .exit(status), "\(run.errors)")
+                return run.errors.last ?? ""
+            }
+            #expect(try await errors("\(event)\nnonsense", status: 1).hasSuffix("; nothing was published"))
+            let wrongName = #"{"channel":"no such channel","event":"e"}"#
+            #expect(try await errors("\(event)\n\(wrongName)", status: 1).hasSuffix("; nothing was published"))
+            #expect(server.requests.isEmpty)
+            server.stub(RequestMatcher(where: { _ in true }), .http(429))
+            #expect(try await errors("\(event)\n\(event)", status: 75).hasSuffix("; nothing was published"))
+            server.stub(RequestMatcher(where: { _ in true }), .http(502))
+            let end = "; either all or none of the next 2 may have been published"
+            #expect(try await errors("\(event)\n\(event)", status: 1).hasSuffix(end))
+            #expect(try await errors(event, status: 1).hasSuffix("; the next one may have been published"))
             await server.stop()
         }
     }
@@ -362,17 +388,6 @@ import TestSupport
             #expect(run.end == .exit(64))
             #expect(
                 run.errors.first == "Error: --info user_count takes presence channels, or a --prefix that begins with presence-")
-        }
-    }
-
-    @Test(arguments: [
-        ["trigger"], ["channels"], ["users"], ["terminate"], ["auth", "sign"], ["webhook", "verify"],
-    ])
-    func theHelpNamesTheStatuses(command: [String]) async throws {
-        try await withWatchdog {
-            let run = try await run(command + ["--help"])
-            #expect(run.end == .exit(0))
-            #expect(run.output.contains { $0.contains("Statuses: 0 when it is done") }, "\(run.output)")
         }
     }
 }

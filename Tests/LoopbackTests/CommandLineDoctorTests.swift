@@ -106,10 +106,13 @@ import TestSupport
         }
     }
 
-    @Test func aFileOfAuthoritiesThatIsNotThere() async throws {
+    @Test func aFileOfAuthoritiesThatIsBroken() async throws {
         try await withWatchdog {
-            let run = try await doctor(["--tls", "--ca-file", "/nowhere/roots.pem"])
-            #expect(run.end == .exit(1), "\(run.text)")
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID()).pem")
+            try Data("-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n".utf8).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let run = try await doctor(["--tls", "--ca-file", file.path])
+            #expect(run.end == .exit(64), "\(run.text)")
             #expect(run.failure?["step"] == "options", "\(run.text)")
             #expect(run.steps("ok") == [])
         }

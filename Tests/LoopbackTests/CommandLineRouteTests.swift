@@ -68,7 +68,7 @@ import TestSupport
             let refusing = try RawServer.refusingPort()
             defer { close(refusing.descriptor) }
             let demo = try Command("demo", "--proxy", "http://127.0.0.1:\(refusing.port)")
-            #expect(await demo.end() == .exit(1))
+            #expect(await demo.end() == .exit(75))
             let errors = await demo.errors.toEnd()
             let error = errors.last { $0.hasPrefix("Error: ") }
             #expect(error?.hasPrefix("Error: step 2, ann and bob connect: ") == true, "\(errors)")

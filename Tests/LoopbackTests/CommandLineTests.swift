@@ -43,15 +43,15 @@ import TestSupport
     }
 
     @Test(arguments: [
-        (["news", "--key", "wrong"], "4001"),
-        (["private-orders", "--secret", "wrong"], "can't subscribe to private-orders"),
-        (["no such channel"], "can't subscribe to no such channel"),
+        (["news", "--key", "wrong"], 1, "4001"),
+        (["private-orders", "--secret", "wrong"], 1, "can't subscribe to private-orders"),
+        (["no such channel"], 64, "can't subscribe to no such channel"),
     ])
-    func listenEndsWhereItCannotGoOn(arguments: [String], reason: String) async throws {
+    func listenEndsWhereItCannotGoOn(arguments: [String], status: Int32, reason: String) async throws {
         try await withWatchdog {
             let server = try await Command.server()
             let listen = try Command(["listen", "--port", String(server.port)] + arguments)
-            #expect(await listen.end() == .exit(1))
+            #expect(await listen.end() == .exit(status))
             let errors = await listen.errors.toEnd()
             #expect(errors.contains { $0.contains(reason) }, "\(errors)")
             // The log writes to the same stream, from another thread.
@@ -189,10 +189,56 @@ import TestSupport
         }
     }
 
+    /// Scripts can tell a server that is away from a wrong option, whichever command they run.
+    @Test(arguments: [
+        ["trigger", "a", "e", "d"], ["trigger", "--batch"], ["channels"], ["users", "presence-a"], ["terminate", "ann"],
+        ["doctor"], ["bench"],
+    ])
+    func aServerThatIsAwayHasItsOwnStatus(arguments: [String]) async throws {
+        try await withWatchdog {
+            let refusing = try RawServer.refusingPort()
+            defer { close(refusing.descriptor) }
+            let input = FileManager.default.temporaryDirectory.appendingPathComponent("event-\(UUID())")
+            try Data(#"{"channel":"a","event":"e"}"#.utf8).write(to: input)
+            defer { try? FileManager.default.removeItem(at: input) }
+            let command = try Command(arguments + ["--port", String(refusing.port)], input: input.path)
+            #expect(await command.end() == .exit(75))
+        }
+    }
+
+    @Test(arguments: [
+        ["trigger", "a", "e", "d"], ["channels"], ["users", "presence-a"], ["terminate", "ann"], ["doctor"], ["bench"],
+        ["listen", "a"], ["demo"],
+    ])
+    func aFileThatCannotBeUsedIsAWrongOption(arguments: [String]) async throws {
+        try await withWatchdog {
+            for (file, problem) in [
+                ("/nowhere/roots.pem", "Error: --ca-file: /nowhere/roots.pem can't be read"),
+                ("/etc/passwd", "Error: --ca-file takes a PEM file: /etc/passwd has no certificate"),
+            ] {
+                let command = try Command(arguments + ["--ca-file", file])
+                #expect(await command.end() == .exit(64))
+                #expect(await command.errors.toEnd().first == problem)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        [], ["serve"], ["listen"], ["doctor"], ["trigger"], ["channels"], ["users"], ["terminate"], ["auth", "sign"],
+        ["webhook", "verify"], ["bench"], ["demo"],
+    ])
+    func theHelpNamesTheStatuses(command: [String]) async throws {
+        try await withWatchdog {
+            let help = try Command(command + ["--help"])
+            #expect(await help.end() == .exit(0))
+            #expect(await help.output.toEnd().contains { $0.contains("Statuses: 0 when it is done") })
+        }
+    }
+
     @Test func triggerSaysWhatIsWrongBeforeItAsks() async throws {
         try await withWatchdog {
             let trigger = try Command("trigger", "no such channel", "headline", "{}")
-            #expect(await trigger.end() == .exit(1))
+            #expect(await trigger.end() == .exit(64))
             let reason = "a channel name can't contain \" \": letters, digits and _ - = @ , . ; are allowed"
             #expect(await trigger.errors.toEnd() == ["Error: \(reason): \"no such channel\""])
         }

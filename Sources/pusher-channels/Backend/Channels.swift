@@ -32,14 +32,12 @@ struct Channels: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Status.of {
-            let api = try backend.makeAPI()
-            let attributes = info?.attributes ?? []
-            if channels.isEmpty {
-                for channel in try await api.channels(withPrefix: prefix, info: attributes) { output(channel.line) }
-            }
-            for channel in channels { output(try await api.channel(channel, info: attributes).line) }
+        let api = try backend.makeAPI()
+        let attributes = info?.attributes ?? []
+        if channels.isEmpty {
+            for channel in try await api.channels(withPrefix: prefix, info: attributes) { output(channel.line) }
         }
+        for channel in channels { output(try await api.channel(channel, info: attributes).line) }
     }
 }
 
@@ -53,9 +51,7 @@ struct Users: AsyncParsableCommand {
     @OptionGroup var backend: BackendOptions
 
     func run() async throws {
-        try await Status.of {
-            for user in try await backend.makeAPI().users(of: channel) { output(user.onOneLine) }
-        }
+        for user in try await backend.makeAPI().users(of: channel) { output(user.onOneLine) }
     }
 }
 
@@ -69,6 +65,6 @@ struct Terminate: AsyncParsableCommand {
     @OptionGroup var backend: BackendOptions
 
     func run() async throws {
-        try await Status.of { try await backend.makeAPI().terminateConnections(ofUser: userID) }
+        try await backend.makeAPI().terminateConnections(ofUser: userID)
     }
 }

@@ -1,30 +1,43 @@
 import ArgumentParser
 import PusherChannels
 
-/// A command's statuses besides 0, for success, and 64, for a command line that makes no sense.
+/// The statuses with which the commands end.
 enum Status {
     static let text = """
-        Statuses: 0 when it is done; 1 when it failed, with the reason; 64 when the command line makes no sense; 75 when nothing was \
-        done and a later attempt may succeed, because the server was not reached or asked for fewer requests.
+        Statuses: 0 when it is done; 1 when it failed, with the reason; 64 when the command line can't be used; 75 when \
+        another attempt may succeed and does no harm, because the server was not reached or is too busy.
         """
 
-    static let temporary = ExitCode(75)
-
-    /// Does the work of a command. If a later attempt may succeed, the command ends with its own status for that.
-    static func of(_ work: () async throws -> Void) async throws {
-        do {
-            try await work()
-        } catch let error as PusherError where error.mayGoBetterLater {
-            note("Error: \(error)")
-            throw temporary
+    /// Returns the status for the error that ends a command. No other place decides about one.
+    static func of(_ error: any Error) -> ExitCode {
+        switch error {
+        case let failure as Failure: failure.reason.map(of) ?? .failure
+        case let error as PusherError where error.isRetryable: ExitCode(75)  // EX_TEMPFAIL
+        case let error as PusherError where error.isOfCommandLine: .validationFailure
+        case is PusherError: .failure
+        default: PusherChannelsCommand.exitCode(for: error)
         }
     }
 }
 
-extension PusherError {
-    /// Indicates whether nothing was done, and a later attempt may succeed. False, too, if somebody has to change something
-    /// first, such as a certificate that isn't trusted.
-    fileprivate var mayGoBetterLater: Bool {
-        isRetryable && (kind == .httpAPI(.unreachable) || kind == .httpAPI(.rateLimited))
+/// A problem that the user of the command must know about.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+    /// The error that decides about the status; `nil` if no later attempt is better, and the command line isn't to blame.
+    let reason: PusherError?
+
+    init(_ description: String, because reason: PusherError? = nil) {
+        self.description = description
+        self.reason = reason
     }
+}
+
+extension PusherError {
+    /// Indicates whether the HTTP API may have done what it was asked to.
+    var mayHaveBeenCarriedOut: Bool {
+        if case .httpAPI(let failure) = kind { failure.mayHaveBeenCarriedOut } else { false }
+    }
+
+    /// Indicates whether it is about an option or an argument, or the file that it names.
+    fileprivate var isOfCommandLine: Bool { DoctorStep(failedWith: self) == .options }
 }

@@ -11,6 +11,8 @@ struct Trigger: AsyncParsableCommand {
             SIGINT and SIGTERM end it, with status 130 and 143, once the lines that it has read are published; a second signal ends it at \
             once.
 
+            A request publishes all of its events or none: if one fails, the message says what was published.
+
             With --info, it prints one JSON object for each channel.
 
             \(Status.text) It never publishes an event twice: if the response is lost, it ends with 1 and says so.
@@ -54,15 +56,19 @@ struct Trigger: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Status.of {
-            if batch { try await publishLines() } else { try await publish() }
-        }
+        if batch { try await publishLines() } else { try await publish() }
     }
 
     private func publish() async throws {
         guard let channel, let event, let data else { return }
-        let told = try await backend.makeAPI().trigger(
-            channels: [channel] + others, eventName: event, data: data, excluding: socketID, info: info?.attributes ?? [])
+        let told: [PusherChannelInfo]
+        do {
+            told = try await backend.makeAPI().trigger(
+                channels: [channel] + others, eventName: event, data: data, excluding: socketID, info: info?.attributes ?? [])
+        } catch let error as PusherError where error.mayHaveBeenCarriedOut {
+            // Another attempt, to which the status for those would invite, might publish it twice.
+            throw Failure("\(error)")
+        }
         if info != nil { for channel in told { output(channel.line) } }
     }
 
@@ -75,17 +81,30 @@ struct Trigger: AsyncParsableCommand {
         }
         let api = try backend.makeAPI()
         var lines = EventLines(input)
-        var published = 0
+        var (published, sent) = (0, 0)
         do {
             while case let events = try lines.next(10), !events.isEmpty {
+                sent = events.count
                 try await publish(events, by: api)
-                published += events.count
+                published += sent
             }
-        } catch  where published > 0 {
-            // Publishing all of it again would publish these twice.
-            throw Failure("\(error); the first \(published) events were published before")
+        } catch {
+            throw Self.failure(error, after: published, sending: sent)
         }
         if let signal = signal.withLock({ $0 }) { throw ExitCode(128 + signal) }
+    }
+
+    /// Returns an error with what was published: of a request, all events or none. Only if nothing was, another attempt may have
+    /// the status for those: it would publish some events twice.
+    private static func failure(_ error: any Error, after published: Int, sending count: Int) -> Failure {
+        let reason = error as? PusherError
+        let before = published > 0 ? "; the first \(published) events were published before" : ""
+        if reason?.mayHaveBeenCarriedOut == true {
+            let next = count == 1 ? "the next one" : "either all or none of the next \(count)"
+            return Failure("\(error)\(before); \(next) may have been published")
+        }
+        if published > 0 { return Failure("\(error)\(before), and none after them") }
+        return Failure("\(error); nothing was published", because: reason.flatMap { $0.isRetryable ? $0 : nil })
     }
 
     private func publish(_ events: [PusherBatchEvent], by api: PusherHTTPAPI) async throws {

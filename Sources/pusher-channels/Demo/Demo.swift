@@ -5,7 +5,11 @@ import PusherChannels
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the client's main job against a local server in another process.",
-        discussion: "Every line is a step that happened; the command ends with status 1 at the first that did not.")
+        discussion: """
+            Every line is a step that happened; the command ends at the first that did not.
+
+            \(Status.text)
+            """)
 
     @Option(help: "The host:port that clients connect to instead of the server: that of a proxy that forwards to it.")
     var front: Endpoint?

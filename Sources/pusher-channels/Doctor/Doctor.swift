@@ -9,8 +9,7 @@ struct Doctor: AsyncParsableCommand {
             Opens one connection as a client does, and subscribes to a channel that needs an authorization if a secret or an \
             authorization endpoint is set. Prints the steps: \(DoctorStep.allCases.map(\.rawValue).joined(separator: ", ")).
 
-            Statuses: 0 when all works; 1 when a step failed; 64 when the command line makes no sense; 75 when a step failed and a \
-            later attempt may succeed with nothing changed.
+            \(Status.text)
             """)
 
     @Argument(help: ArgumentHelp("The server's host name or address, like --host.", valueName: "host"))
@@ -47,7 +46,7 @@ struct Doctor: AsyncParsableCommand {
     func run() async throws {
         let (route, error) = await examine()
         for line in DoctorReport(route, error).lines { output(json ? line.json : line.text(on: .output)) }
-        if let error { throw error.isRetryable ? Status.temporary : .failure }
+        if let error { throw Status.of(error) }
     }
 
     private var authorizes: Bool {
