@@ -18,9 +18,16 @@ extension String {
 
     /// Returns whether another text has the same bytes.
     package func hasBytes(of other: String) -> Bool {
+        if isStored(as: other) { return true }
         guard utf8.count == other.utf8.count else { return false }
         return other.utf8.withContiguousStorageIfAvailable { hasBytes(UnsafeRawBufferPointer($0)) }
             ?? utf8.elementsEqual(other.utf8)
+    }
+
+    /// Returns whether both are short and have the same bytes, or are one and the same. Most equal names are.
+    @inline(__always)
+    private func isStored(as other: String) -> Bool {
+        withUnsafeBytes(of: self) { left in withUnsafeBytes(of: other) { left.isSame(as: $0) } }
     }
 
     /// Returns whether the text begins with the bytes of another one.
@@ -38,8 +45,9 @@ extension UnsafeRawBufferPointer {
     }
 
     /// Returns whether these are the bytes of a text.
+    @inline(__always)
     func isSame(as text: StaticString) -> Bool {
-        text.withUTF8Buffer { isSame(as: UnsafeRawBufferPointer($0)) }
+        count == text.utf8CodeUnitCount && begins(with: text)
     }
 
     /// Returns whether they contain the bytes of a text.
@@ -47,10 +55,11 @@ extension UnsafeRawBufferPointer {
         indices.contains { UnsafeRawBufferPointer(rebasing: self[$0...]).begins(with: text) }
     }
 
-    /// Returns whether they begin with the bytes of a text.
+    /// Returns whether they begin with the bytes of a text. Where the text is a literal, words are compared.
+    @inline(__always)
     func begins(with text: StaticString) -> Bool {
-        guard count >= text.utf8CodeUnitCount else { return false }
-        return UnsafeRawBufferPointer(rebasing: self[..<text.utf8CodeUnitCount]).isSame(as: text)
+        guard let start = baseAddress, count >= text.utf8CodeUnitCount else { return text.utf8CodeUnitCount == 0 }
+        return memcmp(start, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
 }
 

@@ -93,39 +93,37 @@ extension JSONScanner {
     mutating func scanMembers(
         _ body: (_ key: StringToken, _ scanner: inout JSONScanner) throws(JSONError) -> Void
     ) throws(JSONError) {
-        try expect(UInt8(ascii: "{"), "expected an object")
-        skipWhitespace()
-        if current == UInt8(ascii: "}") {
-            advance()
-            return
-        }
-        while true {
-            let key = try scanString()
-            try skipColon()
-            try body(key, &self)
-            skipWhitespace()
-            if current == UInt8(ascii: "}") {
-                advance()
-                return
-            }
-            try expect(UInt8(ascii: ","), "expected a comma")
-            skipWhitespace()
+        guard current == UInt8(ascii: "{") else { throw fail("expected an object") }
+        try scanContents(closedBy: UInt8(ascii: "}")) { scanner throws(JSONError) in
+            let key = try scanner.scanString()
+            try scanner.skipColon()
+            try body(key, &scanner)
         }
     }
 
     /// Reads an array whose bracket is at the position. Calls `body` at each element, which `body` has to skip.
     @inline(__always)
     mutating func scanElements(_ body: (_ scanner: inout JSONScanner) throws(JSONError) -> Void) throws(JSONError) {
-        try expect(UInt8(ascii: "["), "expected an array")
+        guard current == UInt8(ascii: "[") else { throw fail("expected an array") }
+        try scanContents(closedBy: UInt8(ascii: "]"), body)
+    }
+
+    /// Reads a container whose bracket or brace is at the position. Calls `body` at each element or member, which `body` has to
+    /// skip.
+    @inline(__always)
+    mutating func scanContents(
+        closedBy close: UInt8, _ body: (_ scanner: inout JSONScanner) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        advance()
         skipWhitespace()
-        if current == UInt8(ascii: "]") {
+        if current == close {
             advance()
             return
         }
         while true {
             try body(&self)
             skipWhitespace()
-            if current == UInt8(ascii: "]") {
+            if current == close {
                 advance()
                 return
             }

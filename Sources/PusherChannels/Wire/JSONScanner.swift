@@ -20,12 +20,17 @@ struct JSONScanner {
     /// The deepest nesting that is accepted, as a peer must not control the recursion.
     static let maximumDepth = 128
 
-    let bytes: UnsafeRawBufferPointer
+    // Not as a buffer, whose address may be nil, which would be checked at each byte.
+    private let start: UnsafeRawPointer
+    private let count: Int
     private(set) var position = 0
 
     init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
+        start = bytes.baseAddress ?? UnsafeRawPointer(("" as StaticString).utf8Start)
+        count = bytes.count
     }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
     func fail(_ problem: String) -> JSONError {
         JSONError(offset: position, problem: problem)
@@ -37,7 +42,15 @@ struct JSONScanner {
     }
 
     mutating func advance(_ count: Int = 1) {
-        position += count
+        position &+= count  // The text ends long before it could overflow.
+    }
+
+    /// Passes a text if it is at the position; returns whether it is.
+    @inline(__always)
+    mutating func passes(_ text: StaticString) -> Bool {
+        guard UnsafeRawBufferPointer(start: start + position, count: count - position).begins(with: text) else { return false }
+        advance(text.utf8CodeUnitCount)
+        return true
     }
 
     @inline(__always)
@@ -75,16 +88,18 @@ struct JSONScanner {
         var hasEscapes = false
         while true {
             skipPlainBytes()
-            switch current {
-            case UInt8(ascii: "\""):
-                position += 1
+            let byte = current
+            if byte == UInt8(ascii: "\"") {
+                advance()
                 return StringToken(start: start, end: position - 1, hasEscapes: hasEscapes)
-            case UInt8(ascii: "\\"):
-                hasEscapes = true
-                try skipEscape()
-            default:
+            }
+            guard byte == UInt8(ascii: "\\") else {
                 throw fail(position < bytes.count ? "control character in a string" : "unterminated string")
             }
+            hasEscapes = true
+            advance()
+            // Data that is JSON in a string has mostly escapes of this kind.
+            if current == UInt8(ascii: "\"") { advance() } else { try skipEscape() }
         }
     }
 
@@ -92,23 +107,19 @@ struct JSONScanner {
     @inline(__always)
     mutating func skipPlainBytes() {
         let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
         // A local copy, which the compiler needn't store at each step.
         var position = position
         defer { self.position = position }
-        while position + 8 <= bytes.count {
+        while bytes.count &- position >= 8 {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
-            let quote = word ^ (ones &* 0x22)
-            let backslash = word ^ (ones &* 0x5C)
-            let found =
-                (((quote &- ones) & ~quote)
-                    | ((backslash &- ones) & ~backslash)
-                    | ((word &- ones &* 0x20) & ~word)) & highs
+            // Quotes and control characters are those that are less than 0x21 with their second bit inverted. Subtractions borrow
+            // only from bytes that are found, so the first one is right.
+            let found = (((word ^ ones &* 0x02) &- ones &* 0x21) | ((word ^ ones &* 0x5C) &- ones)) & ~word & (ones &* 0x80)
             if found != 0 {
-                position += found.trailingZeroBitCount / 8
+                position &+= found.trailingZeroBitCount / 8
                 return
             }
-            position += 8
+            position &+= 8
         }
         while position < bytes.count {
             let byte = bytes[position]
@@ -117,13 +128,12 @@ struct JSONScanner {
         }
     }
 
-    @inline(__always)
+    @inline(never)
     private mutating func skipEscape() throws(JSONError) {
-        position += 1
         switch current {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
-            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-            position += 1
+        case UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+            UInt8(ascii: "r"), UInt8(ascii: "t"):
+            advance()
         default:
             try skipLongEscape()
         }
