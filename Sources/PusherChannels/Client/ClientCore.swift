@@ -98,49 +98,51 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
     /// consequences go through here.
     func change<Result>(_ body: (inout State, Instant) -> Result) -> Result {
         let now = environment.scheduler.now
-        let (result, consequences, tally) = state.withLock { state in
+        // Filled in place: it is large, and returning it would copy it several times.
+        var consequences = Consequences()
+        let result = state.withLock { state in
             let result = body(&state, now)
-            return (result, settle(&state, at: now), state.telemetry.tally.take())
+            settle(&state, at: now, &consequences)
+            return result
         }
-        if let tally { telemetry.metrics.add(tally) }
+        if let tally = consequences.tally { telemetry.metrics.add(tally) }
         // Before anybody hears of what happened, so that code which then advances a virtual clock finds the timer.
-        if let timer = consequences?.timer { set(timer) }
-        if consequences?.ordersReading == true { orderReading() }
-        consequences?.perform()
-        if let work = consequences?.work { drain(work) }
+        if let timer = consequences.timer { set(timer) }
+        if consequences.ordersReading { orderReading() }
+        for wakeUp in consequences.wakeUps { wakeUp() }
+        // Explicit, as the optimizer may release an unused value earlier.
+        withExtendedLifetime(consequences.removed) {}
+        if let work = consequences.work { drain(work) }
         return result
     }
 
     /// The consequences of a change outside the lock.
     private struct Consequences {
+        var tally: MetricsTally?
         var timer: DeadlineTimer.Change?
-        var ordersReading: Bool
-        var wakeUps: [() -> Void]
-        var removed: [any Sendable]
+        var ordersReading = false
+        var wakeUps: [() -> Void] = []
+        var removed: [any Sendable] = []
         var work: Work?
-
-        func perform() {
-            for wakeUp in wakeUps { wakeUp() }
-            // Explicit, as the optimizer may release an unused value earlier.
-            withExtendedLifetime(removed) {}
-        }
     }
 
-    private func settle(_ state: inout State, at now: Instant) -> Consequences? {
+    private func settle(_ state: inout State, at now: Instant, _ consequences: inout Consequences) {
         route(&state, at: now)
         state.router.arrival = nil
         let isElsewhere = state.outbox.isDraining
         // The draining thread may be busy for a long time, and a limited pause mustn't last until it is back.
         let isPauseLimited = isElsewhere && state.machine.readingDeadline != nil
-        let (work, timer) = isElsewhere ? (nil, isPauseLimited ? timerChange(&state) : nil) : nextWork(&state)
-        state.outbox.isDraining = isElsewhere || work != nil
+        if !isElsewhere {
+            (consequences.work, consequences.timer) = nextWork(&state)
+            state.outbox.isDraining = consequences.work != nil
+        } else if isPauseLimited {
+            consequences.timer = timerChange(&state)
+        }
         state.waits.takeWakeUps(isDecrypting: !state.machine.decryption.lastEvents.isEmpty, into: &state.router.wakeUps)
-        let ordersReading = state.outbox.reading.begin()
-        guard work != nil || timer != nil || ordersReading || !state.router.wakeUps.isEmpty || !state.removed.isEmpty
-        else { return nil }
-        defer { (state.router.wakeUps, state.removed) = ([], []) }
-        return Consequences(
-            timer: timer, ordersReading: ordersReading, wakeUps: state.router.wakeUps, removed: state.removed, work: work)
+        consequences.ordersReading = state.outbox.reading.begin()
+        swap(&consequences.wakeUps, &state.router.wakeUps)
+        swap(&consequences.removed, &state.removed)
+        consequences.tally = state.telemetry.tally.take()
     }
 
     // MARK: Draining

@@ -37,7 +37,11 @@ extension ConnectionMachine {
     }
 
     /// Indicates whether the server has to wait, as events pile up because the decrypting thread is busy.
-    var isOverWithDecrypting: Bool { decryption.crowded.contains { isOver($0) } }
+    var isOverWithDecrypting: Bool {
+        // Each change asks for it, and a closure would copy the machine.
+        for channel in decryption.crowded where isOver(channel) { return true }
+        return false
+    }
 
     private func isOver(_ channel: Name) -> Bool {
         subscriptions[channel]?.encryptedEvents?.isOver(byteLimit: configuration.encryptedEventByteLimit) == true

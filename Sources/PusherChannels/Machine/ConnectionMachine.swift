@@ -51,11 +51,8 @@ struct ConnectionMachine: Equatable, Sendable {
 
     /// The time at which ``Input/deadlineReached`` is due if nothing else happens; nil if nothing is awaited.
     var nextDeadline: Instant? {
-        var earliest = session.nextDeadline
-        for deadline in [subscriptions.deadlines.first?.deadline, unsentEvents.nextDeadline, user.deadline, readingDeadline] {
-            if let deadline { earliest = min(earliest ?? deadline, deadline) }
-        }
-        return earliest
+        let others = earlier(subscriptions.deadlines.first?.deadline, unsentEvents.nextDeadline)
+        return earlier(earlier(session.nextDeadline, others), earlier(user.deadline, readingDeadline))
     }
 
     /// The time of the next connection attempt; nil if none is scheduled.
@@ -153,6 +150,12 @@ struct ConnectionMachine: Equatable, Sendable {
     mutating func noteActivity(at now: Instant) {
         session.changeHeartbeat { $0.activity(at: now) }
     }
+}
+
+/// Returns the earlier one of two times; nil if there is none.
+private func earlier(_ left: Instant?, _ right: Instant?) -> Instant? {
+    guard let left, let right else { return left ?? right }
+    return min(left, right)
 }
 
 extension Input {

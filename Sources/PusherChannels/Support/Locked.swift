@@ -11,6 +11,7 @@ import Musl
 /// It doesn't use `Synchronization.Mutex`: the thread sanitizer doesn't see that type's lock on Linux, and reports false races.
 /// `@unchecked Sendable`: the mutex makes sharing the value safe; `value` is accessed only while it is held.
 package final class Locked<Value>: @unchecked Sendable {
+    @exclusivity(unchecked)  // The mutex excludes other accesses.
     private var value: Value
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

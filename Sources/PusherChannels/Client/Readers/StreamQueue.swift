@@ -8,7 +8,13 @@ struct StreamQueue<Element: Sendable>: Sendable {
         /// The number of elements after which the reader reports that it has read them. The server may be waiting for that.
         var stride = Int.max
         /// The reason why the stream has ended, if there is one. There are no elements then.
-        var failure: PusherError?
+        var failure: PusherError? { if case .failed(let error) = ending { error } else { nil } }
+        var ending: Ending?
+
+        /// Behind a reference, as a batch is passed on a few times, and hardly ever has a failure.
+        indirect enum Ending {
+            case failed(PusherError)
+        }
     }
 
     /// Receives the elements for a reader that waited. Called outside the lock.
@@ -119,7 +125,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     /// Takes the elements for a reader; returns nil if it has to wait.
     mutating func take() -> Batch? {
-        guard !elements.isEmpty else { return isFinished ? Batch(failure: failure) : nil }
+        guard !elements.isEmpty else { return isFinished ? Batch(ending: failure.map { .failed($0) }) : nil }
         takenSince = waitingSince
         var batch = Batch()
         if let element = gap?.takeLeading() {
@@ -178,7 +184,8 @@ struct StreamQueue<Element: Sendable>: Sendable {
         return (readers.removeFirst().reader, batch)
     }
 
-    var hasReaders: Bool { !readers.isEmpty }
+    /// Indicates whether ``wakeUp()`` returns a reader.
+    var hasWakeUps: Bool { !readers.isEmpty && (!elements.isEmpty || isFinished) }
 
     /// The time before which everything that arrived was read; nil if nothing arrived. What was taken last doesn't count as read.
     var unreadSince: Instant? { takenSince ?? waitingSince }

@@ -8,7 +8,9 @@ extension StreamReading {
         if Task.isShuttingDownGracefully { finish() }
     }
 
-    func endingGracefully<Result>(unless isDeaf: Bool, _ body: () async -> Result) async -> Result {
+    func endingGracefully<Result>(
+        unless isDeaf: Bool, isolation actor: isolated (any Actor)? = #isolation, _ body: () async -> Result
+    ) async -> Result {
         if isDeaf { return await body() }
         return await withGracefulShutdownHandler(operation: body) { self.finish() }
     }
@@ -17,7 +19,10 @@ extension StreamReading {
 extension StreamReading {
     func finishIfShuttingDown() {}
 
-    func endingGracefully<Result>(unless isDeaf: Bool, _ body: () async -> Result) async -> Result {
+    @inline(__always)
+    func endingGracefully<Result>(
+        unless isDeaf: Bool, isolation actor: isolated (any Actor)? = #isolation, _ body: () async -> Result
+    ) async -> Result {
         await body()
     }
 }

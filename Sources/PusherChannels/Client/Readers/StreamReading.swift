@@ -38,11 +38,12 @@ protocol StreamReading<Element>: AnyObject, Sendable {
 typealias Portion<Element: Sendable> = (batch: StreamQueue<Element>.Batch, source: StreamSource<Element>?)
 
 extension StreamReading {
-    /// Takes the waiting elements, or waits for some. There are no elements if none will come, or if the task is cancelled.
+    /// Takes the waiting elements, or waits for some. There are no elements if none will come, or if the task is cancelled. The
+    /// reader stays on its actor: each change of the executor would cost more than the rest.
     @_specialize(where Self == StreamSource<PusherEvent>)
-    func wait(evenIfCancelled: Bool) async -> Portion<Element> {
-        let number = makeReaderNumber()
-        return await withTaskCancellationHandler {
+    func wait(_ number: Int, evenIfCancelled: Bool, isolation actor: isolated (any Actor)? = #isolation) async -> Portion<Element>
+    {
+        await withTaskCancellationHandler {
             await endingGracefully(unless: evenIfCancelled) {
                 await withCheckedContinuation { reader in
                     ask(number) { reader.resume(returning: $0) }
@@ -60,25 +61,35 @@ extension StreamReading {
 @usableFromInline
 final class StreamCursor<Element: Sendable> {
     private let reading: any StreamReading<Element>
+    private let number: Int
     /// The source of the elements that were taken.
+    @exclusivity(unchecked)  // Here and below: only one task has the cursor, and calls nothing while it changes a part of it.
     private var source: StreamSource<Element>?
     /// The elements that were taken and not yet reported to the source as read.
+    @exclusivity(unchecked)
     @usableFromInline var elements: ArraySlice<Element> = []
+    @exclusivity(unchecked)
     private var bytes = 0
+    @exclusivity(unchecked)
     private var stride = Int.max
     /// The index of the next element.
+    @exclusivity(unchecked)
     @usableFromInline var position = 0
     /// The index at which the read elements are reported to the source: at the end, and at intervals before.
+    @exclusivity(unchecked)
     @usableFromInline var checkpoint = 0
     /// Indicates whether the reader was given the error that ended the stream.
     private var hasThrown = false
     /// The number of elements that waited when the reading task was cancelled and are still to be taken; nil if it wasn't
     /// cancelled.
+    @exclusivity(unchecked)
     private var lastOnes: Int?
+    @exclusivity(unchecked)
     private var takesAhead = true
 
     init(_ reading: any StreamReading<Element>) {
         self.reading = reading
+        number = reading.makeReaderNumber()
         reading.noteIterators(1)
     }
 
@@ -115,7 +126,7 @@ final class StreamCursor<Element: Sendable> {
         lastOnes = Task.isCancelled ? lastOnes ?? max(reading.waiting, 1) : nil
         guard lastOnes != 0 else { return nil }
         let batch: StreamQueue<Element>.Batch
-        (batch, source) = await reading.wait(evenIfCancelled: false)
+        (batch, source) = await reading.wait(number, evenIfCancelled: false, isolation: actor)
         if let failure = batch.failure, !hasThrown {
             hasThrown = true
             throw failure

@@ -18,13 +18,13 @@ struct StreamTable<Element: Sendable>: Sendable {
         var byEvent: [Name: [Int]] = [:]
     }
 
-    private var queues: [Int: StreamQueue<Element>] = [:]
+    private var queues: [StreamID: StreamQueue<Element>] = [:]
     private var topics: [Int: Topic] = [:]
     private var ofEveryChannel: [Int] = []
     private var byChannel: [Name: ChannelStreams] = [:]
     /// The streams for the latest element, as most elements have the same topic as the one before.
     private var latest: (channel: Name?, event: Name?, ids: [Int])?
-    /// Streams that may have something for a reader that waits.
+    /// Streams that have something for a reader that waits.
     private var touched: [Int] = []
     /// The number of streams the server has to wait for.
     private(set) var over = 0
@@ -53,14 +53,16 @@ struct StreamTable<Element: Sendable>: Sendable {
     // MARK: Adding and finishing streams
 
     mutating func add(_ id: Int, for topic: Topic, _ buffering: StreamBuffering) {
-        queues[id] = StreamQueue(buffering, size: size, gapElement: gapElement)
+        queues[StreamID(number: id)] = StreamQueue(buffering, size: size, gapElement: gapElement)
         topics[id] = topic
         changeIDs(of: topic) { $0.append(id) }
     }
 
     /// Removes a stream; returns its queue, for the caller to release, and its topic.
     mutating func remove(_ id: Int) -> (queue: StreamQueue<Element>, topic: Topic)? {
-        guard let queue = queues.removeValue(forKey: id), let topic = topics.removeValue(forKey: id) else { return nil }
+        guard let queue = queues.removeValue(forKey: StreamID(number: id)), let topic = topics.removeValue(forKey: id) else {
+            return nil
+        }
         changeIDs(of: topic) { $0.removeAll { $0 == id } }
         if queue.isOver { over -= 1 }
         return (queue, topic)
@@ -90,7 +92,7 @@ struct StreamTable<Element: Sendable>: Sendable {
     }
 
     mutating func finish(_ failure: PusherError?) {
-        for id in queues.keys { finish(id, failure) }
+        for id in queues.keys { finish(id.number, failure) }
     }
 
     mutating func finish(ofChannel channel: Name, _ failure: PusherError?) {
@@ -124,8 +126,8 @@ struct StreamTable<Element: Sendable>: Sendable {
 
     /// Ends the streams that were not read in time, or lets them drop elements; returns their channels and names.
     mutating func pauseLimitReached() -> [(channel: Name?, name: String)] {
-        queues.keys.sorted().compactMap { id in
-            guard queues[id]?.isOver == true, let topic = topics[id] else { return nil }
+        queues.keys.map(\.number).sorted().compactMap { id in
+            guard queues[StreamID(number: id)]?.isOver == true, let topic = topics[id] else { return nil }
             let name = topic.name(kind)
             return change(id) { $0.pauseLimitReached(name) } == true ? (topic.channel, name) : nil
         }
@@ -134,37 +136,50 @@ struct StreamTable<Element: Sendable>: Sendable {
     // MARK: Reading
 
     func read<Result>(_ id: Int, _ body: (StreamQueue<Element>) -> Result) -> Result? {
-        queues[id].map(body)
+        queues[StreamID(number: id)].map(body)
     }
 
     @discardableResult
     mutating func change<Result>(_ id: Int, _ body: (inout StreamQueue<Element>) -> Result) -> Result? {
-        guard let index = queues.index(forKey: id) else { return nil }
-        let (result, difference, drops, hasReaders) = Self.change(&queues.values[index], body)
+        guard let index = queues.index(forKey: StreamID(number: id)) else { return nil }
+        let (result, difference, drops, hasWakeUps) = Self.change(&queues.values[index], body)
         over += difference
         dropped += drops
-        if hasReaders, touched.last != id { touched.append(id) }
+        if hasWakeUps, touched.last != id { touched.append(id) }
         return result
     }
 
     /// Changes a queue in place: copying it would cost more than everything else here.
     private static func change<Result>(
         _ queue: inout StreamQueue<Element>, _ body: (inout StreamQueue<Element>) -> Result
-    ) -> (result: Result, difference: Int, drops: Int, hasReaders: Bool) {
+    ) -> (result: Result, difference: Int, drops: Int, hasWakeUps: Bool) {
         let (wasOver, dropped) = (queue.isOver, queue.dropped)
         let result = body(&queue)
         let difference = (queue.isOver ? 1 : 0) - (wasOver ? 1 : 0)
-        return (result, difference, queue.dropped - dropped, queue.hasReaders)
+        return (result, difference, queue.dropped - dropped, queue.hasWakeUps)
     }
 
     /// Appends the closures that resume the readers that waited and have something to read now.
+    @inline(__always)
     mutating func takeWakeUps(into wakeUps: inout [() -> Void]) {
-        guard !touched.isEmpty else { return }
+        if !touched.isEmpty { takeSomeWakeUps(into: &wakeUps) }
+    }
+
+    private mutating func takeSomeWakeUps(into wakeUps: inout [() -> Void]) {
         for id in touched {
             change(id) { queue in
                 while let (reader, batch) = queue.wakeUp() { wakeUps.append { reader(batch) } }
             }
         }
         touched.removeAll(keepingCapacity: true)
+    }
+}
+
+/// The number of a stream as a key. Only the client chooses it, so a hash that withstands chosen numbers would be wasted on it.
+private struct StreamID: Hashable {
+    let number: Int
+
+    func _rawHashValue(seed: Int) -> Int {
+        Int(bitPattern: UInt(bitPattern: number ^ seed) &* 0x9E37_79B9_7F4A_7C15 >> 32)
     }
 }
