@@ -217,6 +217,14 @@ struct ServerOverviewTests {
         #expect(try overview(rig).json["log"]?["total"]?.integerValue == 1)
     }
 
+    @Test func `Names of channels are whole`() throws {
+        var rig = rig()
+        rig.open(1)
+        let names = ["a", "b"].map { String(repeating: "x", count: 163) + $0 }
+        for name in names { rig.subscribe(1, to: name) }
+        #expect(texts(try overview(rig).json["channels"]) == names)
+    }
+
     @Test func `A long text is cut between characters, and the rest counted`() throws {
         var profile = ServerProfile.hosted
         profile.maximumEventDataLength = 1 << 20

@@ -217,25 +217,31 @@ enum PageScript {
             for (const [key, value] of Object.entries({ role: 'region', tabindex: 0, 'aria-label': `All data of ${visible(name)}` })) {
               if (isOpen) shown.setAttribute(key, value); else shown.removeAttribute(key);
             }
+            label(isOpen);
+          };
+          const label = isOpen => {
             toggle.setAttribute('aria-expanded', isOpen);
             toggle.textContent = isOpen ? 'Show less' : 'Show all';
+            toggle.setAttribute('aria-label', `${toggle.textContent}: data of ${visible(name)}`);
           };
-          const toggle = button('link', 'Show all', '', async () => {
+          const toggle = button('link', '', '', async () => {
             if (toggle.getAttribute('aria-expanded') === 'true') return show(entry.data, false);
             try {
               const response = await fetch(`/page/data?${new URLSearchParams({ run: entry.run, number: entry.number })}`, { signal: AbortSignal.timeout(patience) });
-              if (response.ok) show(await response.json(), true);
-              else toggle.replaceWith(make('span', 'detail', 'The server no longer has the rest.'));
+              if (response.ok) return show(await response.json(), true);
+              const gone = Object.assign(make('span', 'detail', 'The server no longer has the rest.'), { tabIndex: -1 });
+              toggle.replaceWith(gone);
+              gone.focus();
             } catch {
               showLost();
             }
           });
-          toggle.setAttribute('aria-expanded', false);
+          label(false);
           return toggle;
         }
 
         function take({ total, items }, newRun) {
-          if (newRun !== run) [run, last, log] = [newRun, 0, []];
+          if (newRun !== run) [run, last, log, pausedAt] = [newRun, 0, [], 0];
           if (total <= last) return;
           const now = Date.now(), fresh = items.filter(entry => entry.number > last);
           for (const entry of fresh) Object.assign(entry, { run, time: new Date(now - entry.age) });
@@ -359,7 +365,7 @@ enum PageScript {
           showLog();
         });
         byID('clear').addEventListener('click', () => {
-          log = [];
+          [log, pausedAt] = [[], last];
           if (paused) paused = [];
           showLog();
         });

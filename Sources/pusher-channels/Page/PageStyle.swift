@@ -53,7 +53,7 @@ enum PageStyle {
         .tools select { width: auto; }
         .tools button.plain { padding-inline: 0.625rem; }
         .tools :is(input, select) { font: inherit; font-size: 0.8125rem; }
-        .box { overflow: auto; overscroll-behavior: contain; }
+        .box { overflow: auto; }
         .card > .box { max-height: 24rem; margin: 0.5rem -1.25rem; padding: 0 1.25rem; }
         .card > .box:last-child { margin-bottom: -1.125rem; padding-bottom: 1.125rem; border-radius: 0 0 0.75rem 0.75rem; }
         #log-box { max-height: min(44rem, 80vh); }
@@ -97,6 +97,7 @@ enum PageStyle {
         .decrypted { color: var(--good); }
         .unreadable, .detail.refused { color: var(--bad); }
         .row > .end.link { color: var(--accent); }
+        .row > .detail { flex: 1 1 10rem; }
         @media (max-width: 30rem) { .row > .detail { order: 1; flex-basis: 100%; } }
         @media (prefers-reduced-motion: no-preference) {
           .list > li.new { animation: arrive 1.6s ease-out; }

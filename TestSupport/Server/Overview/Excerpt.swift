@@ -18,8 +18,8 @@ package struct Excerpt: Encodable, Equatable, Sendable {
         rest = bytes[end...].count
     }
 
-    /// Creates an excerpt of a name, such as that of a channel.
+    /// Creates an excerpt of a name, such as that of a channel. It is whole if its server allows it, unless it isn't ASCII.
     init(name: String) {
-        self.init(name, upTo: 100)
+        self.init(name, upTo: 200)
     }
 }
