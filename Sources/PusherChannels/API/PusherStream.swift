@@ -50,7 +50,10 @@ public struct PusherStream<Element: Sendable>: AsyncSequence, Sendable {
     /// Returns the next element even if the task was cancelled, for streams that end by themselves. Only for streams that drop
     /// the oldest element, because from these one element is taken at a time.
     func nextEvenIfCancelled() async -> Element? {
-        var (batch, source) = await source.wait(source.makeReaderNumber(), evenIfCancelled: true)
+        let number = source.makeReaderNumber()
+        var (batch, source) = await withCheckedContinuation { (reader: CheckedContinuation<Portion<Element>, Never>) in
+            self.source.ask(number) { reader.resume(returning: $0) }
+        }
         source?.change { $0.wasRead(batch.elements.count, bytes: batch.bytes) }
         return batch.elements.popFirst()
     }

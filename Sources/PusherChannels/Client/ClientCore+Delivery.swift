@@ -22,8 +22,17 @@ extension ClientCore {
     /// Looks up the receivers of deliveries among those who listened when they came.
     func resolve(_ batch: UndeliveredBatch, _ state: inout State) -> Deliveries {
         let number = batch.listenersMade
-        let entries = batch.deliveries.map {
-            Deliveries.Entry(delivery: $0, bindings: Self.bindings(for: $0, upTo: number, &state))
+        // Most events are of the same kind as the one before, and then for the same closures.
+        var latest: (delivery: Delivery, bindings: [Binding])?
+        let entries = batch.deliveries.map { delivery in
+            let bindings =
+                if let latest, latest.delivery.hasReceivers(of: delivery) {
+                    latest.bindings
+                } else {
+                    Self.bindings(for: delivery, upTo: number, &state)
+                }
+            latest = (delivery, bindings)
+            return Deliveries.Entry(delivery: delivery, bindings: bindings)
         }
         return Deliveries(entries: entries, listenersMade: number, changes: calls.changes.current)
     }
@@ -125,5 +134,13 @@ extension SubscriptionFailure {
         guard let network = authorization?.network ?? timeout else { return own }
         let info = own.userInfo.merging([NSUnderlyingErrorKey: network.cause ?? error]) { $1 }
         return NSError(domain: NSURLErrorDomain, code: network.code, userInfo: info)
+    }
+}
+
+extension Delivery {
+    /// Indicates whether both are events, for the same closures.
+    fileprivate func hasReceivers(of other: Delivery) -> Bool {
+        guard case .event(let event) = self, case .event(let otherEvent) = other else { return false }
+        return event.event == otherEvent.event && event.channel == otherEvent.channel
     }
 }

@@ -37,12 +37,14 @@ extension ConnectionMachine {
     }
 
     /// Indicates whether the server has to wait, as events pile up because the decrypting thread is busy.
+    @inline(__always)
     var isOverWithDecrypting: Bool {
-        // Each change asks for it, and a closure would copy the machine.
+        // Each change asks for it, and a call or a closure would copy the machine.
         for channel in decryption.crowded where isOver(channel) { return true }
         return false
     }
 
+    @inline(__always)
     private func isOver(_ channel: Name) -> Bool {
         subscriptions[channel]?.encryptedEvents?.isOver(byteLimit: configuration.encryptedEventByteLimit) == true
     }

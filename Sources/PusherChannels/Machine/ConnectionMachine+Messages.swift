@@ -4,18 +4,18 @@ extension ConnectionMachine {
         _ message: ServerMessage, attempt: ConnectionAttempt, at now: Instant
     ) {
         guard attempt == self.attempt else { return }
-        switch session.phase {
-        case .establishing: session.silentUpgrades = 0
-        case .connected: noteActivity(at: now)
-        case .idle, .shutDown, .opening, .waiting, .closing: return
+        // The first message of a read does this for the others.
+        if !session.hasHeard(at: now) {
+            switch session.phase {
+            case .establishing: session.silentUpgrades = 0
+            case .connected: noteActivity(at: now)
+            case .idle, .shutDown, .opening, .waiting, .closing: return
+            }
+            if case .control(.error, _) = message {} else { forgetServerError() }
         }
         switch message {
-        case .event(let envelope):
-            forgetServerError()
-            event(envelope)
-        case .control(let control, let envelope):
-            if case .error = control {} else { forgetServerError() }
-            self.control(control, envelope, at: now)
+        case .event(let envelope): event(envelope)
+        case .control(let control, let envelope): self.control(control, envelope, at: now)
         }
     }
 

@@ -50,6 +50,8 @@ struct ConnectionMachine: Equatable, Sendable {
     }
 
     /// The time at which ``Input/deadlineReached`` is due if nothing else happens; nil if nothing is awaited.
+    // Inlined, as a call would copy the machine.
+    @inline(__always)
     var nextDeadline: Instant? {
         let others = earlier(subscriptions.deadlines.first?.deadline, unsentEvents.nextDeadline)
         return earlier(earlier(session.nextDeadline, others), earlier(user.deadline, readingDeadline))
@@ -148,7 +150,7 @@ struct ConnectionMachine: Equatable, Sendable {
     }
 
     mutating func noteActivity(at now: Instant) {
-        session.changeHeartbeat { $0.activity(at: now) }
+        session.noteActivity(at: now)
     }
 }
 

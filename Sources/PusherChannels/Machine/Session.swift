@@ -30,7 +30,11 @@ struct Session: Equatable, Sendable {
         var losses = 0
     }
 
-    private(set) var phase = Phase.idle
+    private(set) var phase = Phase.idle {
+        didSet { heardAt = nil }
+    }
+    /// The time of a sign of life since which nothing else has changed the phase or the server's last error.
+    private var heardAt: Instant?
     /// The reason for the latest phase change; nil if the user asked for it.
     private(set) var endReason: PusherError?
     var attempt = ConnectionAttempt(0)
@@ -41,7 +45,9 @@ struct Session: Equatable, Sendable {
     /// has been established since.
     var isAskedBack = false
     /// The last error that the server reported, until it sends another message. It explains a plain close that follows.
-    var lastServerError: PusherError?
+    var lastServerError: PusherError? {
+        didSet { heardAt = nil }
+    }
     /// The number of attempts in a row in which the server has sent nothing after the upgrade, the current one included.
     var silentUpgrades = 0
     /// The time without a message after which established connections were lost, and the number of those in a row.
@@ -97,6 +103,14 @@ struct Session: Equatable, Sendable {
         phase = .connected(established)
         return result
     }
+
+    /// Notes a sign of life on an established connection.
+    mutating func noteActivity(at now: Instant) {
+        if changeHeartbeat({ $0.activity(at: now) }) != nil { heardAt = now }
+    }
+
+    /// Returns whether a sign of life that comes now changes nothing: another one came in the same read.
+    func hasHeard(at now: Instant) -> Bool { heardAt == now }
 
     var state: ConnectionState {
         switch phase {

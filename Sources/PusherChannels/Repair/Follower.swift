@@ -222,7 +222,7 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
     /// Waits until there is something to look at.
     private func wait() async {
         await withTaskCancellationHandler {
-            await reading.endingGracefully(unless: false) {
+            await reading.endingGracefully {
                 await withCheckedContinuation { reader in
                     change { shared, _ in
                         shared.reader = reader

@@ -82,13 +82,13 @@ final class HandExecutor: TaskExecutor {
 
     /// Runs waiting jobs until there are none.
     func run() {
+        var waiting: [UnownedJob] = []
         while true {
-            let waiting = jobs.withLock { jobs in
-                defer { jobs.removeAll(keepingCapacity: true) }
-                return jobs
-            }
+            // Swapped, as new lists would be a part of what is measured.
+            jobs.withLock { swap(&$0, &waiting) }
             if waiting.isEmpty { return }
             for job in waiting { job.runSynchronously(on: asUnownedTaskExecutor()) }
+            waiting.removeAll(keepingCapacity: true)
         }
     }
 }

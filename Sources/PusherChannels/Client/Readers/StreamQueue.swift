@@ -20,14 +20,22 @@ struct StreamQueue<Element: Sendable>: Sendable {
     /// Receives the elements for a reader that waited. Called outside the lock.
     typealias Reader = @Sendable (Batch) -> Void
 
+    // Not a tuple, in which Swift would wrap the closure in another one.
+    private struct WaitingReader {
+        let number: Int
+        let reader: Reader
+    }
+
     private let buffering: StreamBuffering
     private let size: @Sendable (Element) -> Int
     private var gap: StreamGap<Element>?
-    private var elements: ArraySlice<Element> = []
-    /// The bytes of `elements`; the watermark also counts what a reader took and hasn't read.
+    /// The elements that wait, behind some that were dropped or taken one by one. A slice would be slower to append to.
+    private var slots: [Element] = []
+    private var taken = 0
+    /// The bytes of those that wait; the watermark also counts what a reader took and hasn't read.
     private var bytes = 0
     private var watermark: Watermark
-    private var readers: [(number: Int, reader: Reader)] = []
+    private var readers: [WaitingReader] = []
     private var isFinished = false
     /// The arrival times of the oldest element that waits, and of the oldest of those that a reader took last.
     private var (waitingSince, takenSince): (Instant?, Instant?)
@@ -48,7 +56,10 @@ struct StreamQueue<Element: Sendable>: Sendable {
     }
 
     /// The number of elements that nobody has taken.
-    var waiting: Int { elements.count + (gap?.isLeading == true ? 1 : 0) }
+    var waiting: Int { slots.count - taken + (gap?.isLeading == true ? 1 : 0) }
+
+    /// Indicates whether no element waits.
+    private var isEmpty: Bool { taken == slots.count }
 
     /// Indicates whether the server has to wait for this stream.
     var isOver: Bool { watermark.state == .over && buffering.overflow.pauses }
@@ -64,7 +75,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
         if waitingSince == nil { waitingSince = now }
         switch buffering.overflow {
         case .dropOldest:
-            while watermark.isFull, let oldest = elements.popFirst() { drop(oldest) }
+            while watermark.isFull, let oldest = popFirst() { drop(oldest) }
             gap?.appended(at: now)
         case .dropNewest where watermark.isFull, .pauseThenDrop where watermark.isFull && watermark.drops:
             dropped += 1
@@ -80,7 +91,19 @@ struct StreamQueue<Element: Sendable>: Sendable {
         let size = size(element)
         watermark.add(bytes: size)
         bytes += size
-        elements.append(element)
+        slots.append(element)
+    }
+
+    private mutating func popFirst() -> Element? {
+        guard !isEmpty else { return nil }
+        taken += 1
+        let first = slots[taken - 1]
+        // Only now and then, so each removal costs the same on average.
+        if isEmpty || taken >= 64 && taken * 2 >= slots.count {
+            slots.removeFirst(taken)
+            taken = 0
+        }
+        return first
     }
 
     private mutating func drop(_ element: Element) {
@@ -125,24 +148,25 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     /// Takes the elements for a reader; returns nil if it has to wait.
     mutating func take() -> Batch? {
-        guard !elements.isEmpty else { return isFinished ? Batch(ending: failure.map { .failed($0) }) : nil }
+        guard !isEmpty else { return isFinished ? Batch(ending: failure.map { .failed($0) }) : nil }
         takenSince = waitingSince
         var batch = Batch()
         if let element = gap?.takeLeading() {
             watermark.add(bytes: 0)
             batch.elements.append(element)
         } else if !handsOutAll {
-            if let element = elements.popFirst() {
+            if let element = popFirst() {
                 batch.bytes = size(element)
                 batch.elements.append(element)
                 gap?.tookOldest()
-                if elements.isEmpty { gap?.tookNewest() }
+                if isEmpty { gap?.tookNewest() }
             }
         } else {
-            swap(&batch.elements, &elements)
+            batch.elements = slots[taken...]
+            (slots, taken) = ([], 0)
             batch.bytes = bytes
         }
-        if elements.isEmpty { waitingSince = nil }
+        if isEmpty { waitingSince = nil }
         bytes -= batch.bytes
         batch.stride = stride(of: batch)
         return batch
@@ -163,14 +187,15 @@ struct StreamQueue<Element: Sendable>: Sendable {
     /// Puts back the elements that a reader took and didn't read.
     mutating func putBack(_ rest: ArraySlice<Element>, bytes: Int) {
         if !rest.isEmpty { waitingSince = takenSince }
-        elements = rest + elements
+        slots = Array(rest + slots[taken...])
+        taken = 0
         self.bytes += bytes
         gap?.putBack(rest.count)
     }
 
     /// Makes a reader wait until there is an element.
     mutating func wait(_ reader: @escaping Reader, number: Int) {
-        readers.append((number, reader))
+        readers.append(WaitingReader(number: number, reader: reader))
     }
 
     /// Removes a waiting reader and returns it; nil if it doesn't wait.
@@ -181,11 +206,12 @@ struct StreamQueue<Element: Sendable>: Sendable {
     /// Removes a waiting reader, and returns it with the elements for it; nil if no reader waits or there is nothing for it.
     mutating func wakeUp() -> (reader: Reader, batch: Batch)? {
         guard !readers.isEmpty, let batch = take() else { return nil }
-        return (readers.removeFirst().reader, batch)
+        // Mostly one waits, and the last one is cheaper to remove.
+        return ((readers.count == 1 ? readers.removeLast() : readers.removeFirst()).reader, batch)
     }
 
     /// Indicates whether ``wakeUp()`` returns a reader.
-    var hasWakeUps: Bool { !readers.isEmpty && (!elements.isEmpty || isFinished) }
+    var hasWakeUps: Bool { !readers.isEmpty && (!isEmpty || isFinished) }
 
     /// The time before which everything that arrived was read; nil if nothing arrived. What was taken last doesn't count as read.
     var unreadSince: Instant? { takenSince ?? waitingSince }

@@ -9,9 +9,8 @@ extension StreamReading {
     }
 
     func endingGracefully<Result>(
-        unless isDeaf: Bool, isolation actor: isolated (any Actor)? = #isolation, _ body: () async -> Result
+        isolation actor: isolated (any Actor)? = #isolation, _ body: () async -> Result
     ) async -> Result {
-        if isDeaf { return await body() }
         return await withGracefulShutdownHandler(operation: body) { self.finish() }
     }
 }
@@ -21,7 +20,7 @@ extension StreamReading {
 
     @inline(__always)
     func endingGracefully<Result>(
-        unless isDeaf: Bool, isolation actor: isolated (any Actor)? = #isolation, _ body: () async -> Result
+        isolation actor: isolated (any Actor)? = #isolation, _ body: () async -> Result
     ) async -> Result {
         await body()
     }

@@ -37,30 +37,12 @@ protocol StreamReading<Element>: AnyObject, Sendable {
 /// Elements that a reader takes, and their source.
 typealias Portion<Element: Sendable> = (batch: StreamQueue<Element>.Batch, source: StreamSource<Element>?)
 
-extension StreamReading {
-    /// Takes the waiting elements, or waits for some. There are no elements if none will come, or if the task is cancelled. The
-    /// reader stays on its actor: each change of the executor would cost more than the rest.
-    @_specialize(where Self == StreamSource<PusherEvent>)
-    func wait(_ number: Int, evenIfCancelled: Bool, isolation actor: isolated (any Actor)? = #isolation) async -> Portion<Element>
-    {
-        await withTaskCancellationHandler {
-            await endingGracefully(unless: evenIfCancelled) {
-                await withCheckedContinuation { reader in
-                    ask(number) { reader.resume(returning: $0) }
-                    // A cancellation before the reader waits finds no reader to wake, so this looks for one after it was added.
-                    if Task.isCancelled, !evenIfCancelled { stopWaiting(number) }
-                }
-            }
-        } onCancel: {
-            if !evenIfCancelled { stopWaiting(number) }
-        }
-    }
-}
-
 /// The position of one reader in a stream. It hands out the elements that the reader took.
 @usableFromInline
 final class StreamCursor<Element: Sendable> {
     private let reading: any StreamReading<Element>
+    /// The reading if it is a single stream, which is mostly so and known to the compiler.
+    private let stream: StreamSource<Element>?
     private let number: Int
     /// The source of the elements that were taken.
     @exclusivity(unchecked)  // Here and below: only one task has the cursor, and calls nothing while it changes a part of it.
@@ -89,6 +71,7 @@ final class StreamCursor<Element: Sendable> {
 
     init(_ reading: any StreamReading<Element>) {
         self.reading = reading
+        stream = reading as? StreamSource<Element>
         number = reading.makeReaderNumber()
         reading.noteIterators(1)
     }
@@ -126,7 +109,7 @@ final class StreamCursor<Element: Sendable> {
         lastOnes = Task.isCancelled ? lastOnes ?? max(reading.waiting, 1) : nil
         guard lastOnes != 0 else { return nil }
         let batch: StreamQueue<Element>.Batch
-        (batch, source) = await reading.wait(number, evenIfCancelled: false, isolation: actor)
+        (batch, source) = await wait(isolation: actor)
         if let failure = batch.failure, !hasThrown {
             hasThrown = true
             throw failure
@@ -134,6 +117,31 @@ final class StreamCursor<Element: Sendable> {
         lastOnes = lastOnes.map { max($0 - max(batch.elements.count, 1), 0) }
         hold(batch)
         return next()
+    }
+
+    /// Takes the waiting elements, or waits for some. There are no elements if none will come, or if the task is cancelled. The
+    /// reader stays on its actor: another change of the executor would cost more than the rest.
+    @inline(__always)
+    private func wait(isolation actor: isolated (any Actor)?) async -> Portion<Element> {
+        let (reading, number) = (reading, number)
+        return await withTaskCancellationHandler {
+            await reading.endingGracefully {
+                await withCheckedContinuation { ask($0) }
+            }
+        } onCancel: {
+            reading.stopWaiting(number)
+        }
+    }
+
+    @inline(__always)
+    private func ask(_ reader: CheckedContinuation<Portion<Element>, Never>) {
+        if let stream {
+            stream.ask({ reader.resume(returning: ($0, stream)) }, number: number)
+        } else {
+            reading.ask(number) { reader.resume(returning: $0) }
+        }
+        // A cancellation before the reader waits finds no reader to wake, so this looks for one after it was added.
+        if Task.isCancelled { reading.stopWaiting(number) }
     }
 
     /// Reports the read elements to the source. If that is all of them, takes those that wait by now.

@@ -166,8 +166,9 @@ struct StreamTable<Element: Sendable>: Sendable {
     }
 
     private mutating func takeSomeWakeUps(into wakeUps: inout [() -> Void]) {
-        for id in touched {
-            change(id) { queue in
+        // By index: while the list is iterated over, emptying it would make a new one.
+        for index in touched.indices {
+            change(touched[index]) { queue in
                 while let (reader, batch) = queue.wakeUp() { wakeUps.append { reader(batch) } }
             }
         }
