@@ -27,10 +27,7 @@ enum PageScript {
         // Characters that aren't seen, or turn the text around, are named. Joiners stay: words and emoji are made with them.
         const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
         function visible(text) {
-          return text.replace(unseen, character => {
-            const code = character.codePointAt(0);
-            return code < 0x20 ? String.fromCodePoint(0x2400 + code) : `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
-          });
+          return text.replace(unseen, character => `⟨U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
         }
 
         // A text that a client may have chosen, isolated from what is beside it: it may be written from right to left.
