@@ -22,17 +22,13 @@ extension ClientCore {
     /// Looks up the receivers of deliveries among those who listened when they came.
     func resolve(_ batch: UndeliveredBatch, _ state: inout State) -> Deliveries {
         let number = batch.listenersMade
-        // Most events are of the same kind as the one before, and then for the same closures.
-        var latest: (delivery: Delivery, bindings: [Binding])?
-        let entries = batch.deliveries.map { delivery in
-            let bindings =
-                if let latest, latest.delivery.hasReceivers(of: delivery) {
-                    latest.bindings
-                } else {
-                    Self.bindings(for: delivery, upTo: number, &state)
-                }
-            latest = (delivery, bindings)
-            return Deliveries.Entry(delivery: delivery, bindings: bindings)
+        var entries: [Deliveries.Entry] = []
+        entries.reserveCapacity(batch.deliveries.count)
+        for delivery in batch.deliveries {
+            // Most events are of the same kind as the one before, and then for the same closures.
+            let isSame = entries.count > 0 && entries[entries.count - 1].delivery.hasReceivers(of: delivery)
+            let bindings = isSame ? entries[entries.count - 1].bindings : Self.bindings(for: delivery, upTo: number, &state)
+            entries.append(Deliveries.Entry(delivery: delivery, bindings: bindings))
         }
         return Deliveries(entries: entries, listenersMade: number, changes: calls.changes.current)
     }

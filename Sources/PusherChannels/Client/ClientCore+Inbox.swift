@@ -9,9 +9,9 @@ extension ClientCore {
         inbox.open(batch, attempt) { messages in
             change { state, now in
                 state.router.arrival = now - age
-                for (index, input) in messages.inputs.enumerated() {
+                for index in messages.inputs.indices {
                     if !messages.texts.isEmpty { state.machine.outputs.append(.log(.received(messages.texts[index]))) }
-                    state.handle(input, at: now)
+                    state.handle(messages.inputs[index], at: now)
                 }
                 state.telemetry.tally.noteRead(bytes: size)
                 state.noteRead(messages.inputs.count, age: age, attempt, at: now)

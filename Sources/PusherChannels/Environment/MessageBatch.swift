@@ -78,7 +78,7 @@ public struct MessageBatch: ~Copyable {
     }
 
     /// The largest size of a block, unless it holds one message that is larger.
-    private static var blockSize: Int { 4096 }
+    private static var blockSize: Int { 960 }  // Below 1 KiB, from which on malloc may first tidy up all that was freed.
 
     /// Copies the messages to memory that may be kept, and calls `body` with each one's kind, its block, and its range in the
     /// block.

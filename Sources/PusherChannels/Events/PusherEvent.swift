@@ -2,7 +2,7 @@ import Foundation
 
 /// An event from the server or another client.
 ///
-/// An event is a view of the received bytes, and creates strings from them on demand. Keeping an event also keeps up to 4 KiB
+/// An event is a view of the received bytes, and creates strings from them on demand. Keeping an event also keeps up to 1 KiB
 /// around it, or the whole event if that is larger.
 public struct PusherEvent: Sendable {
     let envelope: Envelope

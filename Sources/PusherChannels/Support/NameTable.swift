@@ -42,14 +42,17 @@ struct NameTable: Sendable {
 
     /// Returns the name of UTF-8 bytes, which is the one made before if it is remembered.
     mutating func name(_ bytes: UnsafeRawBufferPointer) -> Name {
-        guard bytes.count <= Self.longestName else { return Name(utf8: bytes, digest: Name.digest(of: bytes)) }
         let ends = Ends(bytes)
         let place = place(of: bytes, ends)
-        if let known = places[place] {
-            if known.ends == ends, ends.areAll || known.name.text.hasBytes(bytes) { return known.name }
-            displaced += 1
-        }
+        if let known = places[place], known.ends == ends, ends.areAll || known.name.text.hasBytes(bytes) { return known.name }
+        return make(bytes, ends)
+    }
+
+    @inline(never)
+    private mutating func make(_ bytes: UnsafeRawBufferPointer, _ ends: Ends) -> Name {
         let name = Name(utf8: bytes, digest: Name.digest(of: bytes))
+        guard bytes.count <= Self.longestName else { return name }
+        if places[place(of: bytes, ends)] != nil { displaced += 1 }
         if displaced > places.count, places.count < Self.mostPlaces { grow() }
         places[self.place(of: bytes, ends)] = Entry(name: name, ends: ends)
         return name
@@ -61,6 +64,7 @@ struct NameTable: Sendable {
 
     /// Returns the only place of a name. A hash that is safe against chosen collisions would take 130 instructions more, and
     /// would only keep a server from having its own names made again.
+    @inline(__always)
     private func place(of bytes: UnsafeRawBufferPointer, _ ends: Ends) -> Int {
         let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
         var hash = (ends.first ^ UInt64(truncatingIfNeeded: ends.count)) &* factor

@@ -17,8 +17,12 @@ extension String {
     }
 
     /// Returns whether another text has the same bytes.
+    @inline(__always)
     package func hasBytes(of other: String) -> Bool {
-        if isStored(as: other) { return true }
+        isStored(as: other) || hasEqualBytes(to: other)
+    }
+
+    private func hasEqualBytes(to other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         return other.utf8.withContiguousStorageIfAvailable { hasBytes(UnsafeRawBufferPointer($0)) }
             ?? utf8.elementsEqual(other.utf8)

@@ -37,8 +37,10 @@ struct JSONScanner {
     }
 
     /// The byte at the position, or 0 at the end (a NUL is legal nowhere in JSON text).
-    var current: UInt8 {
-        position < bytes.count ? bytes[position] : 0
+    var current: UInt8 { byte(at: position) }
+
+    private func byte(at offset: Int) -> UInt8 {
+        offset < bytes.count ? bytes[offset] : 0
     }
 
     mutating func advance(_ count: Int = 1) {
@@ -85,47 +87,57 @@ struct JSONScanner {
     mutating func scanString() throws(JSONError) -> StringToken {
         try expect(UInt8(ascii: "\""), "expected a string")
         let start = position
+        // A local copy, which needn't be stored at each step.
+        var end = start
         var hasEscapes = false
         while true {
-            skipPlainBytes()
-            let byte = current
+            end = endOfPlainBytes(from: end)
+            let byte = byte(at: end)
             if byte == UInt8(ascii: "\"") {
-                advance()
-                return StringToken(start: start, end: position - 1, hasEscapes: hasEscapes)
+                position = end &+ 1
+                return StringToken(start: start, end: end, hasEscapes: hasEscapes)
             }
             guard byte == UInt8(ascii: "\\") else {
+                position = end
                 throw fail(position < bytes.count ? "control character in a string" : "unterminated string")
             }
             hasEscapes = true
-            advance()
             // Data that is JSON in a string has mostly escapes of this kind.
-            if current == UInt8(ascii: "\"") { advance() } else { try skipEscape() }
+            if self.byte(at: end &+ 1) == UInt8(ascii: "\"") {
+                end &+= 2
+            } else {
+                position = end &+ 1
+                try skipEscape()
+                end = position
+            }
         }
     }
 
-    /// Moves to the next quote, backslash or control character, eight bytes at a time.
+    /// Moves to the next quote, backslash or control character.
     @inline(__always)
     mutating func skipPlainBytes() {
+        position = endOfPlainBytes(from: position)
+    }
+
+    /// Returns the offset of the next quote, backslash or control character. Looks at eight bytes at a time.
+    @inline(__always)
+    private func endOfPlainBytes(from start: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
-        // A local copy, which the compiler needn't store at each step.
-        var position = position
-        defer { self.position = position }
+        var position = start
         while bytes.count &- position >= 8 {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
             // Quotes and control characters are those that are less than 0x21 with their second bit inverted. Subtractions borrow
             // only from bytes that are found, so the first one is right.
             let found = (((word ^ ones &* 0x02) &- ones &* 0x21) | ((word ^ ones &* 0x5C) &- ones)) & ~word & (ones &* 0x80)
-            if found != 0 {
-                position &+= found.trailingZeroBitCount / 8
-                return
-            }
+            if found != 0 { return position &+ found.trailingZeroBitCount / 8 }
             position &+= 8
         }
         while position < bytes.count {
             let byte = bytes[position]
-            if byte == 0x22 || byte == 0x5C || byte < 0x20 { return }
-            position += 1
+            if byte == 0x22 || byte == 0x5C || byte < 0x20 { break }
+            position &+= 1
         }
+        return position
     }
 
     @inline(never)

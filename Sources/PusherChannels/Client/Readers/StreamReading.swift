@@ -151,7 +151,7 @@ final class StreamCursor<Element: Sendable> {
         guard let source else { return }
         reading.finishIfShuttingDown()
         let (read, rest) = (elements[..<position], elements[position...])
-        let takesAhead = rest.isEmpty && reading.takesAhead && takesAhead && !Task.isCancelled
+        let takesAhead = rest.isEmpty && reading.takesAhead && takesAhead
         let (bytes, stride) = (bytes, stride)
         let next = source.change { queue in
             let readBytes = rest.isEmpty ? bytes : queue.bytes(of: read)
@@ -159,7 +159,7 @@ final class StreamCursor<Element: Sendable> {
             guard rest.isEmpty else {
                 return StreamQueue<Element>.Batch(elements: rest, bytes: bytes - readBytes, stride: stride)
             }
-            return takesAhead ? queue.takeAhead() : StreamQueue<Element>.Batch()
+            return takesAhead && queue.waiting > 0 && !Task.isCancelled ? queue.takeAhead() : StreamQueue<Element>.Batch()
         }
         hold(next ?? StreamQueue<Element>.Batch())
         if elements.isEmpty {
