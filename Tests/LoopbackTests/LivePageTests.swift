@@ -8,7 +8,7 @@ import Testing
 
 @testable import pusher_channels
 
-/// The live page over sockets, as a browser requests it. `ci/tools/live-page` checks how a browser displays it.
+/// The live page over sockets, as a browser requests it. `Tests/Scripts/live-page` checks how a browser displays it.
 @Suite struct LivePageTests {
     private struct Response {
         let head: String
