@@ -94,13 +94,9 @@ public struct MessageBatch: ~Copyable {
                 size += messages[end].1.count
                 end += 1
             } while end < messages.count && size + messages[end].1.count <= Self.blockSize
-            let block = [UInt8](unsafeUninitializedCapacity: size) { block, count in
-                for index in first..<end {
-                    let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(block)[count...])
-                    rest.copyMemory(from: messages[index].1)
-                    count += messages[index].1.count
-                }
-            }
+            var block: [UInt8] = []
+            block.reserveCapacity(size)
+            for index in first..<end { block.append(contentsOf: messages[index].1) }
             var start = 0
             for index in first..<end {
                 let (kind, bytes) = messages[index]

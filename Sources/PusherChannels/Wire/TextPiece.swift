@@ -31,9 +31,10 @@ struct TextPiece: Equatable, Sendable {
         try block.withUnsafeBytes { bytes in
             let raw = UnsafeRawBufferPointer(rebasing: bytes[Int(start)..<Int(start) + count])
             guard form == .escaped else { return try body(raw) }
-            return try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: raw.count) { target in
-                try body(UnsafeRawBufferPointer(start: target.baseAddress, count: resolveEscapes(of: raw, into: target)))
-            }
+            // A temporary allocation would cost more where the result's type isn't known.
+            let target = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: raw.count)
+            defer { target.deallocate() }
+            return try body(UnsafeRawBufferPointer(start: target.baseAddress, count: resolveEscapes(of: raw, into: target)))
         }
     }
 

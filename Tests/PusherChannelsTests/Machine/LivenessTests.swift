@@ -48,6 +48,24 @@ import Testing
         }
     }
 
+    /// Messages of one read come at the same time, but other things may come between two of them.
+    @Test func aMessageCountsWhateverCameAtTheSameTime() {
+        var transcript = Transcript.connected()
+        transcript.receive(event)
+        #expect(transcript.play(.networkChanged).sent == [.ping])
+        transcript.receive(event)
+        transcript.pass(.seconds(60))
+        #expect(transcript.machine.state == .connected, "the second message answered the ping")
+    }
+
+    @Test func aMessageEndsAnErrorOfTheSameTime() {
+        var transcript = Transcript.connected()
+        transcript.receive(event)
+        transcript.receive(#"{"event":"pusher:error","data":{"message":"no such channel","code":4009}}"#)
+        transcript.receive(event)
+        #expect(transcript.machine.session.lastServerError == nil)
+    }
+
     // Proves P4.3, P4.7.
     @Test func aPauseOfReadingIsNoneOfSending() {
         var transcript = Transcript.connected(activityTimeout: 20) { $0.pauseLimit = .seconds(100) }

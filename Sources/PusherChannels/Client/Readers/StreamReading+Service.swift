@@ -11,7 +11,7 @@ extension StreamReading {
     func endingGracefully<Result>(
         isolation actor: isolated (any Actor)? = #isolation, _ body: () async -> Result
     ) async -> Result {
-        return await withGracefulShutdownHandler(operation: body) { self.finish() }
+        await withGracefulShutdownHandler(operation: body) { self.finish() }
     }
 }
 #else

@@ -126,7 +126,9 @@ final class StreamCursor<Element: Sendable> {
         let (reading, number) = (reading, number)
         return await withTaskCancellationHandler {
             await reading.endingGracefully {
-                await withCheckedContinuation { ask($0) }
+                // Not a checked one, which takes a twelfth of the instructions of an event that wakes its reader. A source keeps
+                // one closure for each reader that waits, and removes it to call it.
+                await withUnsafeContinuation { ask($0) }
             }
         } onCancel: {
             reading.stopWaiting(number)
@@ -134,7 +136,7 @@ final class StreamCursor<Element: Sendable> {
     }
 
     @inline(__always)
-    private func ask(_ reader: CheckedContinuation<Portion<Element>, Never>) {
+    private func ask(_ reader: UnsafeContinuation<Portion<Element>, Never>) {
         if let stream {
             stream.ask({ reader.resume(returning: ($0, stream)) }, number: number)
         } else {
