@@ -1,4 +1,6 @@
 import Dispatch
+import Foundation
+import Logging
 import PusherChannels
 
 /// Writes lines on its own thread, so no other thread waits for a reader that has stopped.
@@ -14,6 +16,11 @@ final class LineWriter: Sendable {
     init(limit: Int = 10_000, write: @escaping @Sendable (String) -> Void) {
         self.limit = limit
         self.write = write
+    }
+
+    /// Adds a line that begins with the present time.
+    func tell(_ text: String) {
+        add("\(Date().onClock) \(text)")
     }
 
     func add(_ line: String) {
@@ -40,5 +47,22 @@ final class LineWriter: Sendable {
         let written = DispatchSemaphore(value: 0)
         queue.async { written.signal() }
         _ = written.wait(timeout: .now() + patience)
+    }
+}
+
+/// A log in lines for a person, of everything that is logged.
+struct LineLog: LogHandler {
+    let lines: LineWriter
+    var logLevel = Logger.Level.trace
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let fields = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        lines.tell((["\(event.level)", "\(event.message)"] + fields).joined(separator: " ").onOneLine)
     }
 }

@@ -11,7 +11,8 @@ struct RouteOptions: ParsableArguments {
         help: """
             The HTTP proxy to use, http://user:password@host:port, or none; by default that of $https_proxy and the like, where other \
             users don't see the password.
-            """)
+            """,
+        completion: .list(["none"]))
     var proxy: String?
 
     func validate() throws {

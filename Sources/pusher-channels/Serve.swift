@@ -1,5 +1,7 @@
 import ArgumentParser
+import Dispatch
 import Foundation
+import PusherChannels
 import TestSupport
 
 struct Serve: AsyncParsableCommand {
@@ -31,7 +33,9 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The master key of encrypted channels: 32 bytes in base64.")
     var encryptionMasterKey = ServerApp.local.encryptionMasterKey ?? ""
 
-    @Option(help: "The server to imitate: \(ServerProfile.byName.map(\.key).joined(separator: ", ")).")
+    @Option(
+        help: "The server to imitate: \(ServerProfile.byName.map(\.key).joined(separator: ", ")).",
+        completion: .list(ServerProfile.byName.map(\.key)))
     var profile = "hosted"
 
     @Option(help: "An address that receives webhooks; may be given several times.")
@@ -53,6 +57,9 @@ struct Serve: AsyncParsableCommand {
             it, and publish on the page.
             """)
     var allowHost: [String] = []
+
+    @Flag(help: "Print no lines about what goes well, only about what is refused or fails.")
+    var quiet = false
 
     @Flag(help: "Serve requests under any host name, and of any web page that a browser on this machine shows.")
     var allowAnyHost = false
@@ -122,9 +129,10 @@ struct Serve: AsyncParsableCommand {
         onInterruption { _ in end.yield(nil) }
         Self.allowDescriptors()
         // A slow or stopped reader of the notices holds up no client.
-        let notices = LineWriter { note($0) }
-        defer { notices.finish(within: .seconds(2)) }
-        var settings = LocalServer.Settings(onEvent: { event in notices.add("\(event)") })
+        let lines = LineWriter { note($0) }
+        defer { lines.finish(within: .seconds(2)) }
+        let notices = ServeNotices(lines, isQuiet: quiet)
+        var settings = LocalServer.Settings(onEvent: { notices.add($0) })
         settings.isForgetful = true
         if !allowAnyHost { settings.allowedHosts = AllowedHosts(alsoNamed: allowHost) }
         var app = ServerApp(id: appID, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
@@ -142,8 +150,70 @@ struct Serve: AsyncParsableCommand {
         if untilInputEnds { endWithInput() }
         Task { end.yield(await server.end()) }
         let reason = await ends.first { _ in true } ?? nil
-        notices.add("stopping")
+        if !quiet { lines.tell("stopping") }
         await server.stop()
+        notices.end()
         if let reason { throw Failure("the server can't listen any more: \(reason)") }
+    }
+}
+
+/// The lines about what happens at a server.
+private final class ServeNotices: Sendable {
+    private let lines: LineWriter
+    private let isQuiet: Bool
+    private let delivered = Locked(DeliveredWebhooks())
+
+    init(_ lines: LineWriter, isQuiet: Bool) {
+        self.lines = lines
+        self.isQuiet = isQuiet
+    }
+
+    func add(_ event: LocalServer.Event) {
+        if isQuiet, !event.isFailure { return }
+        guard case .webhook(let webhook, let status?, _) = event, !event.isFailure else { return lines.tell("\(event)") }
+        guard delivered.withLock({ $0.add(webhook, status: status) }) else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { [self] in end() }
+    }
+
+    /// Prints what is still held back.
+    func end() {
+        for line in delivered.withLock({ $0.takeLines() }) { lines.tell(line) }
+    }
+}
+
+extension LocalServer.Event {
+    /// Indicates whether something was refused or didn't work.
+    fileprivate var isFailure: Bool {
+        switch self {
+        case .notice(.refused), .notice(.subscriptionRefused), .notice(.protocolError), .notice(.publishRefused): true
+        case .notice: false
+        case .request(_, let status, _): status >= 400
+        case .webhook(_, let status, _): status.map { !(200..<300).contains($0) } ?? true
+        }
+    }
+}
+
+/// The webhooks that were delivered and not yet told of. A busy server delivers more than anybody reads lines about.
+struct DeliveredWebhooks {
+    private var receivers: [String: (webhooks: Int, kinds: [String: Int])] = [:]
+
+    /// Adds a webhook, and returns whether it is the first one.
+    mutating func add(_ webhook: ServerMachine.Webhook, status: Int) -> Bool {
+        defer {
+            let receiver = "\(webhook.url.withoutSecretsOfAddresses.inLogLine()): \(status)"
+            receivers[receiver, default: (0, [:])].webhooks += 1
+            for kind in webhook.kinds { receivers[receiver]?.kinds[kind.rawValue, default: 0] += 1 }
+        }
+        return receivers.isEmpty
+    }
+
+    /// Returns a line for each address and status, and forgets them.
+    mutating func takeLines() -> [String] {
+        defer { receivers = [:] }
+        return receivers.sorted { $0.key < $1.key }.map { receiver, sums in
+            let kinds = sums.kinds.sorted { $0.key < $1.key }.map { $0.value == 1 ? $0.key : "\($0.value) \($0.key)" }
+            let webhooks = sums.webhooks == 1 ? "webhook" : "\(sums.webhooks) webhooks"
+            return "\(webhooks) with \(kinds.joined(separator: ", ")) to \(receiver)"
+        }
     }
 }

@@ -8,7 +8,10 @@ import TestSupport
 struct ServerOptions: ParsableArguments {
     @OptionGroup var configuration: SettingsOptions
 
-    @Option(help: "The cluster of the hosted service, such as eu; $PUSHER_CLUSTER.")
+    // New clusters come, so these are only suggestions.
+    @Option(
+        help: "The cluster of the hosted service, such as eu; $PUSHER_CLUSTER.",
+        completion: .list(["ap1", "ap2", "ap3", "ap4", "eu", "mt1", "sa1", "us2", "us3"]))
     var cluster: String?
 
     @Option(help: "The host name or address of a server of your own; $PUSHER_HOST, by default 127.0.0.1.")

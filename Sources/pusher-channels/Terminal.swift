@@ -39,6 +39,20 @@ extension String {
     }
 }
 
+extension Date {
+    /// The local time of day for a person's line, such as `14:03:07.250`.
+    var onClock: String {
+        let milliseconds = Int64((timeIntervalSince1970 * 1000).rounded(.down))
+        var seconds = time_t(milliseconds / 1000)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        return String(format: "%02d:%02d:%02d.%03d", parts.tm_hour, parts.tm_min, parts.tm_sec, Int(milliseconds % 1000))
+    }
+
+    /// The time for a program, such as `2026-11-28T13:03:07.250Z`.
+    var inJSON: String { formatted(ISO8601FormatStyle(includingFractionalSeconds: true)) }
+}
+
 extension Duration {
     /// The duration in milliseconds, with one decimal.
     var inMilliseconds: String {

@@ -5,7 +5,9 @@ import Processes
 import Testing
 import TestSupport
 
+@testable import TestSupport
 @testable import chaos
+@testable import pusher_channels
 
 /// `serve` with few descriptors.
 @Suite(.serialized) struct ServeShortageTests {
@@ -92,8 +94,61 @@ import TestSupport
             #expect(errors.contains { $0.contains("PWNED") && $0.contains("red") }, "\(errors)")
             for line in errors {
                 #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 }, "\(line.debugDescription)")
-                #expect(!line.hasPrefix("connection 1 subscribed"))
+                #expect(!line.withoutTime.hasPrefix("connection 1 subscribed") && !line.contains("no time"))
             }
+        }
+    }
+
+    /// Failures are told one by one, and what is delivered in sums.
+    @Test func webhooksThatAreDeliveredAreSummedUp() {
+        var delivered = DeliveredWebhooks()
+        func isFirst(_ kinds: WebhookKind..., status: Int = 200) -> Bool {
+            let events = kinds.map { WebhookEvent($0, channel: "a") }
+            let webhook = ServerMachine.Webhook(
+                appKey: "k", url: "http://ann:s3cret@a.example/hook?s3cret", events: events)
+            return delivered.add(webhook, status: status)
+        }
+        var areFirst = [isFirst(.channelOccupied)]
+        var lines = delivered.takeLines()
+        #expect(lines == ["webhook with channel_occupied to http://…@a.example/hook?…: 200"])
+        areFirst += [isFirst(.channelOccupied, .channelVacated, .channelOccupied), isFirst(.channelVacated, status: 204)]
+        areFirst += [isFirst(.channelOccupied)]
+        lines = delivered.takeLines()
+        #expect(
+            lines == [
+                "2 webhooks with 3 channel_occupied, channel_vacated to http://…@a.example/hook?…: 200",
+                "webhook with channel_vacated to http://…@a.example/hook?…: 204",
+            ])
+        #expect(areFirst == [true, true, false, false])
+        lines = delivered.takeLines()
+        #expect(lines.isEmpty)
+    }
+
+    @Test(arguments: [false, true]) func quietLeavesWhatFails(isQuiet: Bool) async throws {
+        try await withWatchdog {
+            let (hooks, hooksPort) = try await Command.server()
+            let receiver = try await LocalServer.start()
+            receiver.stub("POST /hook", .http(200))
+            let port = try #require(receiver.url.port)
+            let serve = try Command(
+                [
+                    "serve", "--port", "0", "--webhook", "http://127.0.0.1:\(port)/hook", "--webhook",
+                    "http://127.0.0.1:\(hooksPort)/no",
+                ]
+                    + (isQuiet ? ["--quiet"] : []))
+            let line = try await serve.output.next(containing: "listening on")
+            let listen = try Command("listen", "news", "--port", String(try #require(line.split(separator: ":").last)))
+            try await serve.errors.next(containing: "webhook with channel_occupied to http://127.0.0.1:\(hooksPort)/no: 404")
+            listen.signal(SIGINT)
+            _ = await listen.end()
+            serve.signal(SIGTERM)
+            #expect(await serve.end() == .exit(0))
+            let errors = await serve.errors.toEnd().map(\.withoutTime)
+            #expect(errors.contains { $0.hasSuffix("/hook: 200") } != isQuiet, "\(errors)")
+            #expect(errors.contains { $0.contains("subscribed to news") } != isQuiet, "\(errors)")
+            #expect(errors.contains("stopping") != isQuiet, "\(errors)")
+            withExtendedLifetime(hooks) {}
+            await receiver.stop()
         }
     }
 

@@ -153,6 +153,13 @@ package final class Lines: Sendable {
     }
 }
 
+extension String {
+    /// The line without the time of day that it begins with; if there is none, a text that says so.
+    package var withoutTime: String {
+        prefixMatch(of: #/[0-2]\d:[0-5]\d:[0-6]\d\.\d{3} /#).map { String(self[$0.range.upperBound...]) } ?? "no time: \(self)"
+    }
+}
+
 /// Makes a child close the descriptors that other tests have open: an inherited socket stays open when its owner closes it.
 private func closeTheRest(_ actions: inout posix_spawn_file_actions_t) throws {
     typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32

@@ -3,6 +3,8 @@ import PusherChannels
 
 /// The requested attributes of channels, such as `user_count,cache`.
 struct InfoOption: ExpressibleByArgument {
+    static let defaultCompletionKind = CompletionKind.list(["user_count", "subscription_count", "cache"])
+
     let attributes: [PusherChannelInfo.Attribute]
 
     init?(argument: String) {

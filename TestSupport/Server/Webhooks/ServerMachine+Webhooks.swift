@@ -29,6 +29,7 @@ extension ServerMachine {
         /// The address that the webhook is posted to.
         public let url: String
         let events: [WebhookEvent]
+        package var kinds: [WebhookKind] { events.map(\.kind) }
 
         /// Returns the body, dated with the time at which it is made.
         package func body(at date: Date) -> String {
