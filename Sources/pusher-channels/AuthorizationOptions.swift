@@ -1,15 +1,56 @@
 import ArgumentParser
 import Foundation
+import Logging
 import PusherChannels
 import TestSupport
+
+/// The options of commands that subscribe to channels.
+struct ClientOptions: ParsableArguments {
+    @OptionGroup var server: ServerOptions
+
+    @OptionGroup var route: RouteOptions
+
+    @Option(help: "A path prefix in front of the protocol's path.")
+    var path: String?
+
+    @OptionGroup var authorization: AuthorizationOptions
+
+    func validate(_ channels: [String]) throws {
+        try server.validateVariables(in: server.settings)
+        try authorization.validate(with: server.settings, localApp: server.localApp)
+        let problems = channels.lazy.compactMap {
+            authorization.problem(of: $0, server.settings, localApp: server.localApp)
+        }
+        if let problem = problems.first { throw ValidationError(problem) }
+    }
+
+    /// The way to authorize subscriptions; `nil` if there is none.
+    var authMethod: AuthMethod? { authorization.method(server.settings, localApp: server.localApp) }
+
+    /// Returns a client whose log goes to this handler.
+    func makePusher(
+        log: any LogHandler, environment: PusherEnvironment = .live, _ change: (inout PusherClientOptions) -> Void
+    ) -> Pusher {
+        var options = PusherClientOptions(
+            authMethod: authMethod ?? .noMethod, host: server.location, port: server.portToUse, path: path,
+            useTLS: server.usesTLS,
+            tls: route.tls, proxy: route.proxyConfiguration, logger: Logger(label: "pusher-channels") { _ in log })
+        change(&options)
+        let pusher = Pusher(key: server.key, options: options, environment: environment)
+        if let userID = authorization.userID {
+            pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) }
+        }
+        return pusher
+    }
+}
 
 /// The options that let a client into channels that need an authorization.
 struct AuthorizationOptions: ParsableArguments {
     @Option(
         name: .customLong("secret"),
         help: """
-            The app's secret, to sign subscriptions with; safer in $PUSHER_SECRET, where other users don't see it. listen uses the \
-            secret and the encryption master key of serve's app by default.
+            The app's secret, to sign subscriptions with; safer in $PUSHER_SECRET, where other users don't see it. By default the \
+            secret and the encryption master key of serve's app are used with its key.
             """)
     var givenSecret: String?
 
@@ -37,7 +78,7 @@ struct AuthorizationOptions: ParsableArguments {
     /// - Parameters:
     ///   - settings: The settings of the environment and the file.
     ///   - localApp: The app whose secret signs if neither a secret nor an endpoint is given.
-    func validate(with settings: Settings, localApp: ServerApp? = nil) throws {
+    func validate(with settings: Settings, localApp: ServerApp?) throws {
         if case .secret(_, let masterKey) = credential(settings, localApp) {
             if let masterKey { try Setting.encryptionMasterKey.validate(masterKey, isOption: givenMasterKey != nil) }
         } else {
@@ -66,16 +107,16 @@ struct AuthorizationOptions: ParsableArguments {
         }
     }
 
-    func method(_ settings: Settings, localApp: ServerApp? = nil) -> AuthMethod {
+    func method(_ settings: Settings, localApp: ServerApp?) -> AuthMethod? {
         switch credential(settings, localApp) {
         case .endpoint(let endpoint)?: .endpoint(authEndpoint: endpoint)
         case .secret(let secret, let masterKey)?: .inline(secret: secret, encryptionMasterKey: masterKey)
-        case nil: .noMethod
+        case nil: nil
         }
     }
 
     /// Returns a message for a person that names the option a channel lacks; `nil` if it lacks none.
-    func problem(of channel: String, _ settings: Settings, localApp: ServerApp? = nil) -> String? {
+    func problem(of channel: String, _ settings: Settings, localApp: ServerApp?) -> String? {
         let name = ChannelName(channel)
         return switch credential(settings, localApp) {
         case nil where name.needsAuthorization:

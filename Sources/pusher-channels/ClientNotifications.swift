@@ -10,8 +10,8 @@ enum ClientNotification: Sendable {
     case decryptionFailed(String, event: String)
     case error(PusherError)
     case event(PusherEvent)
-    case memberAdded(String)
-    case memberRemoved(String)
+    case memberAdded(String, to: String)
+    case memberRemoved(String, from: String)
     /// The process was asked to end, by this signal.
     case interrupted(Int32)
 }
@@ -27,6 +27,15 @@ final class ClientNotifications: PusherDelegate, Sendable {
 
     func add(_ notification: ClientNotification) {
         continuation.yield(notification)
+    }
+
+    /// Subscribes a client to a channel, and adds notifications of members who come and go.
+    @discardableResult
+    func subscribe(_ pusher: Pusher, to channel: String) -> PusherChannel {
+        pusher.subscribe(
+            channel,
+            onMemberAdded: { [self] in add(.memberAdded($0.userId, to: channel)) },
+            onMemberRemoved: { [self] in add(.memberRemoved($0.userId, from: channel)) })
     }
 
     /// Disconnects a client and waits until it is disconnected: a process that ends earlier leaves the server a broken

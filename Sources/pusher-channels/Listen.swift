@@ -8,7 +8,8 @@ struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the events of channels.",
         discussion: """
-            Reconnects by itself, and retries channels that failed temporarily. Ends with a message if it can't go on, such as \
+            Prints a line for each event, with the time at which it was received; what else happens goes to standard error, such as \
+            members of presence channels who come and go. Reconnects by itself, and retries channels that failed temporarily. Ends with a message if it can't go on, such as \
             after a refused key or channel. SIGINT and SIGTERM end it gracefully, with status 130 and 143; a second signal ends it at \
             once.
 
@@ -18,16 +19,9 @@ struct Listen: AsyncParsableCommand {
     @Argument(help: "The channels to subscribe to.")
     var channels: [String]
 
-    @OptionGroup var server: ServerOptions
+    @OptionGroup var client: ClientOptions
 
-    @OptionGroup var route: RouteOptions
-
-    @Option(help: "A path prefix in front of the protocol's path.")
-    var path: String?
-
-    @OptionGroup var authorization: AuthorizationOptions
-
-    @Option(help: "Print only events of this name.")
+    @Option(help: "Print only events of this name, which may be one of the protocol's, such as pusher:member_added.")
     var event: String?
 
     @Option(help: "End after this number of events.")
@@ -36,44 +30,33 @@ struct Listen: AsyncParsableCommand {
     @Option(help: "The longest delay before reconnecting, in seconds.")
     var maxDelay = 120.0
 
-    @Flag(help: "Print one JSON object per line: channel, event, data, user_id.")
+    @Flag(help: "Print one JSON object per line: time, channel, event, data, user_id.")
     var json = false
+
+    @Flag(help: "Log all that the client does to standard error, with the messages to and from the server, but no secrets.")
+    var verbose = false
 
     func validate() throws {
         if channels.isEmpty { throw ValidationError("name at least one channel") }
-        try server.validateVariables(in: server.settings)
-        try authorization.validate(with: server.settings, localApp: server.localApp)
-        for channel in channels {
-            if let problem = authorization.problem(of: channel, server.settings, localApp: server.localApp) {
-                throw ValidationError(problem)
-            }
-        }
+        try client.validate(channels)
         if !(maxDelay > 0) || maxDelay > 86_400 { throw ValidationError("--max-delay must be more than 0, and a day at most") }
         if let count, count < 1 { throw ValidationError("--count must be 1 or more") }
     }
 
     func run() async throws {
-        let pusher = Pusher(
-            key: server.key,
-            options: PusherClientOptions(
-                authMethod: authorization.method(server.settings, localApp: server.localApp), host: server.location,
-                port: server.portToUse, path: path, useTLS: server.usesTLS, tls: route.tls, proxy: route.proxyConfiguration,
-                reconnectPolicy: ReconnectPolicy(maximumDelay: .seconds(maxDelay)),
-                // The command itself prints what the client would log, once.
-                logger: Logger(label: "listen") { _ in SwiftLogNoOpLogHandler() }))
+        // Limited, and on a thread of its own, in case nobody reads our messages.
+        let lines = LineWriter { note($0) }
+        defer { lines.finish(within: .seconds(5)) }
+        // The command itself prints what matters of the client's log.
+        let log: any LogHandler = verbose ? LineLog(lines: lines) : SwiftLogNoOpLogHandler()
+        let pusher = client.makePusher(log: log) { $0.reconnectPolicy = ReconnectPolicy(maximumDelay: .seconds(maxDelay)) }
         let notifications = ClientNotifications()
         pusher.delegate = notifications
         // A slow reader of our output makes the server wait, instead of filling our memory.
         let events = pusher.events(buffering: StreamBuffering(overflow: .pauseThenDrop))
         // One element for each of the delegate's changes, however late it is read.
         let states = pusher.connectionStates(buffering: StreamBuffering(limit: .max, byteLimit: .max))
-        if let userID = authorization.userID {
-            pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) }
-        }
-        for channel in channels { pusher.subscribe(channel) }
-        // Limited, and on a thread of its own, in case nobody reads our messages.
-        let lines = LineWriter { note($0) }
-        defer { lines.finish(within: .seconds(5)) }
+        for channel in channels { notifications.subscribe(pusher, to: channel) }
         let (printed, blocked) = (Locked(0), Locked<(any DispatchSourceTimer)?>(nil))
         let (interruptions, interruption) = AsyncStream<Int32>.makeStream()
         onInterruption { signal in
@@ -112,7 +95,7 @@ struct Listen: AsyncParsableCommand {
         while let event = try? await iterator.next() {
             guard isWanted(event) else { continue }
             if events.dropped > dropped {
-                lines.add("\(events.dropped - dropped) events were dropped, as the output was not read")
+                lines.tell("\(events.dropped - dropped) events were dropped, as the output was not read")
                 dropped = events.dropped
             }
             output(try line(event))
@@ -146,27 +129,32 @@ struct Listen: AsyncParsableCommand {
                 if advice.isDue, let reason, DoctorStep(failedWith: reason) == .options {
                     return Failure(ErrorLines.lastLine("can't go on", reason), because: reason)
                 }
-                lines.add(errorLines.line(TerminalTraits.errors.paint("\(state)", state.color), reason))
-                if let line = advice.line(after: state) { lines.add(line) }
+                lines.tell(errorLines.line(TerminalTraits.errors.paint("\(state)", state.color), reason))
+                if let line = advice.line(after: state) { lines.tell(line) }
             case .subscribed(let channel):
-                lines.add("subscribed to \(channel)")
+                let members = pusher.connection.channels.findPresence(name: channel)?.members.count
+                lines.tell("subscribed to \(channel)" + (members.map { ", with members: \($0)" } ?? ""))
             case .gap(let channel, let date):
-                lines.add("events of \(channel) may be missing since \(date.formatted(.iso8601))")
+                lines.tell("events of \(channel) may be missing since \(date.onClock)")
             case .subscriptionFailed(let channel, let error):
                 let what = TerminalTraits.errors.paint("can't subscribe to \(channel)", .red)
                 let line = errorLines.line(what, error)
                 guard pusher.connection.channels.find(name: channel)?.hasFailed == false else {
                     return Failure(ErrorLines.lastLine("can't subscribe to \(channel)", error), because: error)
                 }
-                lines.add("\(line); it is tried again")
+                lines.tell("\(line); it is tried again")
             case .decryptionFailed(let channel, let event):
-                lines.add("an event \(event.inLogLine()) of \(channel) can't be decrypted")
+                lines.tell("an event \(event.inLogLine()) of \(channel) can't be decrypted")
             case .error(let error):
-                if let line = errorLines.line(error) { lines.add(line) }
+                if let line = errorLines.line(error) { lines.tell(line) }
             case .interrupted(let signal):
-                lines.add("stopping")
+                lines.tell("stopping")
                 return ExitCode(128 + signal)
-            case .event, .memberAdded, .memberRemoved:
+            case .memberAdded(let userID, let channel):
+                lines.tell("\(userID.inLogLine()) joined \(channel)")
+            case .memberRemoved(let userID, let channel):
+                lines.tell("\(userID.inLogLine()) left \(channel)")
+            case .event:
                 break
             }
         }
@@ -193,22 +181,26 @@ struct Listen: AsyncParsableCommand {
 
     private func isWanted(_ event: PusherEvent) -> Bool {
         let name = event.eventName
-        guard event.channelName != nil, !name.begins(with: "pusher:") else { return false }
-        return self.event.map { $0.hasBytes(of: name) } ?? true
+        guard event.channelName != nil else { return false }
+        return self.event.map { $0.hasBytes(of: name) } ?? !name.begins(with: "pusher:")
     }
 
     private struct Line: Encodable {
         let channel: String?
         let event: String
         let data: String?
+        let time: String
         let user_id: String?
     }
 
     private func line(_ event: PusherEvent) throws -> String {
+        let time = Date()
         guard json else {
-            return [event.channelName ?? "-", event.eventName, event.data ?? ""].map(\.onOneLine).joined(separator: " ")
+            let texts = [event.channelName ?? "-", event.eventName, event.data ?? ""].map(\.onOneLine)
+            return ([time.onClock] + texts).joined(separator: " ")
         }
-        let line = Line(channel: event.channelName, event: event.eventName, data: event.data, user_id: event.userId)
+        let line = Line(
+            channel: event.channelName, event: event.eventName, data: event.data, time: time.inJSON, user_id: event.userId)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(line), as: UTF8.self).asSafeJSON

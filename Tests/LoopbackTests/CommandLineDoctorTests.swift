@@ -2,6 +2,7 @@
 import Foundation
 import Glibc
 import Processes
+import PusherChannels
 import Testing
 import TestSupport
 
@@ -17,6 +18,9 @@ import TestSupport
             steps.filter { $0["result"] == result }.compactMap { $0["step"] }
         }
 
+        /// The steps that were measured.
+        var measured: [String] { steps.filter { $0["milliseconds"].flatMap(Double.init) != nil }.compactMap { $0["step"] } }
+
         var failure: [String: String]? { steps.first { $0["result"] == "failed" } }
     }
 
@@ -25,7 +29,10 @@ import TestSupport
         let end = await command.end()
         let output = await command.output.toEnd()
         let errors = await command.errors.toEnd()
-        let steps = try output.map { try JSONDecoder().decode([String: String].self, from: Data($0.utf8)) }
+        let objects = try output.map { try JSONValue(parsing: $0).objectValue ?? [:] }
+        let steps = objects.map { object in
+            Dictionary(uniqueKeysWithValues: object.compactMap { key, value in value.identifier.map { (key.text, $0) } })
+        }
         return Run(end: end, steps: steps, text: (output + errors).joined(separator: "\n"))
     }
 
@@ -49,16 +56,29 @@ import TestSupport
                 run.steps("ok") == [
                     "options", "name", "address", "tcp", "tls", "upgrade", "protocol", "authorization", "subscription",
                 ])
+            #expect(run.measured == ["name", "tcp", "tls", "upgrade", "protocol", "authorization", "subscription"])
             await server.stop()
         }
     }
 
     @Test func whatIsNotAskedForIsSkipped() async throws {
         try await withWatchdog {
-            let (server, port) = try await Command.server()
-            let run = try await doctor(["--port", String(port)])
+            let server = try await LocalServer.start(apps: [ServerApp(id: "1", key: "k", secret: "s")])
+            let run = try await doctor(["--port", String(try #require(server.url.port)), "--key", "k"])
             #expect(run.end == .exit(0), "\(run.text)")
             #expect(run.steps("skipped") == ["proxy", "tls", "authorization", "subscription"])
+            await server.stop()
+        }
+    }
+
+    /// As with `listen`, the secret and the master key of the server's app are known.
+    @Test(arguments: ["private-a", "presence-a", "private-encrypted-a"])
+    func theLocalServersAppNeedsNoSecret(channel: String) async throws {
+        try await withWatchdog {
+            let (server, port) = try await Command.server()
+            let run = try await doctor(["--port", String(port), "--channel", channel])
+            #expect(run.end == .exit(0), "\(run.text)")
+            #expect(run.steps("skipped") == ["proxy", "tls"])
             withExtendedLifetime(server) {}
         }
     }
@@ -81,6 +101,7 @@ import TestSupport
             #expect(run.end == .exit(75), "\(run.text)")
             #expect(run.failure?["step"] == "tcp", "\(run.text)")
             #expect(run.failure?["advice"]?.contains("that the server runs") == true, "\(run.text)")
+            #expect(run.measured == ["name", "tcp"])
         }
     }
 
@@ -213,6 +234,7 @@ import TestSupport
             #expect(run.end == .exit(1), "\(run.text)")
             #expect(run.failure?["step"] == "proxy", "\(run.text)")
             #expect(run.steps("ok") == ["options", "name", "address", "tcp"])
+            #expect(run.measured == ["name", "tcp", "proxy"])
             #expect(!run.text.contains("s3cret"), "\(run.text)")
         }
     }
@@ -226,6 +248,7 @@ import TestSupport
             let output = await command.output.toEnd()
             #expect(output.first == "ok             options        can be used", "\(output)")
             let failed = try #require(output.firstIndex { $0.hasPrefix("FAILED         tcp            127.0.0.1:") }, "\(output)")
+            #expect(output[failed].wholeMatch(of: #/.* \(\d+\.\d ms\)/#) != nil, "\(output)")
             #expect(output.dropFirst(failed + 1).first?.contains("Check that the server runs") == true, "\(output)")
         }
     }

@@ -56,7 +56,7 @@ struct Demo: AsyncParsableCommand {
         try await steps.step("bob joins the lobby, and ann sees it") {
             bob.subscribe("presence-lobby")
             try await bob.waitForSubscriptions(["presence-lobby"])
-            try await ann.wait { if case .memberAdded("bob") = $0 { () } else { nil } }
+            try await ann.wait { if case .memberAdded("bob", _) = $0 { () } else { nil } }
             try expect(members(ann) == ["ann", "bob"], "ann sees \(members(ann)) in the lobby")
         }
         try await steps.step("an event published over HTTP reaches ann") {
@@ -71,7 +71,7 @@ struct Demo: AsyncParsableCommand {
         }
         try await steps.step("bob leaves, and ann sees it") {
             bob.pusher.disconnect()
-            try await ann.wait { if case .memberRemoved("bob") = $0 { () } else { nil } }
+            try await ann.wait { if case .memberRemoved("bob", _) = $0 { () } else { nil } }
             try expect(members(ann) == ["ann"], "ann sees \(members(ann)) in the lobby")
         }
         try await steps.step("the server is killed, and ann notices") {

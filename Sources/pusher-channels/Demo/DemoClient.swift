@@ -20,11 +20,7 @@ final class DemoClient {
     }
 
     func subscribe(_ channel: String) {
-        let notifications = notifications
-        pusher.subscribe(
-            channel,
-            onMemberAdded: { notifications.add(.memberAdded($0.userId)) },
-            onMemberRemoved: { notifications.add(.memberRemoved($0.userId)) })
+        notifications.subscribe(pusher, to: channel)
     }
 
     func presence(_ channel: String) -> PusherPresenceChannel? {

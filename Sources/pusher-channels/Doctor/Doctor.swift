@@ -6,8 +6,9 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check each step of connecting to a server, and say how to fix the one that fails.",
         discussion: """
-            Opens one connection as a client does, and subscribes to a channel that needs an authorization if a secret or an \
-            authorization endpoint is set. Prints the steps: \(DoctorStep.allCases.map(\.rawValue).joined(separator: ", ")).
+            Opens one connection as a client does, and subscribes to a channel that needs an authorization if listen could: with a \
+            secret, an authorization endpoint, or the key of serve's app. Prints the steps, and how long they took: \
+            \(DoctorStep.allCases.map(\.rawValue).joined(separator: ", ")).
 
             \(Status.text)
             """)
@@ -15,52 +16,42 @@ struct Doctor: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The server's host name or address, like --host.", valueName: "host"))
     var givenHost: String?
 
-    @OptionGroup var server: ServerOptions
+    @OptionGroup var client: ClientOptions
 
-    @OptionGroup var route: RouteOptions
-
-    @Option(help: "A path prefix in front of the protocol's path.")
-    var path: String?
-
-    @OptionGroup var authorization: AuthorizationOptions
-
-    @Option(help: "The channel to subscribe to, if a secret or an authorization endpoint is set.")
+    @Option(help: "The channel to subscribe to, if there is something to authorize it with.")
     var channel = "private-doctor"
 
-    @Flag(help: "Print one JSON object per step: step, result (ok, failed, skipped, untested), detail, advice.")
+    @Flag(help: "Print one JSON object per step: step, result (ok, failed, skipped, untested), detail, advice, milliseconds.")
     var json = false
 
     func validate() throws {
-        if givenHost != nil, server.host != nil || server.cluster != nil {
+        if givenHost != nil, client.server.host != nil || client.server.cluster != nil {
             throw ValidationError("give the host once: by itself, by --host or by --cluster")
         }
         if let givenHost, let problem = ServerOptions.problem(ofHost: givenHost) { throw ValidationError("<host> \(problem)") }
-        try serverToAsk.validateVariables(in: server.settings)
         guard ChannelName(channel).needsAuthorization else {
             throw ValidationError("--channel takes one that needs an authorization, such as private-orders")
         }
-        try authorization.validate(with: server.settings)
-        if authorizes, let problem = authorization.problem(of: channel, server.settings) { throw ValidationError(problem) }
+        try clientToTry.validate(authorizes ? [channel] : [])
     }
 
     func run() async throws {
-        let (route, error) = await examine()
-        for line in DoctorReport(route, error).lines { output(json ? line.json : line.text(on: .output)) }
+        let clock = DoctorClock()
+        let (route, error) = await examine(clock)
+        for line in DoctorReport(route, error, clock.durations).lines { output(json ? line.json : line.text(on: .output)) }
         if let error { throw Status.of(error) }
     }
 
-    private var authorizes: Bool {
-        if case .noMethod = authorization.method(server.settings) { false } else { true }
+    private var authorizes: Bool { client.authMethod != nil }
+
+    private var clientToTry: ClientOptions {
+        var client = client
+        if let givenHost { client.server.host = givenHost }
+        return client
     }
 
-    private var serverToAsk: ServerOptions {
-        var server = server
-        if let givenHost { server.host = givenHost }
-        return server
-    }
-
-    private func examine() async -> (DoctorRoute, PusherError?) {
-        let server = serverToAsk
+    private func examine(_ clock: DoctorClock) async -> (DoctorRoute, PusherError?) {
+        let (server, route) = (clientToTry.server, client.route)
         let request = WebSocketRequest(
             secure: server.usesTLS, host: server.location.stringValue, port: server.portToUse ?? (server.usesTLS ? 443 : 80),
             path: "/",
@@ -76,28 +67,24 @@ struct Doctor: AsyncParsableCommand {
             host: request.host, port: request.port, usesTLS: request.secure, proxy: proxy, channel: authorizes ? channel : nil)
         if let problem { return (way, problem) }
         note("connecting to \(way.endpoint.onOneLine)")
-        return (way, await firstError(server))
+        let error = await firstError(clock)
+        if let error { clock.end(DoctorStep(failedWith: error)) }
+        return (way, error)
     }
 
     /// Returns the error that ends the attempt; `nil` if all went well.
-    private func firstError(_ server: ServerOptions) async -> PusherError? {
-        let pusher = Pusher(
-            key: server.key,
-            options: PusherClientOptions(
-                authMethod: authorization.method(server.settings), autoReconnect: false, host: server.location,
-                port: server.portToUse, path: path,
-                useTLS: server.usesTLS, tls: route.tls, proxy: route.proxyConfiguration,
-                // Longer than all steps of a connection together: each has its own limit, whose error names the step.
-                timeouts: ConnectionTimeouts(open: .seconds(120)),
-                // Without this, a server that asks its clients to come back would be asked again and again.
-                reconnectPolicy: ReconnectPolicy(maximumRetries: 0),
-                logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }))
+    private func firstError(_ clock: DoctorClock) async -> PusherError? {
+        let environment = PusherEnvironment(makeWebSocket: { TimedWebSocket(clock) })
+        let pusher = clientToTry.makePusher(log: SwiftLogNoOpLogHandler(), environment: environment) {
+            $0.autoReconnect = false
+            // Longer than all steps of a connection together: each has its own limit, whose error names the step.
+            $0.timeouts = ConnectionTimeouts(open: .seconds(120))
+            // Without this, a server that asks its clients to come back would be asked again and again.
+            $0.reconnectPolicy = ReconnectPolicy(maximumRetries: 0)
+        }
         let notifications = ClientNotifications()
         pusher.delegate = notifications
-        if let userID = authorization.userID {
-            pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) }
-        }
-        let error = await firstError(notifications.stream, of: pusher)
+        let error = await firstError(notifications.stream, of: pusher, clock)
         await pusher.shutdown()
         return error
     }
@@ -109,7 +96,9 @@ struct Doctor: AsyncParsableCommand {
         return states.makeAsyncIterator()
     }
 
-    private func firstError(_ notifications: AsyncStream<ClientNotification>, of pusher: Pusher) async -> PusherError? {
+    private func firstError(
+        _ notifications: AsyncStream<ClientNotification>, of pusher: Pusher, _ clock: DoctorClock
+    ) async -> PusherError? {
         var changes = connect(pusher)
         var serverError: PusherError?
         var mayTryAgain = true
@@ -118,6 +107,7 @@ struct Doctor: AsyncParsableCommand {
             case .state(let state):
                 let reason = (try? await changes.next())?.reason
                 if state == .connected {
+                    clock.end(.protocol)
                     guard authorizes else { return nil }
                     mayTryAgain = false
                     pusher.subscribe(channel)
@@ -129,7 +119,9 @@ struct Doctor: AsyncParsableCommand {
                     mayTryAgain = false
                     changes = connect(pusher)
                 }
-            case .subscribed: return nil
+            case .subscribed:
+                clock.end(.subscription)
+                return nil
             case .error(let error) where error.kind == .malformedMessage: return serverError ?? error
             // The channel's refusal follows it, or the connection's end.
             case .error(let error) where error.kind == .server: serverError = error

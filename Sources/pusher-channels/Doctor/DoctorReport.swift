@@ -21,6 +21,8 @@ struct DoctorReport: Sendable {
         let result: Result
         let detail: String
         var advice: String?
+        /// The time that the step took, if it was measured.
+        var milliseconds: Double?
 
         /// The line as one JSON object.
         var json: String {
@@ -34,26 +36,32 @@ struct DoctorReport: Sendable {
             let width = 15
             let columns = [result == .failed ? "FAILED" : result.rawValue, step]
                 .map { $0.padding(toLength: width, withPad: " ", startingAt: 0) }
-            let first = terminal.paint(columns[0], result.color) + columns[1] + detail.onOneLine
+            let first =
+                terminal.paint(columns[0], result.color) + columns[1] + detail.onOneLine
+                + (milliseconds.map { " (\($0) ms)" } ?? "")
             return advice.map { first + "\n" + String(repeating: " ", count: 2 * width) + $0.onOneLine } ?? first
         }
     }
 
     let lines: [Line]
 
-    /// - Parameter error: The error that ended the attempt; `nil` if each step went well.
-    init(_ route: DoctorRoute, _ error: PusherError?) {
+    /// - Parameters:
+    ///   - error: The error that ended the attempt; `nil` if each step went well.
+    ///   - durations: The times of the steps that were measured.
+    init(_ route: DoctorRoute, _ error: PusherError?, _ durations: [DoctorStep: Duration] = [:]) {
         let failed = error.map(DoctorStep.init(failedWith:))
         var isReached = true
         lines = DoctorStep.allCases.map { step in
+            let milliseconds = durations[step].map { ($0.inSeconds * 1e4).rounded() / 10 }
             if step == failed, let error {
                 isReached = false
                 return Line(
-                    step: step.rawValue, result: .failed, detail: "\(error)", advice: route.advice(on: step, error))
+                    step: step.rawValue, result: .failed, detail: "\(error)", advice: route.advice(on: step, error),
+                    milliseconds: milliseconds)
             }
             if let reason = route.reasonToSkip(step) { return Line(step: step.rawValue, result: .skipped, detail: reason) }
             return isReached
-                ? Line(step: step.rawValue, result: .ok, detail: route.success(of: step))
+                ? Line(step: step.rawValue, result: .ok, detail: route.success(of: step), milliseconds: milliseconds)
                 : Line(step: step.rawValue, result: .untested, detail: "a step before it failed")
         }
     }

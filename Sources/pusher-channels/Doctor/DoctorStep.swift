@@ -61,3 +61,61 @@ enum DoctorStep: String, CaseIterable, Sendable {
         }
     }
 }
+
+/// Measures the steps of an attempt, one after the other.
+final class DoctorClock: Sendable {
+    private let state = Locked((last: ContinuousClock.now, durations: [DoctorStep: Duration]()))
+
+    var durations: [DoctorStep: Duration] { state.withLock { $0.durations } }
+
+    /// Begins to measure another attempt.
+    func begin() {
+        state.withLock { $0 = (ContinuousClock.now, [:]) }
+    }
+
+    /// Notes that a step is over. It began when the one before was over.
+    func end(_ step: DoctorStep) {
+        state.withLock { state in
+            let now = ContinuousClock.now
+            state.durations[step] = state.last.duration(to: now)
+            state.last = now
+        }
+    }
+}
+
+/// A socket that measures its attempts.
+final class TimedWebSocket: WebSocket {
+    private let clock: DoctorClock
+    private let socket: any WebSocket
+
+    init(_ clock: DoctorClock) {
+        self.clock = clock
+        #if os(Linux)
+        socket = NetworkWebSocket { stage in DoctorStep(rawValue: stage.rawValue).map(clock.end) }
+        #else
+        socket = DefaultTransport.makeWebSocket()
+        #endif
+    }
+
+    var delegate: (any WebSocketDelegate)? {
+        get { socket.delegate }
+        set { socket.delegate = newValue }
+    }
+
+    func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
+        clock.begin()
+        socket.open(request, attempt: attempt)
+    }
+
+    func send(_ text: String) {
+        // It is sent as soon as it is authorized.
+        if text.contains(#""pusher:subscribe""#) { clock.end(.authorization) }
+        socket.send(text)
+    }
+
+    func sendUnlessBusy(_ text: String) { socket.sendUnlessBusy(text) }
+
+    func close(code: UInt16, reason: String) { socket.close(code: code, reason: reason) }
+
+    func setReading(_ reading: Bool) { socket.setReading(reading) }
+}

@@ -25,6 +25,8 @@ final class Connector: ByteStreamOwner {
     private let timer: LoopTimer
     private var completion: Completion?
     private var withdrawLookUp: (() -> Void)?
+    /// Called at the end of each stage.
+    var onStage: ((ConnectStage) -> Void)?
 
     init(_ route: Route, loop: EventLoop) {
         self.route = route
@@ -65,6 +67,7 @@ final class Connector: ByteStreamOwner {
         withdrawLookUp = nil
         switch result {
         case .success(let found):
+            onStage?(.name)
             addresses = found[...]
             timeForAddress = timeouts.address(of: found.count)
             connectToNextAddress()
@@ -98,6 +101,7 @@ final class Connector: ByteStreamOwner {
     // MARK: The stream
 
     func streamConnected() {
+        onStage?(.tcp)
         guard case .tunnel(let proxy) = route.hop else { return reached() }
         let tunnel = ProxyTunnel(through: proxy, to: route.endpoint)
         advance(to: .tunneling(tunnel))
@@ -106,6 +110,7 @@ final class Connector: ByteStreamOwner {
     }
 
     func streamSecured() {
+        onStage?(.tls)
         arrived()
     }
 
@@ -114,7 +119,9 @@ final class Connector: ByteStreamOwner {
         do throws(TransportError) {
             let isThrough = try tunnel.read(bytes)
             stage = .tunneling(tunnel)
-            if isThrough { reached() }
+            guard isThrough else { return }
+            onStage?(.proxy)
+            reached()
         } catch {
             fail(error)
         }

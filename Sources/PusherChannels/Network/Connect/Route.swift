@@ -1,5 +1,10 @@
 #if os(Linux)
 
+/// A stage of opening a connection, for those who measure them.
+package enum ConnectStage: String, Sendable {
+    case name, tcp, proxy, tls, upgrade
+}
+
 /// The route to a server: its name, the hop in between, and the TLS settings. Connections of one route are interchangeable.
 struct Route: Hashable {
     /// The hop between this machine and the server.

@@ -13,6 +13,7 @@ public final class NetworkWebSocket: WebSocket {
 
     private let loop: NetworkLoop
     private let resolve: AddressResolver.Resolve
+    private let onStage: (@Sendable (ConnectStage) -> Void)?
     /// Commands are posted under this lock, which keeps them in the order of the calls.
     private let state = Locked(State())
 
@@ -21,9 +22,18 @@ public final class NetworkWebSocket: WebSocket {
         self.init(loop: loop, resolve: { AddressResolver.shared.resolve($0, completion: $1) })
     }
 
-    init(loop: NetworkLoop = .shared, resolve: @escaping AddressResolver.Resolve) {
+    /// Creates a socket that calls a closure, on the thread of its loop, at the end of each stage of an attempt.
+    package convenience init(onStage: @escaping @Sendable (ConnectStage) -> Void) {
+        self.init(resolve: { AddressResolver.shared.resolve($0, completion: $1) }, onStage: onStage)
+    }
+
+    init(
+        loop: NetworkLoop = .shared, resolve: @escaping AddressResolver.Resolve,
+        onStage: (@Sendable (ConnectStage) -> Void)? = nil
+    ) {
         self.loop = loop
         self.resolve = resolve
+        self.onStage = onStage
     }
 
     deinit {
@@ -47,11 +57,12 @@ public final class NetworkWebSocket: WebSocket {
             let key = loop.makeKey()
             let previous = state.current
             state.current = key
-            return loop.enqueue { [resolve, weak delegate] loop in
+            return loop.enqueue { [resolve, onStage, weak delegate] loop in
                 let connections = loop.service(WebSocketConnections.self)
                 if let previous { connections[previous]?.abandon() }
                 let connection = WebSocketConnection(
                     request, attempt: attempt, key: key, delegate: delegate, resolve: resolve, loop: loop)
+                connection.onStage = onStage
                 connections.open(connection, key: key)
             }
         }

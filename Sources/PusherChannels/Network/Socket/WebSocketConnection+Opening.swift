@@ -20,6 +20,7 @@ extension WebSocketConnection {
     private func connect(_ route: Route, _ upgrade: UpgradeRequest) {
         guard case .waiting = phase else { return }
         let connector = Connector(route, loop: loop)
+        connector.onStage = onStage
         phase = .connecting(connector)
         connector.start(resolve: resolve) { [weak self] result in
             guard let self else { return }
@@ -61,6 +62,7 @@ extension WebSocketConnection {
         timer.cancel()
         leaveQueue()
         phase = .open(stream)
+        onStage?(.upgrade)
         delegate?.webSocketDidOpen(attempt: attempt)
         receive(early: bytes)
     }

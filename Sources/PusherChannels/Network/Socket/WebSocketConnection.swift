@@ -27,6 +27,8 @@ final class WebSocketConnection {
     let timer: LoopTimer
     var request: WebSocketRequest
     weak var delegate: (any WebSocketDelegate)?
+    /// Called at the end of each stage of opening.
+    var onStage: (@Sendable (ConnectStage) -> Void)?
     var phase = Phase.waiting
     var conversation: WebSocketConversation
     /// The endpoint in whose queue it waits or holds a place.
