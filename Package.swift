@@ -14,7 +14,7 @@ let package = Package(
     products: [
         .library(name: "PusherChannels", targets: ["PusherChannels"]),
         .library(name: "TestSupport", targets: ["TestSupport"]),
-        .executable(name: "pusher-channels", targets: ["pusher-channels"]),
+        .executable(name: "pusher-channels", targets: ["pusher-channels-program"]),
     ],
     // A package that depends on this one fetches what its traits need: with `traits: []`, swift-log and nothing else.
     traits: [
@@ -22,7 +22,7 @@ let package = Package(
         .trait(name: "Metrics", description: "Clients are measured by swift-metrics"),
         .trait(name: "Tracing", description: "Clients and the HTTP API have spans, made by swift-distributed-tracing"),
         .trait(
-            name: "LocalServer", description: "TestSupport has LocalServer, and pusher-channels can be built, which serves one"),
+            name: "LocalServer", description: "TestSupport has LocalServer, and pusher-channels runs, which serves one"),
         // One only: SwiftPM gives the compiler several in an order that changes, and then builds everything anew.
         .default(enabledTraits: ["LocalServer"]),
     ],
@@ -77,7 +77,14 @@ let package = Package(
             path: "TestSupport",
             swiftSettings: settings
         ),
+        // Without its trait, the program can only say which one it needs: it has no other target then.
         .executableTarget(
+            name: "pusher-channels-program",
+            dependencies: [.target(name: "pusher-channels", condition: .when(traits: ["LocalServer"]))],
+            path: "Sources/pusher-channels/Program",
+            swiftSettings: settings
+        ),
+        .target(
             name: "pusher-channels",
             dependencies: [
                 "PusherChannels",
@@ -85,6 +92,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["LocalServer"])),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            exclude: ["Program"],
             swiftSettings: settings
         ),
         // The program of the README's first screen.

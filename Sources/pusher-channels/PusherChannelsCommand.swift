@@ -2,9 +2,8 @@ import ArgumentParser
 import Foundation
 import PusherChannels
 
-@main
-struct PusherChannelsCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct PusherChannelsCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "pusher-channels",
         abstract: "A Channels client, a backend's calls, and a local Channels server to try them with.",
         discussion: """
@@ -27,7 +26,9 @@ struct PusherChannelsCommand: AsyncParsableCommand {
             Webhook.self, Bench.self, Demo.self,
         ])
 
-    static func main() async {
+    package init() {}
+
+    package static func main() async {
         haveStandardDescriptors()
         do {
             var command = try parseAsRoot()
