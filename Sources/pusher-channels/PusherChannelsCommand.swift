@@ -29,7 +29,6 @@ package struct PusherChannelsCommand: AsyncParsableCommand {
     package init() {}
 
     package static func main() async {
-        haveStandardDescriptors()
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
@@ -52,7 +51,7 @@ package struct PusherChannelsCommand: AsyncParsableCommand {
 
     /// Opens the standard descriptors that are closed, as with `<&-`, because the next files to be opened would be taken for
     /// input or output. Reading from or writing to their replacements fails.
-    private static func haveStandardDescriptors() {
+    package static func haveStandardDescriptors() {
         for descriptor in 0...2 where fcntl(Int32(descriptor), F_GETFD) < 0 {
             _ = open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
         }
