@@ -113,7 +113,7 @@ extension TrafficRecorder {
             throw TrafficError(kind: .missingFile, message: message)
         }
         guard let data = FileManager.default.contents(atPath: file), let text = String(data: data, encoding: .utf8) else {
-            throw TrafficError(kind: .unreadableFile, message: "\(file) can't be read, or is no UTF-8")
+            throw TrafficError(kind: .unreadableFile, message: "\(file) can't be read, or isn't UTF-8")
         }
         return text
     }

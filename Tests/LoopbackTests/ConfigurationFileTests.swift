@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func bytesThatAreNoTextAreAProblem() {
-        #expect(problem([UInt8](repeating: 0x0A, count: 4) + [0x6B, 0xFF]) == "file:5: this is no UTF-8")
+        #expect(problem([UInt8](repeating: 0x0A, count: 4) + [0x6B, 0xFF]) == "file:5: this isn't UTF-8")
         #expect(problem([0]) == "file:1: a line is: name = value")
         #expect(problem(Array("key = a\r".utf8)) == nil)
     }

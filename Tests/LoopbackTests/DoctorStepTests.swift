@@ -18,7 +18,7 @@ import Testing
     }
 
     private static let kinds: [String: TransportError.Kind] = [
-        "`timedOut`": .timedOut, "`protocolViolation`": .protocolViolation, "`connectionLost`": .connectionLost,
+        "`noAnswer`": .noAnswer, "`protocolViolation`": .protocolViolation, "`connectionLost`": .connectionLost,
     ]
 
     private static let rows: [Row] = {

@@ -149,7 +149,7 @@ import Testing
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", .networkConnectionLost,
             "in the middle of its answer"
         ),
-        ("SSH-2.0-OpenSSH_9.2p1\r\n", .badServerResponse, "no HTTP"),
+        ("SSH-2.0-OpenSSH_9.2p1\r\n", .badServerResponse, "HTTP"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", .badServerResponse, "Content-Length"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnope\r\n", .badServerResponse, "chunks"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n", .dataLengthExceedsMaximum, "more than 16777216 bytes"),

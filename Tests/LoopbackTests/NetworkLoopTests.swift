@@ -338,7 +338,7 @@ import Testing
                 let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: limit, address: .milliseconds(10)))
                 let (rig, holding) = try await bring(to: stage, on: loop)
                 let failure = try #require(await rig.events.untilClosed().last?.failure)
-                #expect(failure.kind == .timedOut)
+                #expect(failure.kind == .noAnswer)
                 message = failure.message
                 #expect(message.hasSuffix("within \(words)"))
                 withExtendedLifetime(holding) {}

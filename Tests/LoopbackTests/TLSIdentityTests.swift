@@ -109,7 +109,7 @@ import Testing
         rig.socket.open(WebSocketRequest(secure: true, host: "localhost", port: 1, path: "/", tls: tls), attempt: first)
         let failure = try await withWatchdog { await rig.events.untilClosed().last?.failure }
         #expect(failure?.kind == .tlsFailed(.invalidConfiguration))
-        #expect(failure?.message == "\(pin.debugDescription) is no pin of a public key: SHA-256 in base64")
+        #expect(failure?.message == "\(pin.debugDescription) isn't a pin of a public key: SHA-256 in base64")
     }
 
     // MARK: Versions

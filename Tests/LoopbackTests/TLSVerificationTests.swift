@@ -156,7 +156,7 @@ import Testing
     /// The file is read on the loop's thread, which serves other connections, too.
     @Test func aPipeInThePlaceOfAFileHoldsNobodyUp() async throws {
         let pipe = try NamedPipe(O_RDWR)
-        let text = "The file \(pipe.path) can't be read: it is no file, or larger than 16 MiB"
+        let text = "The file \(pipe.path) can't be read: it isn't a file, or is larger than 16 MiB"
         let failure = try await withWatchdog {
             try await onThread { () -> TransportError? in
                 do throws(TransportError) {

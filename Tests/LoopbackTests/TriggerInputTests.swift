@@ -80,7 +80,7 @@ import TestSupport
         try await withWatchdog {
             let input = Data("\n{\"channel\":\"a\",\"event\":\"".utf8) + Data([0xFF]) + Data("\"}\n".utf8)
             let said = try await errors(of: input)
-            #expect(said == ["Error: line 2 is no UTF-8; nothing was published"])
+            #expect(said == ["Error: line 2 isn't UTF-8; nothing was published"])
         }
     }
 

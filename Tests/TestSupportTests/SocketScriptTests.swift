@@ -59,10 +59,10 @@ private final class Rig: WebSocketDelegate {
 struct SocketScriptTests {
     @Test func `Every connection has its script, then the server takes over`() {
         let rig = Rig(server: .trusting)
-        rig.socket.play(.refuse(.timedOut))
+        rig.socket.play(.refuse(.noAnswer))
         rig.socket.play(.establish(), .close(code: 4200, reason: "bye"))
         rig.open()
-        #expect(rig.take() == ["failed timedOut"])
+        #expect(rig.take() == ["failed noAnswer"])
         rig.open()
         #expect(rig.take() == ["opened", "pusher:connection_established", "closed 4200"])
         rig.open()
@@ -253,7 +253,7 @@ struct SocketScriptTests {
     @Test func `Scripts that were not played are reported, also those cut short`() {
         let rig = Rig()
         rig.socket.play(.expect("a"), .close(code: 1000))
-        rig.socket.play(.refuse(.timedOut))
+        rig.socket.play(.refuse(.noAnswer))
         rig.socket.play(.establish())
         rig.open()
         rig.socket.close(code: 1000, reason: "")

@@ -68,7 +68,7 @@ enum AuthResponse {
         switch json[name] {
         case nil, .null: return nil
         case .string(let string): return string
-        default: throw Unusable(problem: "its \"\(name)\" is no string")
+        default: throw Unusable(problem: "its \"\(name)\" isn't a string")
         }
     }
 

@@ -31,7 +31,7 @@ struct EndpointCall: Sendable {
         do {
             request = try await makeRequest(isRetry: isRetry)
         } catch {
-            return .failure(AuthCall.failure("headers or parameters for \(endpoint) could not be had", of: error))
+            return .failure(AuthCall.failure("headers or parameters for \(endpoint) could not be computed", of: error))
         }
         let outcome = OneShot<Result<Auth, AuthorizationFailure>>()
         let cancel = AuthCall.send(
@@ -66,7 +66,7 @@ struct EndpointCall: Sendable {
     /// token.
     private static func checkField(_ name: String, _ value: String) throws(PusherError) {
         guard HTTPSyntax.isToken(name) else {
-            throw PusherError(.invalidRequest, message: "\(name.debugDescription) is no name for a header")
+            throw PusherError(.invalidRequest, message: "\(name.debugDescription) isn't a valid header name")
         }
         guard HTTPSyntax.isFieldValue(value) else {
             let problem = "the value of the header \(name) has characters that a header can't have, such as the end of a line"

@@ -33,12 +33,12 @@ extension JSONDocument {
         let digits = try number(token)
         if let integer = Self.parse(digits, as: Integer.self) { return integer }
         guard let double = Double(String(decoding: digits, as: UTF8.self)), let integer = Integer(exactly: double) else {
-            throw problem("a number that is no \(Integer.self)", with: token)
+            throw problem("a number that doesn't fit \(Integer.self)", with: token)
         }
         // From 2^53 on, `Double` can't hold every integer.
         if double.magnitude < 0x1p53 { return integer }
         guard let exact = JSONDecimalDigits(digits).map(Integer.init(exactly:)) ?? nil else {
-            throw problem("a number that is no \(Integer.self)", with: token)
+            throw problem("a number that doesn't fit \(Integer.self)", with: token)
         }
         return exact
     }
@@ -97,7 +97,7 @@ extension JSONDocument {
     func float<Float: BinaryFloatingPoint & LosslessStringConvertible>(_ token: JSONToken) throws(JSONError) -> Float {
         let digits = try number(token)
         guard let float = Float(String(decoding: digits, as: UTF8.self)), float.isFinite, float != 0 || Self.isZero(digits) else {
-            throw problem("a number that is no \(Float.self)", with: token)
+            throw problem("a number that doesn't fit \(Float.self)", with: token)
         }
         return float
     }
@@ -112,7 +112,7 @@ extension JSONDocument {
     func decimal(_ token: JSONToken) throws(JSONError) -> Decimal {
         if let integer: Int64 = plainInteger(token) { return Decimal(integer) }
         guard let decimal = Decimal(string: String(decoding: try number(token), as: UTF8.self)) else {
-            throw problem("a number that is no Decimal", with: token)
+            throw problem("a number that doesn't fit Decimal", with: token)
         }
         return decimal
     }

@@ -45,7 +45,7 @@ extension JSONEncoder {
         if let text = value as? String { return text }
         if let data = value as? Data {
             guard let text = String(data: data, encoding: .utf8) else {
-                throw PusherError(.invalidRequest, message: "\(what) is Data that is no UTF-8: encode it as text")
+                throw PusherError(.invalidRequest, message: "\(what) is Data that isn't UTF-8: encode it as text")
             }
             return text
         }

@@ -21,7 +21,7 @@ struct HTTPAPIResponse: Sendable {
             switch json {
             case let json? where json.objectValue != nil: json
             case .array(let elements)? where elements.isEmpty: [:]  // PHP's way to write an empty object.
-            default: throw unreadable("it is no JSON object")
+            default: throw unreadable("it isn't a JSON object")
             }
         }
     }

@@ -32,7 +32,7 @@ public struct PusherAuthRequest: Equatable, Sendable {
 
     private static func json(_ bytes: [UInt8]) throws(PusherError) -> Fields {
         guard let json = try? JSONValue(parsing: String(decoding: bytes, as: UTF8.self)) else {
-            throw unreadable("it is no JSON")
+            throw unreadable("it isn't JSON")
         }
         let names = bytes.withUnsafeBytes { bytes in
             var scanner = JSONScanner(bytes)
@@ -46,7 +46,7 @@ public struct PusherAuthRequest: Equatable, Sendable {
         return switch json[name] {
         case nil, .null: nil
         case .string(let text): text
-        default: throw unreadable("its \(name) is no text")
+        default: throw unreadable("its \(name) isn't a text")
         }
     }
 

@@ -71,7 +71,7 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
     ) throws(PusherError) -> PusherAuth {
         let channel = try channelName(of: request)
         guard ChannelName(channel).kind == .presence else {
-            throw PusherError(.invalidRequest, message: "\(channel) is no presence channel")
+            throw PusherError(.invalidRequest, message: "\(channel) isn't a presence channel")
         }
         try limits.checkUserID(userID)
         // Reverb fails a whole channel for want of a user_info.

@@ -79,7 +79,7 @@ public enum PusherWebhookError: Error, Equatable, Sendable, CustomStringConverti
         case .unknownKey: "the webhook's key has no secret here: check the verifier's secrets, and that none is empty"
         case .wrongSignature: "the webhook's signature is wrong: check the secret, and that the body is verified as it came"
         case .outOfTime: "the webhook's time is too far from this machine's: check the clock"
-        case .malformedBody: "the webhook's body is no JSON object with time_ms and events"
+        case .malformedBody: "the webhook's body isn't a JSON object with time_ms and events"
         }
     }
 }

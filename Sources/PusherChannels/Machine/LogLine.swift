@@ -182,7 +182,7 @@ extension PusherError.Kind {
         case .invalidRequest: "invalidRequest"
         case .readerTooSlow: "readerTooSlow"
         case .loadPostponed: "loadPostponed"
-        case .rateLimited: "rateLimited"
+        case .tooManyClientEvents: "tooManyClientEvents"
         case .httpAPI: "httpAPI"
         case .attemptsExhausted: "attemptsExhausted"
         }

@@ -307,7 +307,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         if isSubscribed, unsentEvents.isEmpty {
             guard limiter.isOpen(at: now) else {
                 let problem = "\(limiter.perSecond ?? 0) client events were sent within a second: more are not allowed"
-                return .refused(PusherError(.rateLimited, message: problem))
+                return .refused(PusherError(.tooManyClientEvents, message: problem))
             }
             limiter.count(at: now)
             return .sent

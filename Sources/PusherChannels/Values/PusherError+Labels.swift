@@ -12,7 +12,7 @@ extension PusherError.Kind {
         case .invalidRequest: "invalid_request"
         case .readerTooSlow: "reader_too_slow"
         case .loadPostponed: "load_postponed"
-        case .rateLimited: "rate_limited"
+        case .tooManyClientEvents: "too_many_client_events"
         case .httpAPI: "http_api"
         case .attemptsExhausted: "attempts_exhausted"
         }
@@ -25,7 +25,7 @@ extension TransportError.Kind {
         case .hostNotFound: "host_not_found"
         case .connectionRefused: "connection_refused"
         case .unreachable: "unreachable"
-        case .timedOut: "timed_out"
+        case .noAnswer: "no_answer"
         case .tlsFailed: "tls_failed"
         case .proxyRefused: "proxy_refused"
         case .upgradeRefused: "upgrade_refused"

@@ -7,7 +7,7 @@ extension PusherError.Kind {
         case .authorization: code.map(HTTPStatus.isTemporary) ?? true  // The reason may be anything.
         case .subscriptionRefused: code.map { HTTPStatus.isTemporary($0) || (4100..<4300).contains($0) } ?? false
         case .httpAPI(let failure): failure.isRetryable || code.map(HTTPStatus.isTemporary) ?? false
-        case .timedOut, .readerTooSlow, .loadPostponed, .rateLimited, .attemptsExhausted: true
+        case .timedOut, .readerTooSlow, .loadPostponed, .tooManyClientEvents, .attemptsExhausted: true
         case .malformedMessage, .invalidRequest: false
         }
     }
@@ -16,7 +16,7 @@ extension PusherError.Kind {
 extension TransportError.Kind {
     var isRetryable: Bool {
         switch self {
-        case .hostNotFound, .connectionRefused, .unreachable, .timedOut, .protocolViolation, .connectionLost: true
+        case .hostNotFound, .connectionRefused, .unreachable, .noAnswer, .protocolViolation, .connectionLost: true
         case .tlsFailed(let error): error == .handshakeFailed
         case .proxyRefused(let status), .upgradeRefused(let status): HTTPStatus.isTemporary(status)
         case .cancelled, .unsupported: false

@@ -22,7 +22,7 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
         /// A followed channel's state is loaded again later than it could be, because it was loaded less than a minute ago.
         case loadPostponed
         /// More client events were sent within a second than servers allow.
-        case rateLimited
+        case tooManyClientEvents
         /// The HTTP API could not be reached or did not carry out the request; the code is the HTTP status, if there is one.
         case httpAPI(HTTPAPIFailure)
         /// As many connection attempts failed as the reconnect policy allows.

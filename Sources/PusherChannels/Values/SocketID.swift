@@ -22,7 +22,7 @@ struct SocketID: Hashable, Sendable, CustomStringConvertible {
         guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(\.isDigit) }) else {
             throw PusherError(
                 .invalidRequest,
-                message: "\"\(text.inLogLine(upTo: 60))\" is no socket id: that is two numbers with a dot between them")
+                message: "\"\(text.inLogLine(upTo: 60))\" isn't a socket id: that is two numbers with a dot between them")
         }
     }
 }

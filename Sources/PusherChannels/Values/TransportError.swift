@@ -8,8 +8,8 @@ public struct TransportError: Error, Equatable, Sendable, CustomStringConvertibl
         case connectionRefused
         /// There is no route to the host, or this process can't open another socket.
         case unreachable
-        /// No reply within the deadline.
-        case timedOut
+        /// The peer didn't answer within the deadline.
+        case noAnswer
         /// TLS could not be agreed on, or the peer's certificate is not trusted.
         case tlsFailed(TLSError)
         /// The proxy responded with this HTTP status instead of opening a tunnel; 407 asks for credentials.

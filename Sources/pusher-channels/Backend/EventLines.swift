@@ -23,7 +23,7 @@ struct EventLines {
     private func event(_ text: String) throws -> PusherBatchEvent {
         guard let json = try? JSONValue(parsing: text), let channel = json["channel"]?.stringValue,
             let name = json["event"]?.stringValue
-        else { throw Failure("line \(lines.number) is no JSON object with a channel and an event") }
+        else { throw Failure("line \(lines.number) isn't a JSON object with a channel and an event") }
         // A string is the event's data itself, as in the protocol; anything else is sent as it is written, so no digit is lost.
         let data = json["data"]?.stringValue ?? rawJSONMember("data", of: text) ?? ""
         guard let info = InfoOption(argument: try self.text("info", json["info"]) ?? "") else {
@@ -40,7 +40,7 @@ struct EventLines {
         switch member {
         case nil, .null?: return nil
         case .string(let text)?: return text
-        default: throw Failure("the \(name) of line \(lines.number) is no string")
+        default: throw Failure("the \(name) of line \(lines.number) isn't a string")
         }
     }
 }

@@ -43,7 +43,7 @@ struct InputLines {
         taken = min(searched + 1, buffer.count)
         searched = taken
         // A repaired text would be published as a different one.
-        guard let line = String(validating: bytes, as: UTF8.self) else { throw Failure("line \(number) is no UTF-8") }
+        guard let line = String(validating: bytes, as: UTF8.self) else { throw Failure("line \(number) isn't UTF-8") }
         return line
     }
 

@@ -23,7 +23,7 @@ struct ConfigurationFile: Equatable, Sendable {
         var lines: [Setting: Int] = [:]
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
             func problem(_ text: String) -> Problem { Problem(description: "\(name):\(index + 1): \(text)") }
-            guard let text = String(bytes: line, encoding: .utf8) else { throw problem("this is no UTF-8") }
+            guard let text = String(bytes: line, encoding: .utf8) else { throw problem("this isn't UTF-8") }
             // Editors for Windows begin a file with this byte order mark.
             let content = Self.withoutComment(index == 0 && text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text)
             if content.isEmpty { continue }

@@ -28,7 +28,8 @@ enum DoctorStep: String, CaseIterable, Sendable {
         case .timedOut where error.message.contains("answer the subscription"): self = .subscription
         // Some servers close a connection whose subscription they don't authorize.
         case .server where error.code == 4009: self = .subscription
-        case .server, .timedOut, .malformedMessage, .readerTooSlow, .loadPostponed, .rateLimited, .httpAPI, .attemptsExhausted:
+        case .server, .timedOut, .malformedMessage, .readerTooSlow, .loadPostponed, .tooManyClientEvents, .httpAPI,
+            .attemptsExhausted:
             self = .protocol
         }
     }
@@ -44,7 +45,7 @@ enum DoctorStep: String, CaseIterable, Sendable {
         case .proxyRefused: self = .proxy
         case .tlsFailed: self = .tls
         case .upgradeRefused: self = .upgrade
-        case .timedOut, .protocolViolation, .connectionLost, .cancelled:
+        case .noAnswer, .protocolViolation, .connectionLost, .cancelled:
             if message.hasPrefix("No address was found") {
                 self = .name
             } else if message.contains("accept the connection") {

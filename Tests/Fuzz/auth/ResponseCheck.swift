@@ -34,7 +34,7 @@ struct ResponseCheck {
         else {
             fatalError("Foundation makes no response of \(response)")
         }
-        guard let socketID = SocketID("1.1") else { fatalError("1.1 is no socket id") }
+        guard let socketID = SocketID("1.1") else { fatalError("1.1 isn't a socket id") }
         let (session, outcomes) = (FixedSession(data: data, response: httpResponse), Locked<[Outcome]>([]))
         switch asked {
         case .user:

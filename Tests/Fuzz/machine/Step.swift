@@ -1,6 +1,6 @@
 extension World {
     private static let codes: [UInt16] = [1000, 1005, 1006, 1011, 4000, 4001, 4100, 4199, 4200, 4201, 4299, 4300, 0, 65535]
-    private static let kinds: [TransportError.Kind] = [.connectionLost, .connectionRefused, .timedOut, .cancelled]
+    private static let kinds: [TransportError.Kind] = [.connectionLost, .connectionRefused, .noAnswer, .cancelled]
     private static let pauses: [Duration] = [
         .zero, .milliseconds(1), .milliseconds(300), .seconds(1), .seconds(5), .seconds(20), .seconds(60), .seconds(1000),
     ]

@@ -38,7 +38,7 @@ enum SnapshotFile {
             require(error.message.hasPrefix(name) && "\(error)" == error.message, "an error names the file: \(error)")
             switch error.kind {
             case .unreadableFile: require(JSONValue(ifJSON: text) == nil, "\(error), but it is JSON")
-            case .malformedFile, .badPattern: require(JSONValue(ifJSON: text) != nil, "\(error), but it is no JSON")
+            case .malformedFile, .badPattern: require(JSONValue(ifJSON: text) != nil, "\(error), but it isn't JSON")
             case .refusedOnCI, .nothingRecorded, .missingFile, .unwritableFile:
                 require(false, "\(error) is nothing that a text can be")
             }

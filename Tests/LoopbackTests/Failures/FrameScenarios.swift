@@ -15,8 +15,8 @@ extension FailureScenario {
             ("A new message inside one in parts", [0x01, 1, 0x61, 0x81, 1, 0x62]),
             ("A close frame with half a code", [0x88, 1, 3]),
             ("A close code that may not be sent", [0x88, 2, 0x03, 0xED]),
-            ("A close reason that is no UTF-8", [0x88, 4, 0x03, 0xE8, 0xC3, 0x28]),
-            ("A text that is no UTF-8", [0x81, 4, 0x22, 0xC3, 0x28, 0x22]),
+            ("A close reason that isn't UTF-8", [0x88, 4, 0x03, 0xE8, 0xC3, 0x28]),
+            ("A text that isn't UTF-8", [0x81, 4, 0x22, 0xC3, 0x28, 0x22]),
             ("A message beyond the limit", [0x81, 126, 0x04, 0x01]),
         ].map { name, bytes in FailureScenario(name) { try await received(bytes) } }
         + [

@@ -81,7 +81,7 @@ import Testing
         rig.pusher.subscribe("private-room")
         rig.pusher.signIn { _ in }
         #expect(rig.recorder.errors.map(\.kind) == [.authorization, .authorization])
-        #expect(rig.recorder.errors.allSatisfy { $0.message.contains("\"3f-a9\" is no socket id") && !$0.isRetryable })
+        #expect(rig.recorder.errors.allSatisfy { $0.message.contains("\"3f-a9\" isn't a socket id") && !$0.isRetryable })
     }
 
     @Test func whoIsThereIsWhoTheApplicationSays() {

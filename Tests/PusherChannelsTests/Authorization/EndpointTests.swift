@@ -98,8 +98,8 @@ import FoundationNetworking
         (200, #""key:abc""#, #"but its body has no string "auth""#),
         (200, "\u{0}\u{1}", "its body is not JSON"),
         // Without these errors, the server would only say that the signature is wrong.
-        (200, #"{"auth":"k:s","channel_data":{"user_id":"1"}}"#, #"but its "channel_data" is no string"#),
-        (200, #"{"auth":"k:s","shared_secret":7}"#, #"but its "shared_secret" is no string"#),
+        (200, #"{"auth":"k:s","channel_data":{"user_id":"1"}}"#, #"but its "channel_data" isn't a string"#),
+        (200, #"{"auth":"k:s","shared_secret":7}"#, #"but its "shared_secret" isn't a string"#),
     ])
     func aReplyThatIsNoUse(status: Int, body: String, problem: String) throws {
         let rig = rig()

@@ -30,7 +30,7 @@ import Testing
         .subscriptionFailed(name, error, isRepeated: false), .subscriptionFailed(name, error, isRepeated: true), .signedIn,
         .signInFailed(error, isRepeated: false), .signInFailed(error, isRepeated: true), .unknownEvent(name),
         .eventDropped(name, channel: name), .notTriggered(name, channel: name, error),
-        .notTriggered(name, channel: name, PusherError(.rateLimited, message: evil)),
+        .notTriggered(name, channel: name, PusherError(.tooManyClientEvents, message: evil)),
         .notDecrypted(name, channel: name, problem: evil), .staleAuthorization(name),
         .staleUserAuthorization, .subscribedUnasked(name), .signedInUnasked, .loaded(name, .seconds(1)),
         .notLoaded(name, problem: evil), .received(evil), .sent(evil),

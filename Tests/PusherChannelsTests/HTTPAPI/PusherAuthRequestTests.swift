@@ -36,10 +36,10 @@ import Testing
         ("socket_id=%4", "its socket_id is not percent-encoded UTF-8"),
         ("socket_id=%zz", "its socket_id is not percent-encoded UTF-8"),
         ("socket_id=1.2&channel_name=%ff", "its channel_name is not percent-encoded UTF-8"),
-        ("{", "it is no JSON"),
+        ("{", "it isn't JSON"),
         (#"{"channel_name":"private-a"}"#, "it has no socket_id"),
-        (#"{"socket_id":1.2}"#, "its socket_id is no text"),
-        (#"{"socket_id":"1.2","channel_name":["private-a"]}"#, "its channel_name is no text"),
+        (#"{"socket_id":1.2}"#, "its socket_id isn't a text"),
+        (#"{"socket_id":"1.2","channel_name":["private-a"]}"#, "its channel_name isn't a text"),
         (#"{"socket_id":"1.2","socket_id":"3.4"}"#, "its socket_id is there twice"),
         (
             #"{"socket_id":"1.2","channel\u005fname":"private-a","channel_name":"private-b"}"#,

@@ -111,9 +111,9 @@ import Testing
     static let refusals: [Refusal] =
         ["", "1", "1.", ".2", "1.2.3", "a.2", "1.2:private-a", "1.2 ", "1.2\n", "-1.2", "١.٢"].flatMap { socketID in
             [
-                Refusal("is no socket id", channel("private-a", socketID: socketID)),
-                Refusal("is no socket id") { _ = try $0.authenticateUser(request(nil, socketID: socketID), userID: "u1") },
-                Refusal("is no socket id") {
+                Refusal("isn't a socket id", channel("private-a", socketID: socketID)),
+                Refusal("isn't a socket id") { _ = try $0.authenticateUser(request(nil, socketID: socketID), userID: "u1") },
+                Refusal("isn't a socket id") {
                     _ = try $0.authorizePresenceChannel(request("presence-a", socketID: socketID), userID: "u1")
                 },
             ]
@@ -128,7 +128,7 @@ import Testing
             Refusal("not for a channel", channel(nil)),
             Refusal("news is public and needs no authorization", channel("news")),
             Refusal("authorizePresenceChannel says who joins it", channel("presence-a")),
-            Refusal("private-a is no presence channel") {
+            Refusal("private-a isn't a presence channel") {
                 _ = try $0.authorizePresenceChannel(request("private-a"), userID: "u1")
             },
             Refusal("not for a channel") { _ = try $0.authorizePresenceChannel(request(nil), userID: "u1") },

@@ -95,7 +95,7 @@ import FoundationNetworking
         let error = await #expect(throws: PusherError.self) {
             try await APIRig(host: .cluster("")).api.trigger(channels: ["a"], eventName: "e", data: "")
         }
-        #expect(error?.message.hasPrefix("\"\" is no host") == true)
+        #expect(error?.message.hasPrefix("\"\" isn't a valid host") == true)
     }
 
     /// The error leaves out the part in front of the host, which may be a password.
@@ -103,7 +103,7 @@ import FoundationNetworking
     func aHostIsNoMoreThanThat(host: String, shown: String) async {
         let rig = APIRig(host: .host(host))
         let advice = "a name or an address alone, without scheme, port and path"
-        await #expect(throws: PusherError(.invalidRequest, message: "\"\(shown)\" is no host (\(advice))")) {
+        await #expect(throws: PusherError(.invalidRequest, message: "\"\(shown)\" isn't a valid host (\(advice))")) {
             try await rig.api.trigger(channels: ["a"], eventName: "e", data: "")
         }
     }

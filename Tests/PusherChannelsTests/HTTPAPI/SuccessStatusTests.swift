@@ -59,7 +59,7 @@ import Testing
         rig.respond(200, body)
         let error = await #expect(throws: PusherError.self) { try await call.run(on: rig.api) }
         let warning = call.isPublish ? "; it may have been carried out" : ""
-        #expect(error?.message == "the HTTP API's response can't be read: it is no JSON object\(warning)")
+        #expect(error?.message == "the HTTP API's response can't be read: it isn't a JSON object\(warning)")
         #expect(error?.kind == .httpAPI(.unreadableResponse))
         #expect(error?.isRetryable == false)
     }

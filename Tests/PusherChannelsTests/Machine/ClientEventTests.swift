@@ -122,7 +122,7 @@ import Testing
             Issue.record("the eleventh was accepted")
             return
         }
-        #expect(error.kind == .rateLimited)
+        #expect(error.kind == .tooManyClientEvents)
         transcript.pass(.milliseconds(999))
         #expect(trigger(transcript, event) != .sent)
         transcript.pass(.milliseconds(1))

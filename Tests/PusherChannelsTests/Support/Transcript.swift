@@ -98,7 +98,7 @@ struct Transcript {
 extension SocketID: ExpressibleByStringLiteral {
     /// Creates an id that the test knows to be one.
     public init(stringLiteral text: String) {
-        guard let id = SocketID(text) else { preconditionFailure("\(text) is no socket id") }
+        guard let id = SocketID(text) else { preconditionFailure("\(text) isn't a socket id") }
         self = id
     }
 }

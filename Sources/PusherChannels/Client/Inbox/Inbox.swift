@@ -45,7 +45,7 @@ final class Inbox: Sendable {
     /// Returns the text of a message for the log, without user data that the server repeats: it came with a signature.
     private static func text(of input: Input, _ kind: MessageBatch.Kind, _ bytes: ArraySlice<UInt8>) -> String {
         // More than a line shows, so it ends as the line of a long message does.
-        let text = kind == .text ? String(decoding: bytes.prefix(8192), as: UTF8.self) : "\(bytes.count) bytes that are no text"
+        let text = kind == .text ? String(decoding: bytes.prefix(8192), as: UTF8.self) : "\(bytes.count) bytes that aren't text"
         switch input {
         case .received(.control(.signedIn, _), _): return #"{"event":"pusher:signin_success","data":…}"#
         // A malformed message may hold user data nevertheless.

@@ -18,7 +18,7 @@ struct AddressRefusals {
         let kind: TransportError.Kind =
             switch (refusals.last { !Self.noRoute.contains($0.error.number) } ?? refusals.last)?.error.number {
             case ECONNREFUSED: .connectionRefused
-            case ETIMEDOUT: .timedOut
+            case ETIMEDOUT: .noAnswer
             default: .unreachable
             }
         return TransportError(kind, "\(endpoint) can't be reached: \(list)")

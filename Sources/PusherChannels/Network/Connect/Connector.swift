@@ -242,7 +242,7 @@ extension TransportError {
     static func timedOut(_ text: String, after time: Duration) -> TransportError {
         let seconds = time / .seconds(1)
         let number = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
-        return TransportError(.timedOut, "\(text) within \(number) s")
+        return TransportError(.noAnswer, "\(text) within \(number) s")
     }
 }
 #endif

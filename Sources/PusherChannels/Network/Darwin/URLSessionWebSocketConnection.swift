@@ -140,7 +140,7 @@ final class URLSessionWebSocketConnection: NSObject, URLSessionWebSocketDelegate
             switch error.code {
             case .cannotFindHost, .dnsLookupFailed: .hostNotFound
             case .cannotConnectToHost: .connectionRefused
-            case .timedOut: .timedOut
+            case .timedOut: .noAnswer
             case .serverCertificateHasBadDate: .tlsFailed(.certificateExpired)
             case .serverCertificateNotYetValid: .tlsFailed(.certificateNotYetValid)
             case .serverCertificateHasUnknownRoot: .tlsFailed(.untrustedAuthority)

@@ -74,7 +74,7 @@ extension PEMSource {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= largestSize else {
-            throw TLSContext.unusable("\(text): it is no file, or larger than 16 MiB")
+            throw TLSContext.unusable("\(text): it isn't a file, or is larger than 16 MiB")
         }
         do {
             return try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).readToEnd() ?? Data()

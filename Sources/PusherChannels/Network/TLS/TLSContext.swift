@@ -75,7 +75,7 @@ final class TLSContext {
         for pin in pins {
             let digest = pin.hasPrefix("sha256//") ? String(pin.dropFirst(8)) : pin
             guard Data(base64Encoded: digest)?.count == 32 else {
-                throw unusable("\(pin.debugDescription) is no pin of a public key: SHA-256 in base64")
+                throw unusable("\(pin.debugDescription) isn't a pin of a public key: SHA-256 in base64")
             }
             known.insert(digest)
         }

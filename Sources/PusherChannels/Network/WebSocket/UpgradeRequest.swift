@@ -39,7 +39,7 @@ struct UpgradeRequest {
             case let name where Self.reserved.contains(name): continue
             case "sec-websocket-protocol":
                 guard ResponseHead.list(value).allSatisfy(HTTPSyntax.isToken) else {
-                    throw TransportError(.unsupported, "The header \(name.debugDescription) is no list of subprotocols")
+                    throw TransportError(.unsupported, "The header \(name.debugDescription) isn't a list of subprotocols")
                 }
                 subprotocols = value
             case "user-agent":

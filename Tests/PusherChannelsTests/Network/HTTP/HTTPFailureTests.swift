@@ -7,7 +7,7 @@ import Testing
 @Suite struct HTTPFailureTests {
     @Test(arguments: [
         (TransportError.Kind.hostNotFound, URLError.Code.cannotFindHost), (.connectionRefused, .cannotConnectToHost),
-        (.unreachable, .cannotConnectToHost), (.timedOut, .timedOut), (.proxyRefused(status: 407), .cannotConnectToHost),
+        (.unreachable, .cannotConnectToHost), (.noAnswer, .timedOut), (.proxyRefused(status: 407), .cannotConnectToHost),
         (.protocolViolation, .badServerResponse), (.connectionLost, .networkConnectionLost), (.cancelled, .cancelled),
         (.tlsFailed(.certificateExpired), .serverCertificateHasBadDate),
         (.tlsFailed(.certificateNotYetValid), .serverCertificateNotYetValid),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct AddressRefusalsTests {
     @Test(arguments: [
-        (ECONNREFUSED, TransportError.Kind.connectionRefused), (ETIMEDOUT, .timedOut), (ENETUNREACH, .unreachable),
+        (ECONNREFUSED, TransportError.Kind.connectionRefused), (ETIMEDOUT, .noAnswer), (ENETUNREACH, .unreachable),
     ])
     func theLastOneSaysWhatItWas(number: Int32, kind: TransportError.Kind) {
         let last = SystemError(number: number)

@@ -93,10 +93,10 @@ import Testing
         }
         #expect(
             messages == [
-                #"The header "Sec-WebSocket-Protocol" is no list of subprotocols"#,
+                #"The header "Sec-WebSocket-Protocol" isn't a list of subprotocols"#,
                 #"The path must begin with / and be percent-encoded: "/a b?…""#,
-                #""a" is no host (a name or an address alone, without scheme, port and path)"#,
-                #""a/?…" is no host (a name or an address alone, without scheme, port and path)"#,
+                #""a" isn't a valid host (a name or an address alone, without scheme, port and path)"#,
+                #""a/?…" isn't a valid host (a name or an address alone, without scheme, port and path)"#,
             ])
     }
 

@@ -63,7 +63,7 @@ extension TransportError.Kind {
         switch self {
         case .hostNotFound: .cannotFindHost
         case .connectionRefused, .unreachable, .proxyRefused: .cannotConnectToHost
-        case .timedOut: .timedOut
+        case .noAnswer: .timedOut
         case .tlsFailed(let failure): failure.urlErrorCode
         case .upgradeRefused, .protocolViolation: .badServerResponse
         case .connectionLost: .networkConnectionLost

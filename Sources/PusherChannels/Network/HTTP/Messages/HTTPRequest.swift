@@ -21,7 +21,7 @@ struct HTTPRequest: Sendable {
     init(_ request: URLRequest) throws(HTTPFailure) {
         guard let url = request.url, var components = URLComponents(url: url, resolvingAgainstBaseURL: true),
             let scheme = url.scheme?.lowercased(), let secure = ["http": false, "https": true][scheme]
-        else { throw Self.unusable(.unsupportedURL, "The address is none of http or https") }
+        else { throw Self.unusable(.unsupportedURL, "The address is neither http nor https") }
         let host = Self.withoutBrackets(url.host ?? "")
         guard HTTPSyntax.isHost(host) else {
             throw Self.unusable(.badURL, HTTPSyntax.noHost(host))
@@ -33,7 +33,7 @@ struct HTTPRequest: Sendable {
         guard HTTPSyntax.isPath(path) else { throw Self.unusable(.badURL, "The path of the address is not percent-encoded") }
         let method = request.httpMethod ?? "GET"
         guard HTTPSyntax.isToken(method), method != "CONNECT" else {
-            throw Self.unusable(.unsupportedURL, "\"\(method)\" is no method for a request")
+            throw Self.unusable(.unsupportedURL, "\"\(method)\" isn't a method for a request")
         }
         guard request.httpBodyStream == nil else {
             throw Self.unusable(.requestBodyStreamExhausted, "A body from a stream can't be sent: set httpBody instead")

@@ -34,7 +34,7 @@ package enum HTTPSyntax {
     static func noHost(_ text: String) -> String {
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
         let advice = isASCII ? "a name or an address alone, without scheme, port and path" : "beyond ASCII: use the xn-- form"
-        return "\(text.hostWithoutSecrets.debugDescription) is no host (\(advice))"
+        return "\(text.hostWithoutSecrets.debugDescription) isn't a valid host (\(advice))"
     }
 
     /// Throws if an endpoint can't be connected to: a port of more than 16 bits would be truncated to another one.

@@ -71,8 +71,8 @@ extension ResponseHeadParser.Problem {
     /// The fault of the response, to put after a colon.
     var description: String {
         switch self {
-        case .notHTTP: "what it sends is no HTTP"
-        case .malformed: "its answer has a line that is none of HTTP's"
+        case .notHTTP: "what it sends isn't HTTP"
+        case .malformed: "its answer has a malformed header line"
         case .tooLong: "its answer's head has more than \(ResponseHeadParser.limit) bytes"
         }
     }

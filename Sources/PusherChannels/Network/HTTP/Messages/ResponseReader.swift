@@ -158,7 +158,7 @@ extension ResponseReader.Problem {
         switch self {
         case .head(let problem): problem.description
         case .upgrade: "it switches to another protocol, unasked"
-        case .length: "its answer's Content-Length is no length"
+        case .length: "its answer's Content-Length isn't a number"
         case .encoding: "its answer's Transfer-Encoding isn't chunked, or stands beside a length"
         case .chunks: "the chunks of its answer are malformed"
         case .tooLong(let limit): "its answer has more than \(limit) bytes"
