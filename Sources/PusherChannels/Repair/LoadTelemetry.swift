@@ -18,7 +18,7 @@ struct LoadTelemetry: Sendable {
     /// Runs a loader in the context of a span for it.
     func traced<State>(_ channel: Name, _ load: () async throws -> State) async throws -> State {
         #if Tracing
-        func now() -> TracerTimestamp { environment.timestamp(environment.scheduler.now) }
+        func now() -> DefaultTracerClock.Timestamp { environment.timestamp(environment.scheduler.now) }
         let span = environment.activeTracer.startSpan("pusher.load", context: .current ?? .topLevel, ofKind: .internal, at: now())
         span.attributes["pusher.channel"] = channel.text
         defer { span.end(at: now()) }
