@@ -42,6 +42,7 @@ import Tracing
         client.pusher.connect()
         client.pusher.subscribe("private-a")
         client.pusher.subscribe("private-a")
+        for try await step in client.pusher.follow("news", loading: { 1 }) { if case .state = step { break } }
         client.pusher.disconnect()
         client.socket.play(.close(code: 4001))
         client.pusher.connect()
