@@ -62,7 +62,10 @@ struct LineLog: LogHandler {
     }
 
     func log(event: LogEvent) {
-        let fields = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        let fields = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }.map {
+            // In quotation marks where it isn't a plain word, so that no server's text passes for another field.
+            $0.key + "=" + "\($0.value)".asLogValue(upTo: 1_100)
+        }
         lines.tell((["\(event.level)", "\(event.message)"] + fields).joined(separator: " ").onOneLine)
     }
 }
