@@ -2,11 +2,10 @@
 import Foundation
 import FoundationNetworking
 import Processes
-import PusherChannels
-import TestSupport
-import Testing
-
 @testable import pusher_channels
+import PusherChannels
+import Testing
+import TestSupport
 
 /// The live page over sockets, as a browser requests it. `Tests/Scripts/live-page` checks how a browser displays it.
 @Suite struct LivePageTests {
@@ -301,6 +300,37 @@ import Testing
             #expect(await serve.end() == .exit(0))
             #expect(await serve.output.toEnd().count == 1)
         }
+    }
+}
+
+/// The visitors that may publish on the live page.
+@Suite struct PageVisitorTests {
+    private func visitor(_ headers: [String: String]) -> PageVisitor {
+        PageVisitor(RecordedRequest(method: "POST", url: "/page/publish", headers: headers))
+    }
+
+    private static let requests: [(origin: String?, contentType: String?, isLetIn: Bool)] = [
+        ("http://127.0.0.1:6001", "application/json", true),
+        ("https://127.0.0.1:6001", "Application/JSON; charset=utf-8", true),
+        ("http://localhost:6001", "application/json", false),
+        ("http://127.0.0.1:3000", "application/json", false),
+        ("http://127.0.0.1", "application/json", false),
+        ("https://elsewhere.example", "application/json", false),
+        ("null", "application/json", false),
+        ("", "application/json", false),
+        (nil, "application/json", false),
+        ("http://127.0.0.1:6001", "text/plain", false),
+        ("http://127.0.0.1:6001", "text/plain; application/json", false),
+        ("http://127.0.0.1:6001", "application/x-www-form-urlencoded", false),
+        ("http://127.0.0.1:6001", nil, false),
+    ]
+
+    @Test(arguments: requests)
+    func onlyThePageItselfPublishes(origin: String?, contentType: String?, isLetIn: Bool) {
+        var headers = ["Host": "127.0.0.1:6001"]
+        headers["Origin"] = origin
+        headers["Content-Type"] = contentType
+        #expect((visitor(headers).publishRefusal == nil) == isLetIn)
     }
 }
 #endif
