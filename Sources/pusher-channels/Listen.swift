@@ -9,9 +9,9 @@ struct Listen: AsyncParsableCommand {
         abstract: "Print the events of channels.",
         discussion: """
             Prints a line for each event, with the time at which it was received; what else happens goes to standard error, such as \
-            members of presence channels who come and go. Reconnects by itself, and retries channels that failed temporarily. Ends with a message if it can't go on, such as \
-            after a refused key or channel. SIGINT and SIGTERM end it gracefully, with status 130 and 143; a second signal ends it at \
-            once.
+            members of presence channels who come and go. Reconnects by itself, and retries channels that failed temporarily. Ends \
+            with a message if it can't go on, such as after a refused key or channel. SIGINT and SIGTERM end it gracefully, with \
+            status 130 and 143; a second signal ends it at once.
 
             \(Status.text)
             """)

@@ -248,7 +248,7 @@ import TestSupport
             let output = await command.output.toEnd()
             #expect(output.first == "ok             options        can be used", "\(output)")
             let failed = try #require(output.firstIndex { $0.hasPrefix("FAILED         tcp            127.0.0.1:") }, "\(output)")
-            #expect(output[failed].wholeMatch(of: #/.* \(\d+\.\d ms\)/#) != nil, "\(output)")
+            #expect(output[failed].wholeMatch(of: #/.*, after \d+\.\d ms/#) != nil, "\(output)")
             #expect(output.dropFirst(failed + 1).first?.contains("Check that the server runs") == true, "\(output)")
         }
     }

@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import Logging
 import Processes
 import PusherChannels
 import Testing
@@ -31,6 +32,18 @@ import TestSupport
         writer.add("8")
         writer.finish(within: .seconds(Patience.seconds))
         #expect(written.withLock { $0.last } == "8")
+    }
+
+    @Test func aServersTextPassesForNoOtherField() {
+        let written = Locked<[String]>([])
+        let writer = LineWriter { line in written.withLock { $0.append(line) } }
+        var logger = Logger(label: "log") { _ in LineLog(lines: writer) }
+        logger.logLevel = .trace
+        logger.info("An event was received.", metadata: ["channel": "news", "event": "placed channel=orders error=\"none\""])
+        writer.finish(within: .seconds(Patience.seconds))
+        let line = written.withLock { $0.first } ?? ""
+        let text = #"info An event was received. channel=news event="placed channel=orders error=\"none\"""#
+        #expect(line.hasSuffix(text), "\(line)")
     }
 
     @Test func serveServesAndEndsThoughNobodyReadsItsNotices() async throws {

@@ -11,6 +11,16 @@ import TestSupport
 
 /// `serve` with few descriptors.
 @Suite(.serialized) struct ServeShortageTests {
+    @Test func aTakenPortMayBeFreeLater() async throws {
+        try await withWatchdog {
+            let holder = try RawServer { _ in }
+            let serve = try Command(["serve", "--port", "\(holder.port)"])
+            try await serve.errors.next(containing: "can't listen on 127.0.0.1:\(holder.port)")
+            #expect(await serve.end() == .exit(75))
+            withExtendedLifetime(holder) {}
+        }
+    }
+
     @Test func itSaysThatItIsDeaf() async throws {
         try await withWatchdog {
             // The search for leaks at the end needs a descriptor.

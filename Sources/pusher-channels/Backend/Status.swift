@@ -1,11 +1,13 @@
 import ArgumentParser
 import PusherChannels
+import TestSupport
 
 /// The statuses with which the commands end.
 enum Status {
     static let text = """
         Statuses: 0 when it is done; 1 when it failed, with the reason; 64 when the command line can't be used; 75 when \
-        another attempt may succeed and does no harm, because the server was not reached or is too busy.
+        another attempt may succeed and does no harm, because the server was not reached or is too busy, \
+        or the port to listen on is taken.
         """
 
     /// Returns the status for the error that ends a command. No other place decides about one.
@@ -15,6 +17,7 @@ enum Status {
         case let error as PusherError where error.isRetryable: ExitCode(75)  // EX_TEMPFAIL
         case let error as PusherError where error.isOfCommandLine: .validationFailure
         case is PusherError: .failure
+        case is LocalServer.CannotListen: ExitCode(75)
         default: PusherChannelsCommand.exitCode(for: error)
         }
     }

@@ -38,7 +38,7 @@ struct DoctorReport: Sendable {
                 .map { $0.padding(toLength: width, withPad: " ", startingAt: 0) }
             let first =
                 terminal.paint(columns[0], result.color) + columns[1] + detail.onOneLine
-                + (milliseconds.map { " (\($0) ms)" } ?? "")
+                + (milliseconds.map { ", after \($0) ms" } ?? "")
             return advice.map { first + "\n" + String(repeating: " ", count: 2 * width) + $0.onOneLine } ?? first
         }
     }
