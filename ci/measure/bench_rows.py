@@ -97,6 +97,10 @@ def idle(name, activity, **options):
     return Row(name, ("idle", "--events", "{events}"), always=1_000, feed=("--activity", str(activity)), **options)
 
 
+def paced(name, who, *client):
+    return Row(name, client, who, feed=("--events", "{events}", "--pace", "1000"), always=3_000)
+
+
 CLOSURE, STREAM, DECODED = "closure, .immediate", "for await", "for await + decode"
 QUEUE, CLOSURE_DECODED = "closure, default queue", "closure + decode"
 ALONE = "nothing beside it"
@@ -112,6 +116,11 @@ PARTS = {
         receiving(CLOSURE_DECODED, "--by", "closure", "--decode"),
         receiving(STREAM, "--by", "stream"),
         receiving(DECODED, "--by", "stream", "--decode")]),
+    "paced": Part("1,000 events of 95 bytes a second, for three seconds", [
+        paced(FLOOR, FLOOR, "paced", "{events}"), paced(BARE, BARE, "{events}", "paced"),
+        *(paced(name, OURS, "receive", *way, "--paced", "--events", "{events}") for name, way in (
+            (CLOSURE, ("--by", "closure")), (QUEUE, ("--by", "queue")), (STREAM, ("--by", "stream")),
+            (DECODED, ("--by", "stream", "--decode"))))]),
     "beside": Part("for await beside other channels with a stream each", [
         receiving(ALONE, "--by", "stream", share=0.25), *(beside(count) for count in (100, 1_000, 10_000))]),
     "payloads": Part("payloads by size, without TLS and with it", [

@@ -1,9 +1,9 @@
 /*
  * What libwebsockets alone costs: a client on its WebSocket role that subscribes as a Channels client does, waits for `begin`,
- * counts so many messages and looks at nothing in them. A mark to measure the client against: the same buffers, the same feed,
+ * counts so many messages and looks at nothing in them (or, of a feed with --pace, at the time). A mark to measure the client against: the same buffers, the same feed,
  * the same line of results.
  *
- * Usage: bare-libwebsockets PORT CERTIFICATE|- EVENTS
+ * Usage: bare-libwebsockets PORT CERTIFICATE|- EVENTS [paced]
  */
 #define _GNU_SOURCE
 #include <libwebsockets.h>
@@ -14,6 +14,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "../channels/latency.h"
+
 enum { READ_SIZE = 65536, EXIT_FEED_ENDED = 1, EXIT_USAGE = 2 };
 
 struct usage {
@@ -23,6 +25,7 @@ struct usage {
 static struct {
 	struct usage began;
 	long events, wanted;
+	double *times; /* how many microseconds each event of a paced feed took */
 	bool has_begun, wants_to_subscribe, is_done, has_failed;
 } client;
 
@@ -53,8 +56,10 @@ static long peak_resident_kib(void)
 static void report(void)
 {
 	struct usage now = usage_now();
-	printf("{\"events\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"peak_rss_kib\":%ld}\n", client.events,
+	printf("{\"events\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"peak_rss_kib\":%ld", client.events,
 		now.seconds - client.began.seconds, now.cpu_seconds - client.began.cpu_seconds, peak_resident_kib());
+	if (client.times) print_times(client.times, client.events);
+	printf("}\n");
 }
 
 static bool contains(const void *message, size_t length, const char *text)
@@ -66,6 +71,7 @@ static bool contains(const void *message, size_t length, const char *text)
 static void received(struct lws *wsi, const void *message, size_t length)
 {
 	if (client.has_begun) {
+		if (client.times) client.times[client.events] = microseconds_since_sent(message, length);
 		if (++client.events < client.wanted) return;
 		client.is_done = true;
 		report();
@@ -114,12 +120,13 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
 
 int main(int count, char **arguments)
 {
-	if (count != 4) {
-		fprintf(stderr, "usage: bare-libwebsockets PORT CERTIFICATE|- EVENTS\n");
+	if (count != 4 && count != 5) {
+		fprintf(stderr, "usage: bare-libwebsockets PORT CERTIFICATE|- EVENTS [paced]\n");
 		return EXIT_USAGE;
 	}
 	bool uses_tls = strcmp(arguments[2], "-") != 0;
 	client.wanted = atol(arguments[3]);
+	if (count == 5) client.times = calloc((size_t)client.wanted, sizeof *client.times);
 	const struct lws_protocols protocols[] = {
 		{ .name = "bench", .callback = callback, .rx_buffer_size = READ_SIZE },
 		{ .name = NULL },

@@ -84,8 +84,8 @@ static size_t put_tick(char *there, const char *channel, size_t number, size_t b
 	return size;
 }
 
-/* An event of exactly that many bytes; a sealed one has what would make that many if it were not sealed. */
-static size_t put_event(char *there, const char *channel, size_t number, size_t bytes)
+/* A sealed event has the bytes that would make that many if it were not sealed. */
+size_t put_event(char *there, const char *channel, size_t number, size_t bytes)
 {
 	if (begins(channel, "presence-")) return put_member(there, channel, number);
 	char data[128], escaped[256];

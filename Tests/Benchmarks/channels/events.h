@@ -21,6 +21,9 @@ struct ring {
 struct ring make_ring(char **channels, size_t spread, size_t bytes, size_t events);
 void free_ring(struct ring *ring);
 
+/* Writes one event of exactly that many bytes, and returns how many it has. */
+size_t put_event(char *there, const char *channel, size_t number, size_t bytes);
+
 /* Sends so many of them. */
 struct peer;
 void send_ring(struct peer *peer, const struct ring *ring, size_t events);

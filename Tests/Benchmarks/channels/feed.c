@@ -8,6 +8,7 @@
  *
  *   --certificate FILE --key FILE  speaks TLS
  *   --events N     how many events; none: the feed only answers
+ *   --pace P       sends so many events a second, each with the time in microseconds as its number; none: as fast as they are taken
  *   --bytes B      the size of each event's text (95)
  *   --channels M   how many subscriptions it waits for (1)
  *   --spread M     how many channels the events go to in turn (1)
@@ -29,6 +30,7 @@
 
 #include "peer.h"
 #include "events.h"
+#include "latency.h"
 
 enum { SESSIONS = 4096, PIECE = 65536, EXIT_USAGE = 2, QUIET_MICROSECONDS = 100000 };
 
@@ -44,7 +46,7 @@ struct session {
 
 static struct {
 	const char *certificate, *key;
-	size_t events, bytes, channels, spread, members, activity, count;
+	size_t events, pace, bytes, channels, spread, members, activity, count;
 	int drop;
 } options = { .bytes = 95, .channels = 1, .spread = 1, .members = 10, .activity = 120 };
 
@@ -82,14 +84,31 @@ static double cpu_now(void)
 	return time.tv_sec + time.tv_nsec / 1e9;
 }
 
+/* Sends each event at its time, or at once if that is past. */
+static void send_paced(struct session *session)
+{
+	char text[4 * options.bytes + 1024];
+	unsigned char frame[sizeof text + 16];
+	long began = microseconds_now();
+	for (size_t index = 0; index < options.events; index++) {
+		long due = began + (long)(index * 1000000 / options.pace);
+		struct timespec time = { .tv_sec = due / 1000000, .tv_nsec = due % 1000000 * 1000 };
+		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR) {}
+		size_t size = put_event(text, session->channels[index % options.spread], (size_t)microseconds_now(), options.bytes);
+		peer_write_all(session->peer, frame, put_frame(frame, TEXT, text, size));
+	}
+}
+
 static void send_events(struct session *session)
 {
-	struct ring ring = make_ring(session->channels, options.spread, options.bytes, options.events);
+	struct ring ring = { 0 };
+	if (!options.pace) ring = make_ring(session->channels, options.spread, options.bytes, options.events);
 	answer_event(session, "begin");
 	flush_answers(session);
 	usleep(QUIET_MICROSECONDS);
 	double began = now(), began_cpu = cpu_now();
-	send_ring(session->peer, &ring, options.events);
+	if (options.pace) send_paced(session);
+	else send_ring(session->peer, &ring, options.events);
 	answer_event(session, "done");
 	flush_answers(session);
 	printf("{\"events\":%zu,\"seconds\":%.6f,\"cpu_seconds\":%.6f}\n", options.events, now() - began, cpu_now() - began_cpu);
@@ -256,7 +275,7 @@ static void read_options(int count, char **arguments)
 {
 	static const struct option known[] = {
 		{ "certificate", required_argument, NULL, 'c' }, { "key", required_argument, NULL, 'k' },
-		{ "events", required_argument, NULL, 'e' }, { "bytes", required_argument, NULL, 'b' },
+		{ "events", required_argument, NULL, 'e' }, { "pace", required_argument, NULL, 'p' }, { "bytes", required_argument, NULL, 'b' },
 		{ "channels", required_argument, NULL, 'n' }, { "spread", required_argument, NULL, 's' },
 		{ "members", required_argument, NULL, 'm' }, { "activity", required_argument, NULL, 'a' },
 		{ "count", required_argument, NULL, 'o' }, { "drop", no_argument, NULL, 'd' }, { 0 },
@@ -267,6 +286,7 @@ static void read_options(int count, char **arguments)
 		case 'c': options.certificate = optarg; break;
 		case 'k': options.key = optarg; break;
 		case 'e': options.events = strtoul(optarg, NULL, 10); break;
+		case 'p': options.pace = strtoul(optarg, NULL, 10); break;
 		case 'b': options.bytes = strtoul(optarg, NULL, 10); break;
 		case 'n': options.channels = strtoul(optarg, NULL, 10); break;
 		case 's': options.spread = strtoul(optarg, NULL, 10); break;

@@ -3,10 +3,11 @@
  * ci/measure/bench.
  *
  *   receive EVENTS      subscribes, counts the events and touches each line of their payload in the cache
+ *   paced EVENTS        the same of a feed with --pace, and how long each took
  *   send EVENTS BYTES   sends client events until the feed says that all have come
  *   pair TRIPS          two connections: an event from one to the other and back, so many times
  *
- * Usage: floor PORT CERTIFICATE|- receive|send|pair ...
+ * Usage: floor PORT CERTIFICATE|- receive|paced|send|pair ...
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -20,6 +21,8 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "latency.h"
 
 enum { READ_SIZE = 65536, LINE = 64, EXIT_USAGE = 2 };
 
@@ -48,11 +51,14 @@ static struct usage usage_now(void)
 	};
 }
 
-static void report(struct usage began, long events)
+/* `times`: how many microseconds each event took; NULL if nobody measured that. */
+static void report(struct usage began, long events, double *times)
 {
 	struct usage ended = usage_now();
-	printf("{\"events\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"sum\":%u}\n", events, ended.seconds - began.seconds,
+	printf("{\"events\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"sum\":%u", events, ended.seconds - began.seconds,
 		ended.cpu_seconds - began.cpu_seconds, sum);
+	if (times) print_times(times, events);
+	printf("}\n");
 }
 
 static void fail(const char *what)
@@ -156,7 +162,20 @@ static void receive(struct connection *connection, long events)
 	struct usage began = usage_now();
 	for (long count = 0; count < events; count++) take_frame(connection);
 	take_frame(connection); /* done */
-	report(began, events);
+	report(began, events, NULL);
+}
+
+static void receive_paced(struct connection *connection, long events)
+{
+	double *times = calloc((size_t)events, sizeof *times);
+	take_frame(connection); /* begin */
+	struct usage began = usage_now();
+	for (long count = 0; count < events; count++) {
+		size_t start = connection->start == connection->end ? 0 : connection->start;
+		take_frame(connection);
+		times[count] = microseconds_since_sent(connection->buffer + start, connection->end - start);
+	}
+	report(began, events, times);
 }
 
 static void send_events(struct connection *connection, long events, size_t bytes)
@@ -168,13 +187,7 @@ static void send_events(struct connection *connection, long events, size_t bytes
 	struct usage began = usage_now();
 	for (long count = 0; count < events; count++) send_text(connection, text, size);
 	take_frame(connection); /* done */
-	report(began, events);
-}
-
-static int compare(const void *left, const void *right)
-{
-	double difference = *(const double *)left - *(const double *)right;
-	return difference < 0 ? -1 : difference > 0;
+	report(began, events, NULL);
 }
 
 static void play(struct connection *here, struct connection *there, long trips)
@@ -188,26 +201,28 @@ static void play(struct connection *here, struct connection *there, long trips)
 		take_frame(there);
 		send_text(there, ball, sizeof ball - 1);
 		take_frame(here);
-		times[trip] = usage_now().seconds - start;
+		times[trip] = (usage_now().seconds - start) * 1e6;
 	}
 	double cpu = usage_now().cpu_seconds - began.cpu_seconds;
-	qsort(times, (size_t)trips, sizeof *times, compare);
-	printf("{\"events\":%ld,\"cpu_seconds\":%.6f,\"p50_us\":%.1f,\"p99_us\":%.1f,\"p999_us\":%.1f}\n", trips, cpu, times[trips / 2] * 1e6,
-		times[trips * 99 / 100] * 1e6, times[trips * 999 / 1000] * 1e6);
+	printf("{\"events\":%ld,\"cpu_seconds\":%.6f", trips, cpu);
+	print_times(times, trips);
+	printf("}\n");
 }
 
 int main(int count, char **arguments)
 {
 	const char *mode = count > 4 ? arguments[3] : "", *port = arguments[1], *certificate = arguments[2];
 	bool receives = strcmp(mode, "receive") == 0 && count == 5, sends = strcmp(mode, "send") == 0 && count == 6;
+	bool is_paced = strcmp(mode, "paced") == 0 && count == 5;
 	bool plays = strcmp(mode, "pair") == 0 && count == 5;
-	if (!receives && !sends && !plays) {
-		fprintf(stderr, "usage: floor PORT CERTIFICATE|- receive EVENTS | send EVENTS BYTES | pair TRIPS\n");
+	if (!receives && !is_paced && !sends && !plays) {
+		fprintf(stderr, "usage: floor PORT CERTIFICATE|- receive EVENTS | paced EVENTS | send EVENTS BYTES | pair TRIPS\n");
 		return EXIT_USAGE;
 	}
 	long number = atol(arguments[4]);
-	struct connection *connection = subscribed(port, certificate, receives ? "bench" : "private-bench");
+	struct connection *connection = subscribed(port, certificate, receives || is_paced ? "bench" : "private-bench");
 	if (receives) receive(connection, number);
+	if (is_paced) receive_paced(connection, number);
 	if (sends) send_events(connection, number, strtoul(arguments[5], NULL, 10));
 	if (plays) play(connection, subscribed(port, certificate, "private-bench"), number);
 	return EXIT_SUCCESS;

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import PusherChannels
 
 /// A measurement from the feed's `begin` to the last event that a runner waits for.
@@ -81,6 +82,38 @@ final class Counter: @unchecked Sendable {
     func add() {
         missing -= 1
         if missing == 0 { course.arrive() }
+    }
+}
+
+/// How long events took that come one after another, on any thread.
+///
+/// `@unchecked` for the same reason as ``Counter``.
+final class Latencies: @unchecked Sendable {
+    private var microseconds: [Double] = []
+
+    init(_ wanted: Int) {
+        microseconds.reserveCapacity(wanted)
+    }
+
+    func add(_ value: Double) {
+        microseconds.append(value)
+    }
+
+    /// Adds the time since an event of a paced feed was sent, which is its number: `{"n":…`.
+    func add(_ event: PusherEvent) {
+        var sent = 0
+        for byte in (event.data ?? "").utf8.dropFirst(5) {
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { break }
+            sent = sent * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+        add(Usage.clock * 1e6 - Double(sent))
+    }
+
+    /// Members of a JSON object, with a comma before each.
+    var members: String {
+        let sorted = microseconds.sorted()
+        return [("p50_us", 0.5), ("p99_us", 0.99), ("p999_us", 0.999)]
+            .map { String(format: #","%@":%.1f"#, $0, sorted[Int(Double(sorted.count) * $1)]) }.joined()
     }
 }
 

@@ -36,10 +36,8 @@ struct Pair: ParsableCommand {
         throwBall(on: here)
         let (_, running) = try course.end()
         withExtendedLifetime((referee, players)) {}
-        let times = stopwatch.sorted
-        let values = [0.5, 0.99, 0.999].map { String(format: "%.1f", times[Int(Double(times.count) * $0)] * 1e6) }
         let cost = String(format: #""events":%d,"seconds":%.6f,"cpu_seconds":%.6f"#, events, running.seconds, running.cpuSeconds)
-        output(#"{\#(cost),"p50_us":\#(values[0]),"p99_us":\#(values[1]),"p999_us":\#(values[2])}"#)
+        output("{\(cost)\(stopwatch.times.members)}")
         for (pusher, _) in players { pusher.disconnect() }
     }
 
@@ -61,7 +59,8 @@ private func throwBall(on channel: PusherChannel) {
 ///
 /// `@unchecked` because accesses can't overlap: each lap ends before the next begins.
 private final class Stopwatch: @unchecked Sendable {
-    private var times: [Double] = []
+    let times: Latencies
+    private var count = 0
     private var began = 0.0
     private let wanted: Int
     private let course: Course
@@ -69,10 +68,8 @@ private final class Stopwatch: @unchecked Sendable {
     init(_ wanted: Int, _ course: Course) {
         self.wanted = wanted
         self.course = course
-        times.reserveCapacity(wanted)
+        times = Latencies(wanted)
     }
-
-    var sorted: [Double] { times.sorted() }
 
     func start() {
         began = Usage.clock
@@ -81,9 +78,10 @@ private final class Stopwatch: @unchecked Sendable {
     /// Ends a lap and begins the next, unless it was the last.
     func lap() -> Bool {
         let now = Usage.clock
-        times.append(now - began)
+        times.add((now - began) * 1e6)
+        count += 1
         began = now
-        if times.count == wanted { course.arrive() }
-        return times.count < wanted
+        if count == wanted { course.arrive() }
+        return count < wanted
     }
 }

@@ -30,6 +30,9 @@ struct Receive: ParsableCommand {
     @Flag(help: "Decode what they carry.")
     var decode = false
 
+    @Flag(help: "Measure how long each event of a paced feed took.")
+    var paced = false
+
     @Option(help: "The channel, which has bench in its name, as the feed wants it.")
     var channel = "bench"
 
@@ -49,6 +52,7 @@ struct Receive: ParsableCommand {
         let names = channels == 1 ? [channel] : (0..<channels).map { String(format: "%@-%05d", channel, $0) }
         let course = Course(runners: channels)
         let referee = Referee(course)
+        let latencies = paced ? Latencies(events) : nil
         let pusher = feed.client(delivery: by == .queue || by == .stream ? nil : .immediate)
         pusher.delegate = referee
         for name in names {
@@ -58,15 +62,16 @@ struct Receive: ParsableCommand {
                 channel?.unbindAll(forEventName: "begin")
                 course.begin()
             }
-            receive(on: channel, events / channels, course)
+            receive(on: channel, events / channels, course, latencies)
         }
         let idle = Course()
         for number in 0..<others { receive(on: pusher.subscribe("other-\(number)"), 1, idle) }
         pusher.connect()
         let (preparing, running) = try course.end()
         withExtendedLifetime(referee) {}
-        let format = #"{"events":%d,"seconds":%.6f,"cpu_seconds":%.6f,"subscribing_cpu_seconds":%.6f,"peak_rss_kib":%d}"#
-        output(String(format: format, events, running.seconds, running.cpuSeconds, preparing.cpuSeconds, Usage.kiB("VmHWM")))
+        let format = #"{"events":%d,"seconds":%.6f,"cpu_seconds":%.6f,"subscribing_cpu_seconds":%.6f,"peak_rss_kib":%d"#
+        let result = String(format: format, events, running.seconds, running.cpuSeconds, preparing.cpuSeconds, Usage.kiB("VmHWM"))
+        output(result + (latencies?.members ?? "") + "}")
         pusher.disconnect()
     }
 
@@ -76,21 +81,23 @@ struct Receive: ParsableCommand {
         return pusher.subscribe(name, onMemberAdded: { _ in counter.add() }, onMemberRemoved: { _ in counter.add() })
     }
 
-    private func receive(on channel: PusherChannel, _ wanted: Int, _ course: Course) {
+    private func receive(on channel: PusherChannel, _ wanted: Int, _ course: Course, _ latencies: Latencies? = nil) {
         switch by {
-        case .closure, .queue: bind(channel, wanted, course)
-        case .stream: loop(over: channel.events(named: "tick"), wanted, course)
+        case .closure, .queue: bind(channel, wanted, course, latencies)
+        case .stream: loop(over: channel.events(named: "tick"), wanted, course, latencies)
         case .members: break
         }
     }
 
-    private func bind(_ channel: PusherChannel, _ wanted: Int, _ course: Course) {
+    private func bind(_ channel: PusherChannel, _ wanted: Int, _ course: Course, _ latencies: Latencies?) {
         for number in 0..<otherBindings { channel.bind(eventName: "tock-\(number)") { _ in course.fail("a wrong event") } }
         let counter = Counter(wanted * bindings, course)
         for _ in 0..<bindings {
-            if decode {
+            if decode || paced {
+                let decode = decode
                 channel.bind(eventName: "tick") { event in
-                    use(event, course)
+                    if decode { use(event, course) }
+                    latencies?.add(event)
                     counter.add()
                 }
             } else {
@@ -99,12 +106,13 @@ struct Receive: ParsableCommand {
         }
     }
 
-    private func loop(over stream: PusherStream<PusherEvent>, _ wanted: Int, _ course: Course) {
+    private func loop(over stream: PusherStream<PusherEvent>, _ wanted: Int, _ course: Course, _ latencies: Latencies?) {
         let decode = decode
         Task.detached {
             var count = 0
             for try await event in stream {
                 if decode { use(event, course) }
+                latencies?.add(event)
                 count += 1
                 if count == wanted { break }
             }
