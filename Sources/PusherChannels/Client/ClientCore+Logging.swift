@@ -23,14 +23,15 @@ extension ClientCore {
         let isLogged = line.level.swiftLogLevel >= telemetry.logger.logLevel
         if isLogged { state.telemetry.logLimiter.noteWaiting(1) }
         if isLogged || calls.queue == nil { state.outbox.commands.append(.log(line, context)) }
-        guard let queue = calls.queue, state.listeners.hasDelegate, state.backlog.admitsLines else { return }
+        guard calls.queue != nil, state.listeners.hasDelegate, state.backlog.admitsLines else { return }
         let text = line.text(context)
         state.backlog.add(count: 1, bytes: text.utf8.count)
         state.telemetry.tally.noteWaiting(1)
-        queue.async { [self] in
-            readState(\.listeners.delegate)?.debugLog(message: text)
-            delivered(1, bytes: text.utf8.count)
-        }
+        state.router.queue(
+            .call { [self] in
+                readState(\.listeners.delegate)?.debugLog(message: text)
+                delivered(1, bytes: text.utf8.count)
+            })
     }
 
     /// Logs the number of deliveries that still wait, if there are any.

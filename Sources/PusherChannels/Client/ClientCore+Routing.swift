@@ -114,20 +114,37 @@ extension ClientCore {
 
     // MARK: The delivery queue
 
-    /// Queues all deliveries in one hop. It is made under the lock, so hops are in the order in which things happened.
+    /// Queues all deliveries for one hop.
     private func enqueue(at now: Instant, _ state: inout State) {
         if state.router.deliveries.isEmpty { return }
         let deliveries = state.router.deliveries
         state.router.deliveries = []
         let batch = UndeliveredBatch(deliveries: deliveries, listenersMade: state.listeners.channelsMade)
-        guard let queue = calls.queue else { return state.router.batches.append(batch) }
+        guard calls.queue != nil else { return state.router.batches.append(batch) }
         let bytes = deliveries.reduce(0) { $0 + $1.size }
         state.backlog.add(count: deliveries.count, bytes: bytes)
         state.telemetry.tally.noteWaiting(deliveries.count)
-        queue.async { [self] in
-            telemetry.metrics.delivered(after: environment.scheduler.now - now)
-            deliver(withState { resolve(batch, &$0) })
-            delivered(deliveries.count, bytes: bytes)
+        state.router.queue(.deliver(batch, bytes: bytes, since: now))
+    }
+
+    /// Makes hops to the delivery queue, outside the lock.
+    func hop(_ count: Int) {
+        for _ in 0..<count { calls.queue?.async { [self] in hopArrived() } }
+    }
+
+    private func hopArrived() {
+        let (deliveries, hop) = withState { state -> (Deliveries?, Router.Hop?) in
+            let hop = state.router.takeHop()
+            guard case .deliver(let batch, _, _) = hop else { return (nil, hop) }
+            return (resolve(batch, &state), hop)
+        }
+        switch hop {
+        case .deliver(let batch, let bytes, let since):
+            telemetry.metrics.delivered(after: environment.scheduler.now - since)
+            if let deliveries { deliver(deliveries) }
+            delivered(batch.deliveries.count, bytes: bytes)
+        case .call(let body): body()
+        case nil: break
         }
     }
 
@@ -172,16 +189,18 @@ extension ClientCore {
         let passOn = { @Sendable [self] in
             if let onMain = readState(\.listeners.mainActorDelegate) { onMain.afterCalls(body) } else { body() }
         }
-        let isOver = withState { state in
-            if let queue = calls.queue {
-                queue.async(execute: passOn)
+        let (isOver, hops) = withState { state in
+            if calls.queue != nil {
+                state.router.queue(.call(passOn))
+                return (false, state.router.takeHopsDue())
             } else if state.outbox.isDraining {
                 state.outbox.drainWaits.append(passOn)
             } else {
-                return true
+                return (true, 0)
             }
-            return false
+            return (false, 0)
         }
+        hop(hops)
         if isOver { passOn() }
     }
 }

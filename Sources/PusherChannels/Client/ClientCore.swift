@@ -10,7 +10,7 @@ import Logging
 ///
 /// The application's closures are called outside the lock, and anything they hold is released outside it: parts removed from the
 /// value are kept until the lock is free (``State/removed``). Only these locks are taken while this one is held: that of the
-/// ``Readers``, and within it that of a dispatch queue, for a hop, and on Apple platforms that of a ``ChangeCount``.
+/// ``Readers``, and within it on Apple platforms that of a ``ChangeCount``.
 final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
     struct State {
         var machine: ConnectionMachine
@@ -110,6 +110,7 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
         if let timer = consequences.timer { set(timer) }
         if consequences.ordersReading { orderReading() }
         for wakeUp in consequences.wakeUps { wakeUp() }
+        hop(consequences.hops)
         // Explicit, as the optimizer may release an unused value earlier.
         withExtendedLifetime(consequences.removed) {}
         if let work = consequences.work { drain(work) }
@@ -122,6 +123,7 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
         var timer: DeadlineTimer.Change?
         var ordersReading = false
         var wakeUps: [() -> Void] = []
+        var hops = 0
         var removed: [any Sendable] = []
         var work: Work?
     }
@@ -141,6 +143,7 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
         state.waits.takeWakeUps(isDecrypting: !state.machine.decryption.lastEvents.isEmpty, into: &state.router.wakeUps)
         consequences.ordersReading = state.outbox.reading.begin()
         swap(&consequences.wakeUps, &state.router.wakeUps)
+        consequences.hops = state.router.takeHopsDue()
         swap(&consequences.removed, &state.removed)
         consequences.tally = state.telemetry.tally.take()
     }
