@@ -94,6 +94,7 @@ extension ConnectionMachine {
             break  // A sign of life, like any other frame.
         case .subscriptionSucceeded(let channel, let presence):
             let heard = session.receivedBefore ?? now
+            subscriptions.answeredUndone(channel)
             outputs += subscriptions[channel]?.succeeded(presence, envelope: envelope, receivedUpTo: heard) ?? []
             attributeRefusals(at: now)
             askForAwaitedKey(of: channel, at: now)

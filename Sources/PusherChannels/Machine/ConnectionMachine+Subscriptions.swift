@@ -159,6 +159,7 @@ extension ConnectionMachine {
         unsentEvents.connectionLost()
         authorizations.removeAll()
         subscriptions.unnamedRefusals = []
+        subscriptions.forgetUndone()
         userLost(at: time)
         for channel in subscriptions.all.map(\.channel).sorted() {
             if let needless = subscriptions[channel]?.connectionLost(at: time) ?? nil {

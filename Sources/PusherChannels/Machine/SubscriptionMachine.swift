@@ -35,6 +35,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     }
 
     private var request = Request.none
+    /// The number of requests that were undone on this connection before the server answered them. Their answers come first.
+    var undoneRequests = 0
     /// The number of consecutive attempts that failed on this connection.
     private(set) var failures = 0
     /// The failure of the latest attempt; nil once one succeeds.
@@ -164,6 +166,11 @@ struct SubscriptionMachine: Equatable, Sendable {
     ///
     /// - Parameter heard: The time up to which everything that arrived before this is known to have been heard.
     mutating func succeeded(_ presence: PresenceSnapshot?, envelope: Envelope, receivedUpTo heard: Instant) -> [Output] {
+        // Every server answers each request, in their order.
+        if undoneRequests > 0 {
+            undoneRequests -= 1
+            return []
+        }
         var outputs: [Output] = []
         switch state {
         case .subscribing, .subscribed: break
@@ -228,6 +235,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         _ failure: SubscriptionFailure, at now: Instant, receivedUpTo heard: Instant, retryingAt time: Instant?
     ) -> SubscriptionAttempt? {
         if isSubscribed { missingSince = heard }
+        undoneRequests = 0
         failures += 1
         notBefore = failure.error.retryAfter.map { now + $0 }
         latestFailure = failure.error
@@ -259,7 +267,7 @@ struct SubscriptionMachine: Equatable, Sendable {
             state = .waiting
         }
         if isSubscribed || isHeard { missingSince = time }
-        request = .none
+        (request, undoneRequests) = (.none, 0)
         failures = 0
         return authorizationUnderWay
     }

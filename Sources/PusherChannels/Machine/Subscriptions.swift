@@ -12,6 +12,10 @@ struct Subscriptions: Equatable, Sendable {
     var unattributedError: PusherError?
     /// Refusals of authorized subscriptions that name no channel. There are fewer of them than such subscriptions under way.
     var unnamedRefusals: [PusherError] = []
+    /// For channels that are no longer wanted, the number of requests on this connection that the server hasn't answered.
+    private var undone: [Name: Int] = [:]
+    /// The number of such channels that are remembered. Without one, a late answer looks like another subscription.
+    private static let undoneLimit = 1_000
     /// The number of subscriptions made so far.
     private var made = 0
     private var generation = 0
@@ -26,6 +30,7 @@ struct Subscriptions: Equatable, Sendable {
     mutating func add(_ subscription: SubscriptionMachine) {
         var subscription = subscription
         subscription.ordinal = made
+        subscription.undoneRequests = undone.removeValue(forKey: subscription.channel) ?? 0
         made += 1
         self[subscription.channel] = subscription
     }
@@ -74,6 +79,20 @@ struct Subscriptions: Equatable, Sendable {
 
     mutating func remove(_ channel: Name) -> SubscriptionMachine? {
         defer { self[channel] = nil }
+        if let given = channels[channel] {
+            let count = given.undoneRequests + (given.isSubscribing ? 1 : 0)
+            if count > 0, undone.count < Self.undoneLimit { undone[channel] = count }
+        }
         return channels[channel]
+    }
+
+    /// Notes a success of a channel that isn't wanted.
+    mutating func answeredUndone(_ channel: Name) {
+        guard let count = undone[channel] else { return }
+        undone[channel] = count > 1 ? count - 1 : nil
+    }
+
+    mutating func forgetUndone() {
+        undone = [:]
     }
 }
