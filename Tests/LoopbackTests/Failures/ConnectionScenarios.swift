@@ -10,7 +10,7 @@ extension FailureScenario {
                 AddressResolver.shared.resolve($0, completion: $1)
             }
         },
-        FailureScenario("The name server doesn't answer") {
+        FailureScenario("The name server doesn't respond") {
             try await failure(of: request(port: 80), ports: [80: 443], timeouts: impatient) { _, _ in {} }
         },
         FailureScenario("Nobody listens on the port") {
@@ -29,7 +29,7 @@ extension FailureScenario {
             defer { withExtendedLifetime(full) {} }
             return try await failure(of: request(port: full.port), ports: [full.port: 443], timeouts: impatient)
         },
-        FailureScenario("There is no way to the address") {
+        FailureScenario("There is no route to the address") {
             // The broadcast address, which TCP doesn't support.
             try await failure(of: request(port: 80), ports: [80: 443], resolve: resolving(to: ["255.255.255.255"]))
         },
@@ -46,23 +46,23 @@ extension FailureScenario {
             ("The server refuses the upgrade", "HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno"),
             ("The server sends the client elsewhere", "HTTP/1.1 302 Found\r\nLocation: wss://other.example/\r\n\r\n"),
             ("The server is overloaded", "HTTP/1.1 503 Service Unavailable\r\n\r\n"),
-            ("The server answers the request as if it were for a page", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
-            ("What answers doesn't speak HTTP", "SSH-2.0-OpenSSH_9.2\r\n"),
-            ("The answer has a line that is no header", "HTTP/1.1 101 Switching Protocols\r\nnonsense\r\n\r\n"),
+            ("The server responds as if to a request for a page", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
+            ("The host doesn't speak HTTP", "SSH-2.0-OpenSSH_9.2\r\n"),
+            ("The response has a malformed header line", "HTTP/1.1 101 Switching Protocols\r\nnonsense\r\n\r\n"),
             (
-                "The answer's head doesn't end",
+                "The response's head doesn't end",
                 "HTTP/1.1 101 Switching Protocols\r\n" + String(repeating: "A: b\r\n", count: 3000)
             ),
         ].map { name, text in FailureScenario(name) { try await replied(.text(text)) } }
         + [
-            ("The answer lacks the upgrade", ["Connection: Upgrade"]),
-            ("The answer lacks the connection's upgrade", ["Upgrade: websocket"]),
-            ("The answer is to another request", upgrade + ["Sec-WebSocket-Accept: bm90IHRoZSByaWdodCBrZXkhISE="]),
-            ("The answer proves nothing", upgrade),
+            ("The response lacks the upgrade", ["Connection: Upgrade"]),
+            ("The response lacks the connection's upgrade", ["Upgrade: websocket"]),
+            ("The response is to another request", upgrade + ["Sec-WebSocket-Accept: bm90IHRoZSByaWdodCBrZXkhISE="]),
+            ("The response lacks Sec-WebSocket-Accept", upgrade),
         ].map { name, fields in FailureScenario(name) { try await replied(.text(head(fields))) } }
         + [
-            ("The upgrade's answer has a body", "Content-Length: 5"),
-            ("The upgrade's answer has a body in chunks", "Transfer-Encoding: chunked"),
+            ("The response to the upgrade has a body", "Content-Length: 5"),
+            ("The response to the upgrade has a chunked body", "Transfer-Encoding: chunked"),
             ("The server uses an extension that wasn't asked for", "Sec-WebSocket-Extensions: permessage-deflate"),
             ("The server chose a subprotocol that wasn't asked for", "Sec-WebSocket-Protocol: chat"),
         ].map { name, field in
@@ -76,14 +76,14 @@ extension FailureScenario {
             }
         }
         + [
-            FailureScenario("The server hangs up instead of an answer") { try await replied(.bytes([]), then: .finish) },
-            FailureScenario("The server resets the connection instead of an answer") {
+            FailureScenario("The server hangs up instead of responding") { try await replied(.bytes([]), then: .finish) },
+            FailureScenario("The server resets the connection instead of responding") {
                 try await replied(.bytes([]), then: .reset)
             },
-            FailureScenario("The server hangs up in the middle of its answer") {
+            FailureScenario("The server hangs up in the middle of its response") {
                 try await replied(.text("HTTP/1.1 101 Switch"), then: .finish)
             },
-            FailureScenario("The server doesn't answer") {
+            FailureScenario("The server doesn't respond") {
                 let server = try RawServer { try $0.readToEnd() }
                 return try await failure(of: request(port: server.port), ports: [server.port: 443], timeouts: impatient)
             },

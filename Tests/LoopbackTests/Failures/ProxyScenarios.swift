@@ -25,12 +25,12 @@ extension FailureScenario {
         },
         FailureScenario("The proxy doesn't let anybody go there") { try await refused(.refused(status: 403)) },
         FailureScenario("The proxy can't reach the server") { try await refused(.refused(status: 502)) },
-        FailureScenario("What answers is no proxy") { try await refused(.garbage(Array("SSH-2.0-OpenSSH_9.2\r\n".utf8))) },
-        FailureScenario("The proxy's answer doesn't end") { try await refused(.endlessHeader) },
-        FailureScenario("The proxy sends more than its answer") {
+        FailureScenario("The proxy isn't an HTTP proxy") { try await refused(.garbage(Array("SSH-2.0-OpenSSH_9.2\r\n".utf8))) },
+        FailureScenario("The proxy's response doesn't end") { try await refused(.endlessHeader) },
+        FailureScenario("The proxy sends more than its response") {
             try await refused(.establishedFollowed(by: Array("hello".utf8)))
         },
-        FailureScenario("The proxy doesn't answer") { try await refused(.silence, timeouts: impatient) },
+        FailureScenario("The proxy doesn't respond") { try await refused(.silence, timeouts: impatient) },
         FailureScenario("The proxy hangs up") { try await refused(.closed) },
         FailureScenario("The server behind the proxy is not the one it should be") {
             let server = try RawServer.replying(tls: .throwaway)
