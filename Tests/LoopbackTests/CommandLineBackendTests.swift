@@ -44,6 +44,29 @@ import TestSupport
         }
     }
 
+    @Test(arguments: [
+        (["trigger", "news", "headline", "text", "--info", "subscription_count,cache"], "{}", "subscription_count, cache", 1),
+        (
+            ["trigger", "news", "headline", "text", "--info", "subscription_count,cache"],
+            #"{"channels":{"news":{"subscription_count":0}}}"#, "cache", 1
+        ),
+        (["channels", "news", "--info", "subscription_count"], #"{"occupied":true}"#, "subscription_count", 1),
+        (["channels", "--info", "cache"], #"{"channels":{"news":{}}}"#, "cache", 1),
+        (["channels", "--info", "cache"], #"{"channels":{}}"#, nil, 0),
+    ])
+    func whatAServerDoesNotTellIsSaid(arguments: [String], response: String, missing: String?, lines: Int) async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            server.stub(RequestMatcher(where: { _ in true }), StubResponse(text: response))
+            let run = try await run(arguments, server.environment)
+            #expect(run.end == .exit(0))
+            #expect(run.output.count == lines)
+            let reasons = ": the channels have none, or this server doesn't tell, or its app must allow it"
+            #expect(run.errors == (missing.map { ["the server gave no \($0)\(reasons)"] } ?? []))
+            await server.stop()
+        }
+    }
+
     /// soketi sends its refusals so.
     @Test(arguments: [
         ["trigger", "news", "headline", "text"], ["trigger", "--batch"], ["terminate", "ann"], ["channels"],

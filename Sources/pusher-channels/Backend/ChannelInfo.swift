@@ -14,6 +14,25 @@ struct InfoOption: ExpressibleByArgument {
     }
 }
 
+extension [PusherChannelInfo] {
+    /// Prints a line for each channel, and says on standard error what the server was asked for and told of no channel.
+    func print(asked attributes: [PusherChannelInfo.Attribute]) {
+        for channel in self { output(channel.line) }
+        let missing = attributes.filter { attribute in
+            !contains {
+                switch attribute {
+                case .userCount: $0.userCount != nil
+                case .subscriptionCount: $0.subscriptionCount != nil
+                case .cache: $0.cachedEvent != nil
+                }
+            }
+        }
+        if missing.isEmpty { return }
+        let names = missing.map(\.rawValue).joined(separator: ", ")
+        note("the server gave no \(names): the channels have none, or this server doesn't tell, or its app must allow it")
+    }
+}
+
 extension PusherChannelInfo {
     /// The channel as one line of JSON, without characters that control a terminal.
     var line: String {

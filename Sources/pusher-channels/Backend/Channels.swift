@@ -35,9 +35,12 @@ struct Channels: AsyncParsableCommand {
         let api = try backend.makeAPI()
         let attributes = info?.attributes ?? []
         if channels.isEmpty {
-            for channel in try await api.channels(withPrefix: prefix, info: attributes) { output(channel.line) }
+            let all = try await api.channels(withPrefix: prefix, info: attributes)
+            return all.print(asked: all.isEmpty ? [] : attributes)
         }
-        for channel in channels { output(try await api.channel(channel, info: attributes).line) }
+        var told: [PusherChannelInfo] = []
+        for channel in channels { told.append(try await api.channel(channel, info: attributes)) }
+        told.print(asked: attributes)
     }
 }
 

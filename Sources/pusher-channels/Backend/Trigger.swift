@@ -13,7 +13,7 @@ struct Trigger: AsyncParsableCommand {
 
             A request publishes all of its events or none: if one fails, the message says what was published.
 
-            With --info, it prints one JSON object for each channel.
+            With --info, it prints one JSON object for each channel, and says on standard error what the server didn't tell.
 
             \(Status.text) It never publishes an event twice: if the response is lost, it ends with 1 and says so.
             """)
@@ -69,7 +69,7 @@ struct Trigger: AsyncParsableCommand {
             // Another attempt, to which the status for those would invite, might publish it twice.
             throw Failure("\(error)")
         }
-        if info != nil { for channel in told { output(channel.line) } }
+        if let info { told.print(asked: info.attributes) }
     }
 
     private func publishLines() async throws {
