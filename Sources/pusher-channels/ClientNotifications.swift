@@ -14,6 +14,9 @@ enum ClientNotification: Sendable {
     case memberRemoved(String, from: String)
     /// The process was asked to end, by this signal.
     case interrupted(Int32)
+    case signedIn(Result<String, PusherError>)
+    /// The time for a step is over.
+    case timeUp(step: Int)
 }
 
 /// Turns a client's delegate calls into a stream.

@@ -22,8 +22,8 @@ package struct PusherChannelsCommand: AsyncParsableCommand {
             """,
         version: libraryVersion,
         subcommands: [
-            Serve.self, Listen.self, Doctor.self, Trigger.self, Channels.self, Users.self, Terminate.self, Auth.self,
-            Webhook.self, Bench.self, Demo.self,
+            Serve.self, Listen.self, Doctor.self, Trigger.self, SendToUser.self, Channels.self, Users.self,
+            Terminate.self, Auth.self, Webhook.self, Conformance.self, Bench.self, Demo.self,
         ])
 
     package init() {}

@@ -264,5 +264,55 @@ import TestSupport
             #expect(run.steps.isEmpty)
         }
     }
+
+    // MARK: Conformance
+
+    /// The features of a server, and those that it hasn't got.
+    @Test(arguments: [
+        (ServerProfile.hosted, [], []), (.reverb, ["sign in"], ["event to a user", "close a user's connections"]),
+    ])
+    func conformanceNamesWhatDoesNotWork(profile: ServerProfile, failed: [String], untested: [String]) async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start(profile: profile)
+            let command = try Command(
+                ["conformance", "--host", "127.0.0.1", "--port", "\(server.port)", "--no-tls", "--json"],
+                environment: ["PUSHER_CONFIG": "/dev/null"])
+            let rows = try await command.output.toEnd().map { try JSONValue(parsing: $0) }
+            #expect(await command.end() == .exit(failed.isEmpty ? 0 : 1))
+            func features(_ result: String) -> [String] {
+                rows.filter { $0["result"] == .string(result) }.compactMap { $0["feature"]?.stringValue }
+            }
+            #expect(features("failed") == failed, "\(rows)")
+            #expect(features("untested") == untested, "\(rows)")
+            #expect(features("ok").count == 18 - failed.count - untested.count, "\(rows)")
+            await server.stop()
+        }
+    }
+
+    /// A server that takes events and passes none on.
+    @Test func conformanceWaitsForNothingForLong() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            server.stub(RequestMatcher(where: { $0.path.hasSuffix("/events") }), StubResponse(text: "{}"))
+            let command = try Command(
+                ["conformance", "--host", "127.0.0.1", "--port", "\(server.port)", "--no-tls", "--wait", "0.1"],
+                environment: ["PUSHER_CONFIG": "/dev/null"])
+            let lines = await command.output.toEnd()
+            #expect(await command.end() == .exit(1))
+            #expect(lines.contains("FAILED    publish                       it didn't happen in time"), "\(lines)")
+            #expect(lines.contains("untested  publish a batch               needs: publish"), "\(lines)")
+            await server.stop()
+        }
+    }
+
+    @Test func sendToUserReachesTheUser() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start()
+            let command = try Command(["send-to-user", "ann", "note", "text"], environment: server.environment)
+            #expect(await command.end() == .exit(0))
+            #expect(server.requests.first?.json?["channels"] == ["#server-to-user-ann"])
+            await server.stop()
+        }
+    }
 }
 #endif

@@ -39,10 +39,15 @@ struct AppOptions: ParsableArguments {
 
     /// Returns the key of encrypted channels, in a list as the libraries want it; empty if there is none.
     func masterKeys(_ configuration: SettingsOptions) throws -> [EncryptionMasterKey] {
-        let localKey = try secret(configuration) == ServerApp.local.secret ? ServerApp.local.encryptionMasterKey : nil
-        guard let text = givenMasterKey ?? configuration.settings[.encryptionMasterKey] ?? localKey else { return [] }
+        guard let text = try masterKeyText(configuration) else { return [] }
         try Setting.encryptionMasterKey.validate(text, isOption: givenMasterKey != nil)
         return [try EncryptionMasterKey(base64: text)]
+    }
+
+    /// Returns that key as it was given.
+    func masterKeyText(_ configuration: SettingsOptions) throws -> String? {
+        let localKey = try secret(configuration) == ServerApp.local.secret ? ServerApp.local.encryptionMasterKey : nil
+        return givenMasterKey ?? configuration.settings[.encryptionMasterKey] ?? localKey
     }
 }
 

@@ -58,6 +58,31 @@ struct Users: AsyncParsableCommand {
     }
 }
 
+struct SendToUser: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send-to-user", abstract: "Publish an event to all connections of a user who has signed in.",
+        discussion: Status.text)
+
+    @Argument(help: "The user's id.")
+    var userID: String
+
+    @Argument(help: "The event's name.")
+    var event: String
+
+    @Argument(help: "The event's data, sent as it is; put -- before it if it begins with a hyphen.")
+    var data: String
+
+    @OptionGroup var backend: BackendOptions
+
+    func run() async throws {
+        do {
+            try await backend.makeAPI().sendToUser(userID, eventName: event, data: data)
+        } catch let error as PusherError where error.mayHaveBeenCarriedOut {
+            throw Failure("\(error)")  // As with `trigger`: another attempt might publish it twice.
+        }
+    }
+}
+
 struct Terminate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Close all connections of a user who has signed in.", discussion: Status.text)

@@ -1,15 +1,19 @@
+import Dispatch
 import Foundation
 import PusherChannels
 
 /// A client whose notifications can be waited for.
 final class DemoClient {
     let pusher: Pusher
-    private let notifications = ClientNotifications()
+    let notifications = ClientNotifications()
     private var iterator: AsyncStream<ClientNotification>.Iterator
 
-    init(options: PusherClientOptions) {
+    /// The number of the step that has a time limit.
+    private var step = 0
+
+    init(key: String = "local-key", options: PusherClientOptions) {
         iterator = notifications.stream.makeAsyncIterator()
-        pusher = Pusher(key: "local-key", options: options)
+        pusher = Pusher(key: key, options: options)
         pusher.delegate = notifications
         pusher.bind { [notifications] in notifications.add(.event($0)) }
     }
@@ -27,9 +31,18 @@ final class DemoClient {
         pusher.connection.channels.findPresence(name: channel)
     }
 
+    /// Limits the time of all waits from now on, until this is called again.
+    func limit(to seconds: Double) {
+        step += 1
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [notifications, step] in
+            notifications.add(.timeUp(step: step))
+        }
+    }
+
     /// Waits for a notification that the closure recognizes, and skips all others.
     func wait<Value>(for recognize: (ClientNotification) throws -> Value?) async throws -> Value {
         while let notification = await iterator.next(isolation: nil) {
+            if case .timeUp(step: step) = notification { throw Failure("it didn't happen in time") }
             if let value = try recognize(notification) { return value }
         }
         throw Failure("the client ended")

@@ -126,7 +126,7 @@ struct Doctor: AsyncParsableCommand {
             // The channel's refusal follows it, or the connection's end.
             case .error(let error) where error.kind == .server: serverError = error
             case .subscriptionFailed(_, let error): return error
-            case .error, .gap, .decryptionFailed, .event, .memberAdded, .memberRemoved, .interrupted: break
+            case .error, .gap, .decryptionFailed, .event, .memberAdded, .memberRemoved, .interrupted, .signedIn, .timeUp: break
             }
         }
         return nil
