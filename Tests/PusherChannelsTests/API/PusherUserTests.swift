@@ -158,7 +158,7 @@ import FoundationNetworking
         let rig = rig(.inline(secret: "s", userData: userData))
         let watchlist = rig.pusher.user.watchlist
         let (ids, heard) = (Locked<[String]>([]), Locked<[String]>([]))
-        watchlist.bind(eventName: "online") { _ in
+        let first = watchlist.bind(eventName: "online") { _ in
             for id in ids.withLock(\.self) { watchlist.unbind(callbackId: id) }
         }
         ids.withLock { $0 = [watchlist.bind(eventName: "online") { _ in heard.withLock { $0.append("second") } }] }
@@ -166,6 +166,8 @@ import FoundationNetworking
         rig.socket.serverSends(
             #"{"event":"pusher_internal:watchlist_events","data":{"events":[{"name":"online","user_ids":["b"]}]}}"#)
         #expect(heard.withLock(\.self) == ["third"])
+        // Its closure refers to the client, by the watchlist.
+        watchlist.unbind(callbackId: first)
     }
 
     // Proves P7.8.

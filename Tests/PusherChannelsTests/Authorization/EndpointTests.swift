@@ -189,6 +189,8 @@ import FoundationNetworking
         let error = try #require(listener.errors.withLock(\.first))
         #expect((error.domain, error.code) == (NSURLErrorDomain, NSURLErrorTimedOut))
         #expect(PusherError(error)?.kind == .timedOut)
+        // The late response, which waits in the scheduler, refers to both.
+        rig.scheduler.advance(by: .seconds(3600))
     }
 
     @Test func anEndpointThatSaysNothing() throws {
