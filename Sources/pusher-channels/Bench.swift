@@ -7,7 +7,7 @@ struct Bench: AsyncParsableCommand {
         abstract: "Count the events of a feed and what they cost.",
         discussion: """
             Subscribes to a channel, counts its events through one bound closure until the last one arrives, and prints what this \
-            process spent between the subscription and that one.
+            process used from the subscription to that event.
 
             \(Status.text)
             """)

@@ -38,7 +38,7 @@ final class LineWriter: Sendable {
                 defer { state.leftOut = 0 }
                 return state.leftOut
             }
-            if leftOut > 0 { write("\(leftOut) lines were left out, as nobody read them") }
+            if leftOut > 0 { write("\(leftOut) lines were left out, because nobody read them") }
         }
     }
 

@@ -8,9 +8,9 @@ struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the events of channels.",
         discussion: """
-            Prints a line for each event, with the time at which it was received; what else happens goes to standard error, such as \
-            members of presence channels who come and go. Reconnects by itself, and retries channels that failed temporarily. Ends \
-            with a message if it can't go on, such as after a refused key or channel. SIGINT and SIGTERM end it gracefully, with \
+            Prints a line for each event, with the time at which it was received; everything else goes to standard error, such as \
+            members who join and leave. Reconnects by itself, and retries channels that failed temporarily. Ends with a message if \
+            it can't go on, for example because the key or a channel was refused. SIGINT and SIGTERM end it gracefully, with \
             status 130 and 143; a second signal ends it at once.
 
             \(Status.text)
@@ -33,13 +33,13 @@ struct Listen: AsyncParsableCommand {
     @Flag(help: "Print one JSON object per line: time, channel, event, data, user_id.")
     var json = false
 
-    @Flag(help: "Log all that the client does to standard error, with the messages to and from the server, but no secrets.")
+    @Flag(help: "Log everything the client does to standard error, with the messages to and from the server, but no secrets.")
     var verbose = false
 
     func validate() throws {
         if channels.isEmpty { throw ValidationError("name at least one channel") }
         try client.validate(channels)
-        if !(maxDelay > 0) || maxDelay > 86_400 { throw ValidationError("--max-delay must be more than 0, and a day at most") }
+        if !(maxDelay > 0) || maxDelay > 86_400 { throw ValidationError("--max-delay must be more than 0 and at most a day") }
         if let count, count < 1 { throw ValidationError("--count must be 1 or more") }
     }
 
@@ -95,7 +95,7 @@ struct Listen: AsyncParsableCommand {
         while let event = try? await iterator.next() {
             guard isWanted(event) else { continue }
             if events.dropped > dropped {
-                lines.tell("\(events.dropped - dropped) events were dropped, as the output was not read")
+                lines.tell("\(events.dropped - dropped) events were dropped, because the output was not read")
                 dropped = events.dropped
             }
             output(try line(event))
@@ -229,7 +229,7 @@ private struct Advice {
         guard isDue, state == .connected || state == .reconnecting else { return nil }
         isDue = false
         return state == .connected
-            ? nil : "it is tried again; \(Self.reason). pusher-channels serve is a server to try things with"
+            ? nil : "it is tried again; \(Self.reason). pusher-channels serve starts a local server to try things with"
     }
 }
 

@@ -5,14 +5,14 @@ import PusherChannels
 package struct PusherChannelsCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "pusher-channels",
-        abstract: "A Channels client, a backend's calls, and a local Channels server to try them with.",
+        abstract: "A Channels client, the calls of a backend, and a local Channels server to try them with.",
         discussion: """
             The settings of an app may come from the environment: PUSHER_APP_ID, PUSHER_KEY, PUSHER_SECRET, \
             PUSHER_ENCRYPTION_MASTER_KEY, PUSHER_AUTH_ENDPOINT, PUSHER_TIMEOUT, and PUSHER_CLUSTER or PUSHER_HOST, PUSHER_PORT and \
             PUSHER_TLS. Or from a file, one per line, with comments after #: app-id = 1, key, secret, encryption-master-key, \
             auth-endpoint, timeout, cluster or host, port, tls = 1. The file is that of --config or $PUSHER_CONFIG, or \
             pusher-channels/config in $XDG_CONFIG_HOME or ~/.config. For each setting, an option overrides the environment, which \
-            overrides the file. serve and demo use neither environment nor file.
+            overrides the file. serve and demo use neither the environment nor the file.
 
             \(Status.text)
 

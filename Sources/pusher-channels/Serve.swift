@@ -9,11 +9,11 @@ struct Serve: AsyncParsableCommand {
         abstract: "Run a local Channels server until SIGINT or SIGTERM, for development and tests.",
         discussion: """
             WebSocket on /app/KEY, authorization on POST /pusher/auth and /pusher/user-auth, the HTTP API on /apps/ID. On / a page for a \
-            browser on this machine: connections, channels and events, live, and a form that publishes one. It shows no secret, but \
-            the data of encrypted channels as the master key decrypts it.
+            browser on this machine: connections, channels and events, live, and a form to publish. The page shows no secrets, but \
+            it does show the decrypted data of encrypted channels.
 
-            All of it is for programs and web pages on this machine: it must be asked for as 127.0.0.1 or localhost, and a browser's \
-            requests must come from a page of one of these hosts, on any port. --allow-host and --allow-any-host let others in.
+            All of it is for programs and web pages on this machine: requests must be addressed to 127.0.0.1 or localhost, and those \
+            of a browser must come from a page of one of these hosts, on any port. --allow-host and --allow-any-host let others in.
 
             \(Status.text)
             """)
@@ -52,16 +52,16 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: """
-            A host name under which the server may be asked for, and whose web pages may use it, beside 127.0.0.1 and localhost; may \
-            be given several times. For a server that is reached through something that forwards to it: whoever gets there may use \
-            it, and publish on the page.
+            A host name, besides 127.0.0.1 and localhost, that requests may be addressed to, and whose web pages may use the server; \
+            may be given several times. For a server behind something that forwards to it: whoever can reach that can use the \
+            server, and publish on the page.
             """)
     var allowHost: [String] = []
 
-    @Flag(help: "Print no lines about what goes well, only about what is refused or fails.")
+    @Flag(help: "Print only what is refused or fails.")
     var quiet = false
 
-    @Flag(help: "Serve requests under any host name, and of any web page that a browser on this machine shows.")
+    @Flag(help: "Serve requests to any host name, and from any web page that a browser on this machine shows.")
     var allowAnyHost = false
 
     @Flag(help: ArgumentHelp("End with standard input, for a process that starts the server for itself.", visibility: .hidden))
@@ -74,13 +74,13 @@ struct Serve: AsyncParsableCommand {
                 throw ValidationError("--webhook \(requirement)")
             }
         }
-        if allowAnyHost, !allowHost.isEmpty { throw ValidationError("--allow-any-host leaves nothing for --allow-host") }
+        if allowAnyHost, !allowHost.isEmpty { throw ValidationError("give --allow-any-host or --allow-host, not both") }
         for name in allowHost where !Self.isHostName(name) {
-            throw ValidationError("--allow-host takes a host name alone, such as dev.example: no scheme, no port, no path")
+            throw ValidationError("--allow-host takes only a host name, such as dev.example: no scheme, port or path")
         }
         guard imitated != nil else {
             let known = ServerProfile.byName.map(\.key).joined(separator: ", ")
-            throw ValidationError("There is no profile \(profile): there are \(known).")
+            throw ValidationError("There is no profile \(profile); the profiles are \(known).")
         }
         try Setting.encryptionMasterKey.validate(encryptionMasterKey, isOption: true)
     }

@@ -14,12 +14,12 @@ struct ServerOptions: ParsableArguments {
         completion: .list(["ap1", "ap2", "ap3", "ap4", "eu", "mt1", "sa1", "us2", "us3"]))
     var cluster: String?
 
-    @Option(help: "The host name or address of a server of your own; $PUSHER_HOST, by default 127.0.0.1.")
+    @Option(help: "The host name or address of your own server; $PUSHER_HOST, by default 127.0.0.1.")
     var host: String?
 
     @Option(
         help: """
-            The server's port; $PUSHER_PORT, by default 6001, for a cluster its own. If an option names the server, $PUSHER_PORT and \
+            The server's port; $PUSHER_PORT, by default 6001, or for a cluster its own. If an option names the server, $PUSHER_PORT and \
             $PUSHER_TLS are ignored: they belong to another server.
             """)
     var port: Int?
@@ -36,7 +36,7 @@ struct ServerOptions: ParsableArguments {
 
     /// Returns the reason why an option's text isn't a host; `nil` if it is one.
     static func problem(ofHost text: String) -> String? {
-        Setting.host.requirement(unmetBy: text).map { $0 + ": the port goes to --port" }
+        Setting.host.requirement(unmetBy: text).map { $0 + ": use --port for the port" }
     }
 
     /// Checks the variables that are in use; one that an option overrides may be anything. The file's values were checked when it

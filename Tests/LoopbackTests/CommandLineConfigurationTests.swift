@@ -96,9 +96,9 @@ import TestSupport
             let folder = try Folder()
             #expect(mkfifo(folder.path("pipe"), 0o600) == 0)
             let cases = [
-                ("/dev/zero", "this is no regular file"), (folder.path("pipe"), "this is no regular file"),
-                (folder.url.path, "this is no regular file"), (folder.path("nowhere"), "No such file or directory"),
-                (try folder.file("large", String(repeating: "#", count: 65_537)), "more than 65536 bytes are no configuration"),
+                ("/dev/zero", "this isn't a regular file"), (folder.path("pipe"), "this isn't a regular file"),
+                (folder.url.path, "this isn't a regular file"), (folder.path("nowhere"), "No such file or directory"),
+                (try folder.file("large", String(repeating: "#", count: 65_537)), "a configuration has at most 65536 bytes"),
                 (try folder.file("bad", "key = k\nsecret s3cret\n"), "bad:2: a line is: name = value"),
             ]
             for (path, reason) in cases {
@@ -116,7 +116,7 @@ import TestSupport
 
     @Test(
         arguments: [
-            (0o600, "secret = s3cret", nil), (0o640, "secret = s3cret", "holds a secret, and others can read it"),
+            (0o600, "secret = s3cret", nil), (0o640, "secret = s3cret", "contains a secret, and others can read it"),
             (0o644, "key = local-key", nil), (0o620, "key = local-key", "can be changed by others"),
             (0o602, "secret = s3cret", "can be changed by others"), (0o666, "secret = s3cret", "can be changed by others"),
         ] as [(Int, String, String?)])
@@ -126,7 +126,7 @@ import TestSupport
             let file = try folder.file("config", text, mode: mode)
             let command = try Command("auth", "sign", "private-a", "--socket-id", "1.2", "--config", file)
             #expect(await command.end() == .exit(0))
-            let warnings = danger.map { ["warning: \(file) \($0): chmod 600 makes it yours"] }
+            let warnings = danger.map { ["warning: \(file) \($0): chmod 600 makes it private"] }
             #expect(await command.errors.toEnd() == warnings ?? [])
             #expect(await command.output.toEnd().count == 1)
         }
@@ -134,7 +134,7 @@ import TestSupport
 
     @Test(arguments: [
         ("PUSHER_PORT", "six", "takes a number from 1 to 65535"), ("PUSHER_TLS", "perhaps", "takes 1 or 0"),
-        ("PUSHER_TIMEOUT", "nan", "takes seconds, more than 0 and a day at most"),
+        ("PUSHER_TIMEOUT", "nan", "takes a number of seconds, more than 0 and at most a day"),
     ])
     func aVariableThatMakesNoSenseIsRefused(name: String, value: String, reason: String) async throws {
         try await withWatchdog {

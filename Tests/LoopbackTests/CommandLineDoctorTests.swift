@@ -100,7 +100,7 @@ import TestSupport
             let run = try await doctor(["127.0.0.1", "--port", String(refusing.port)])
             #expect(run.end == .exit(75), "\(run.text)")
             #expect(run.failure?["step"] == "tcp", "\(run.text)")
-            #expect(run.failure?["advice"]?.contains("that the server runs") == true, "\(run.text)")
+            #expect(run.failure?["advice"]?.contains("that the server is running") == true, "\(run.text)")
             #expect(run.measured == ["name", "tcp"])
         }
     }

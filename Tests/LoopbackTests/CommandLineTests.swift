@@ -143,7 +143,7 @@ import TestSupport
             let serve = try Command("serve", "--port", "0", "--profile", "sokketi")
             #expect(await serve.end() == .exit(64))
             let errors = await serve.errors.toEnd()
-            #expect(errors.first?.contains("no profile sokketi: there are hosted, reverb, soketi, ") == true, "\(errors)")
+            #expect(errors.first?.contains("no profile sokketi; the profiles are hosted, reverb, soketi, ") == true, "\(errors)")
         }
     }
 
@@ -237,7 +237,7 @@ import TestSupport
         try await withWatchdog {
             let help = try Command(command + ["--help"])
             #expect(await help.end() == .exit(0))
-            #expect(await help.output.toEnd().contains { $0.contains("Statuses: 0 when it is done") })
+            #expect(await help.output.toEnd().contains { $0.contains("Exit statuses: 0 for success") })
         }
     }
 

@@ -39,12 +39,12 @@ import Testing
 
     @Test(arguments: [
         ("\n\ns3cret", "file:3: a line is: name = value"),
-        ("s3cret=", "file:1: there is no such name; there are app-id, auth-endpoint, cluster, "),
+        ("s3cret=", "file:1: there is no such name; the names are app-id, auth-endpoint, cluster, "),
         ("Key = s3cret", "file:1: there is no such name"),
-        ("key = a\n# b\nkey = s3cret", "file:3: key stands on line 1, too"),
-        ("cluster = eu\nkey = a\nhost = s3cret", "file:3: give host or cluster, not both: the other stands on line 1"),
+        ("key = a\n# b\nkey = s3cret", "file:3: key is on line 1, too"),
+        ("cluster = eu\nkey = a\nhost = s3cret", "file:3: give host or cluster, not both: the other is on line 1"),
         ("secret = # s3cret", "file:1: secret has no value"),
-        ("secret = \"s3cret\"", "file:1: a value stands without quotation marks"),
+        ("secret = \"s3cret\"", "file:1: write the value without quotation marks"),
         ("encryption-master-key = s3cret", "file:1: encryption-master-key takes 32 bytes in base64"),
         ("auth-endpoint = s3cret", "file:1: auth-endpoint takes an address that begins with http:// or https://"),
         ("port = s3cret", "file:1: port takes a number from 1 to 65535"),

@@ -76,7 +76,7 @@ import Testing
         let route = DoctorRoute(
             host: "2001:db8::1", port: 6001, usesTLS: false, proxy: HTTPProxy(host: "::1", port: 3128), channel: nil)
         #expect(route.success(of: .tcp) == "[::1]:3128 accepts connections")
-        #expect(route.success(of: .proxy) == "[::1]:3128 makes a tunnel to [2001:db8::1]:6001")
+        #expect(route.success(of: .proxy) == "[::1]:3128 opens a tunnel to [2001:db8::1]:6001")
     }
 
     /// The later steps weren't tried, so they aren't reported as working.

@@ -26,7 +26,7 @@ import TestSupport
         #expect(written.withLock { $0 } == [])
         for _ in 1...4 { goOn.signal() }
         writer.finish(within: .seconds(Patience.seconds))
-        #expect(written.withLock { $0 } == ["1", "2", "3", "4 lines were left out, as nobody read them"])
+        #expect(written.withLock { $0 } == ["1", "2", "3", "4 lines were left out, because nobody read them"])
         // After they have been reported, left-out lines no longer count.
         goOn.signal()
         writer.add("8")

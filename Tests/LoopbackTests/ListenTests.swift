@@ -190,8 +190,8 @@ import TestSupport
     /// A retry can't succeed, so the command ends at once.
     @Test(arguments: [
         (["--port", "70000"], Int32(64), "--port takes a number from 1 to 65535"), (["--port=-1"], 64, "--port takes"),
-        (["--host", "http://127.0.0.1"], 64, "--host takes a name or an address alone"), (["--host", ""], 64, "--host takes"),
-        (["--host", "127.0.0.1:6001"], 64, "the port goes to --port"),
+        (["--host", "http://127.0.0.1"], 64, "--host takes only a name or an address"), (["--host", ""], 64, "--host takes"),
+        (["--host", "127.0.0.1:6001"], 64, "use --port for the port"),
         (["--tls", "--ca-file", "/nowhere/roots.pem"], 64, "/nowhere/roots.pem"),
     ])
     func whatCannotBeUsedEndsIt(arguments: [String], status: Int32, reason: String) async throws {

@@ -184,8 +184,8 @@ import TestSupport
                 (event(name: ""), "Missing: name, a string of at most 200 characters"),
                 (event(data: String(repeating: "x", count: 10_241)), "The data of event headline is longer than 10240 bytes"),
                 (event(app: "other"), "There is no such app."),
-                ("{}", "Missing: app, channel, event or data, which are strings."),
-                ("", "Missing: app, channel, event or data, which are strings."),
+                ("{}", "app, channel, event and data are required, as strings."),
+                ("", "app, channel, event and data are required, as strings."),
             ]
             for (body, reason) in refusals {
                 let response = try await publish(body, on: server)

@@ -24,7 +24,7 @@ struct Auth: ParsableCommand {
         @Option(help: "The user's id.")
         var userID: String?
 
-        @Option(help: "The user's description, a JSON object.")
+        @Option(help: "Information about the user, a JSON object.")
         var userInfo: String?
 
         @Option(help: "A user id for the user's watchlist; may be given several times.")

@@ -63,8 +63,8 @@ struct BackendOptions: ParsableArguments {
     @Option(
         name: .customLong("timeout"),
         help: """
-            The longest wait for a response, in seconds; $PUSHER_TIMEOUT, by default 15. What does no harm twice is asked up to three \
-            times, each time as long.
+            The longest wait for a response, in seconds; $PUSHER_TIMEOUT, by default 15. Requests that may safely be repeated are \
+            tried up to three times, with this limit each time.
             """)
     var givenTimeout: String?
 

@@ -27,7 +27,7 @@ struct EventLines {
         // A string is the event's data itself, as in the protocol; anything else is sent as it is written, so no digit is lost.
         let data = json["data"]?.stringValue ?? rawJSONMember("data", of: text) ?? ""
         guard let info = InfoOption(argument: try self.text("info", json["info"]) ?? "") else {
-            throw Failure("line \(lines.number) has an info with something else than user_count, subscription_count and cache")
+            throw Failure("line \(lines.number) has an info other than user_count, subscription_count and cache")
         }
         return PusherBatchEvent(
             channel: channel, eventName: name, data: data, excluding: try self.text("socket_id", json["socket_id"]),

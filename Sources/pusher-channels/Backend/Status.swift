@@ -5,7 +5,7 @@ import TestSupport
 /// The statuses with which the commands end.
 enum Status {
     static let text = """
-        Statuses: 0 when it is done; 1 when it failed, with the reason; 64 when the command line can't be used; 75 when \
+        Exit statuses: 0 for success; 1 for a failure, whose reason is printed; 64 if the command line can't be used; 75 if \
         another attempt may succeed and does no harm, because the server was not reached or is too busy, \
         or the port to listen on is taken.
         """

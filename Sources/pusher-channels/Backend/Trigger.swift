@@ -13,7 +13,7 @@ struct Trigger: AsyncParsableCommand {
 
             A request publishes all of its events or none: if one fails, the message says what was published.
 
-            With --info, it prints one JSON object for each channel, and says on standard error what the server didn't tell.
+            With --info, it prints one JSON object for each channel, and says on standard error what the server didn't report.
 
             \(Status.text) It never publishes an event twice: if the response is lost, it ends with 1 and says so.
             """)

@@ -10,7 +10,7 @@ struct Webhook: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Verify a webhook from standard input, and print its events, one JSON object per line.",
             discussion: """
-                Needs no network. The body is verified byte for byte: beware of a line end that an editor adds.
+                Needs no network. The body is verified byte for byte: watch out for a line break that an editor adds.
 
                 \(Status.text)
                 """)
@@ -21,7 +21,7 @@ struct Webhook: ParsableCommand {
         @Option(help: "The request's header field X-Pusher-Key; by default the app's key.")
         var webhookKey: String?
 
-        @Flag(help: "Accept a webhook of any time; by default its time may differ from now by ten minutes.")
+        @Flag(help: "Accept a webhook with any time; by default, its time may differ from now by at most ten minutes.")
         var anyTime = false
 
         @OptionGroup var configuration: SettingsOptions

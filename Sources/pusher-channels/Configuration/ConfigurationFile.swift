@@ -31,16 +31,16 @@ struct ConfigurationFile: Equatable, Sendable {
             guard parts.count == 2 else { throw problem("a line is: name = value") }
             let (left, value) = (parts[0].trimmingCharacters(in: .whitespaces), parts[1].trimmingCharacters(in: .whitespaces))
             guard let setting = Setting(rawValue: left) else {
-                throw problem("there is no such name; there are \(Setting.allCases.map(\.rawValue).joined(separator: ", "))")
+                throw problem("there is no such name; the names are \(Setting.allCases.map(\.rawValue).joined(separator: ", "))")
             }
-            if let first = lines[setting] { throw problem("\(setting.rawValue) stands on line \(first), too") }
+            if let first = lines[setting] { throw problem("\(setting.rawValue) is on line \(first), too") }
             if value.isEmpty { throw problem("\(setting.rawValue) has no value") }
-            if value.first == "\"" || value.first == "'" { throw problem("a value stands without quotation marks") }
+            if value.first == "\"" || value.first == "'" { throw problem("write the value without quotation marks") }
             if let requirement = setting.requirement(unmetBy: value) { throw problem("\(setting.rawValue) \(requirement)") }
             values[setting] = value
             lines[setting] = index + 1
             if let host = lines[.host], let cluster = lines[.cluster] {
-                throw problem("give host or cluster, not both: the other stands on line \(min(host, cluster))")
+                throw problem("give host or cluster, not both: the other is on line \(min(host, cluster))")
             }
         }
         self.values = values
@@ -79,10 +79,10 @@ extension ConfigurationFile {
             guard fstat(descriptor, &status) == 0 else { throw systemProblem() }
             // Stands for no file at all.
             if path == "/dev/null" { return try ConfigurationFile(parsing: Data(), name: name) }
-            guard status.st_mode & S_IFMT == S_IFREG else { throw problem("this is no regular file") }
+            guard status.st_mode & S_IFMT == S_IFREG else { throw problem("this isn't a regular file") }
             let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
             guard let bytes = try? handle.read(upToCount: largestSize + 1) ?? Data() else { throw systemProblem() }
-            guard bytes.count <= largestSize else { throw problem("more than \(largestSize) bytes are no configuration") }
+            guard bytes.count <= largestSize else { throw problem("a configuration has at most \(largestSize) bytes") }
             let file = try ConfigurationFile(parsing: bytes, name: name)
             if let exposure = file.exposure(status) { note("warning: \(name) \(exposure)") }
             return file
@@ -93,9 +93,9 @@ extension ConfigurationFile {
     /// the secret signs.
     private func exposure(_ status: stat) -> String? {
         if ![geteuid(), 0].contains(status.st_uid) { return "belongs to another user, who can change it" }
-        if status.st_mode & (S_IWGRP | S_IWOTH) != 0 { return "can be changed by others: chmod 600 makes it yours" }
+        if status.st_mode & (S_IWGRP | S_IWOTH) != 0 { return "can be changed by others: chmod 600 makes it private" }
         let isReadable = status.st_mode & (S_IRGRP | S_IROTH) != 0
         guard isReadable, values.keys.contains(where: \.isSecret) else { return nil }
-        return "holds a secret, and others can read it: chmod 600 makes it yours"
+        return "contains a secret, and others can read it: chmod 600 makes it private"
     }
 }

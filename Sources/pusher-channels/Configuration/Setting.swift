@@ -34,9 +34,9 @@ enum Setting: String, CaseIterable, Sendable {
                 ? nil : "takes an address that begins with http:// or https://"
         case .cluster: value.wholeMatch(of: #/[A-Za-z0-9-]+/#) == nil ? "takes a name such as eu" : nil
         case .encryptionMasterKey: Data(base64Encoded: value)?.count == 32 ? nil : "takes 32 bytes in base64"
-        case .host: Self.isHost(value) ? nil : "takes a name or an address alone, without scheme, port and path"
+        case .host: Self.isHost(value) ? nil : "takes only a name or an address, without scheme, port and path"
         case .port: Int(value).map { 1...65_535 ~= $0 } == true ? nil : "takes a number from 1 to 65535"
-        case .timeout: Self.seconds(value) == nil ? "takes seconds, more than 0 and a day at most" : nil
+        case .timeout: Self.seconds(value) == nil ? "takes a number of seconds, more than 0 and at most a day" : nil
         case .tls: Self.bool(value) == nil ? "takes 1 or 0" : nil
         case .appID, .key, .secret: nil
         }

@@ -4,9 +4,9 @@ import PusherChannels
 
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the client's main job against a local server in another process.",
+        abstract: "Show what the client does, step by step, against a local server in another process.",
         discussion: """
-            Every line is a step that happened; the command ends at the first that did not.
+            Every line is a step that succeeded; the command ends at the first one that doesn't.
 
             \(Status.text)
             """)
@@ -17,7 +17,7 @@ struct Demo: AsyncParsableCommand {
     @Option(help: "The port for the server to listen on, to which --front forwards; 0 takes a free one.")
     var serverPort = 0
 
-    @Flag(help: "Have clients speak TLS with --front; the server itself speaks none.")
+    @Flag(help: "Have clients use TLS with --front; the server itself doesn't.")
     var tls = false
 
     @OptionGroup var route: RouteOptions

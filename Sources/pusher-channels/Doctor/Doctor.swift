@@ -6,8 +6,8 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check each step of connecting to a server, and say how to fix the one that fails.",
         discussion: """
-            Opens one connection as a client does, and subscribes to a channel that needs an authorization if listen could: with a \
-            secret, an authorization endpoint, or the key of serve's app. Prints the steps, and how long they took: \
+            Opens one connection as a client does. With a secret, an authorization endpoint, or the key of serve's app, it also \
+            subscribes to a channel that needs an authorization. Prints the steps, and how long they took: \
             \(DoctorStep.allCases.map(\.rawValue).joined(separator: ", ")).
 
             \(Status.text)

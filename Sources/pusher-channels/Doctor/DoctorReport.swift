@@ -62,7 +62,7 @@ struct DoctorReport: Sendable {
             if let reason = route.reasonToSkip(step) { return Line(step: step.rawValue, result: .skipped, detail: reason) }
             return isReached
                 ? Line(step: step.rawValue, result: .ok, detail: route.success(of: step), milliseconds: milliseconds)
-                : Line(step: step.rawValue, result: .untested, detail: "a step before it failed")
+                : Line(step: step.rawValue, result: .untested, detail: "an earlier step failed")
         }
     }
 }

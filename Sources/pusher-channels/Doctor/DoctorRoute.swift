@@ -19,16 +19,16 @@ struct DoctorRoute: Sendable {
     /// Returns the fact that is known once a step went well.
     func success(of step: DoctorStep) -> String {
         switch step {
-        case .options: "can be used"
+        case .options: "are valid"
         case .name: "\(proxy?.host ?? host) has an address"
-        case .address: "there is a way to it"
+        case .address: "there is a route to it"
         case .tcp: "\(proxyEndpoint ?? endpoint) accepts connections"
-        case .proxy: "\(proxyEndpoint ?? "it") makes a tunnel to \(endpoint)"
+        case .proxy: "\(proxyEndpoint ?? "it") opens a tunnel to \(endpoint)"
         case .tls: "the certificate of \(host) is valid, and its authority is trusted"
         case .upgrade: "\(endpoint) speaks WebSocket"
         case .protocol: "it is a Channels server that knows the key"
         case .authorization: "\(channel ?? "the channel") was authorized"
-        case .subscription: "the server takes the authorization"
+        case .subscription: "the server accepts the authorization"
         }
     }
 
@@ -36,7 +36,7 @@ struct DoctorRoute: Sendable {
     func reasonToSkip(_ step: DoctorStep) -> String? {
         switch step {
         case .proxy: proxy == nil ? "no proxy is used" : nil
-        case .tls: usesTLS ? nil : "TLS isn't used" + (port == 443 ? ", though the port is that of TLS: see --tls" : "")
+        case .tls: usesTLS ? nil : "TLS isn't used" + (port == 443 ? ", though 443 is the port for TLS: see --tls" : "")
         case .authorization, .subscription: channel == nil ? "neither --auth-endpoint nor --secret is given" : nil
         case .options, .name, .address, .tcp, .upgrade, .protocol: nil
         }

@@ -75,7 +75,7 @@ struct LivePage: Sendable {
         guard let app = members?["app"]?.stringValue, let channel = members?["channel"]?.stringValue,
             let event = members?["event"]?.stringValue, let data = members?["data"]?.stringValue
         else {
-            return StubResponse(status: 400, text: "Missing: app, channel, event or data, which are strings.")
+            return StubResponse(status: 400, text: "app, channel, event and data are required, as strings.")
         }
         switch server.tryToPublish(channel: channel, event: event, data: data, appKey: app) {
         case .published(let receivers): return .json(["receivers": receivers])

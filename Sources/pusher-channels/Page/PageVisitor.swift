@@ -22,7 +22,7 @@ struct PageVisitor {
             return "Only the page itself publishes here. Others use the HTTP API, or `pusher-channels trigger`."
         }
         let mediaType = contentType?.utf8.prefix { $0 != UInt8(ascii: ";") }
-        guard mediaType?.elementsEqual("application/json".utf8) == true else { return "Events come as application/json." }
+        guard mediaType?.elementsEqual("application/json".utf8) == true else { return "Send events as application/json." }
         return nil
     }
 }
