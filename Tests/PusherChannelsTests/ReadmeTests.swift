@@ -50,6 +50,40 @@ import Testing
         try await connection
     }
 
+    enum OrderEvent: ChannelEvents {
+        case placed(Order)
+        case cancelled(id: Int)
+        case typing(by: String)
+
+        enum CodingKeys: String, CodingKey {
+            case placed, cancelled
+            case typing = "client-typing"
+        }
+    }
+
+    func publishTyped(_ api: PusherHTTPAPI, _ channel: PusherChannel, _ order: Order, name: String) async throws {
+        try await api.publish(OrderEvent.placed(order), to: "private-orders")
+        channel.trigger(OrderEvent.typing(by: name))
+    }
+
+    func readTyped(_ pusher: Pusher) async throws {
+        let updates = pusher.updates(of: "private-orders", as: OrderEvent.self)
+        for try await update in updates {
+            switch update {
+            case .event(.placed(let order), _): try await store(order)
+            case .event(.cancelled(let id), _): try await remove(id)
+            case .event(.typing, let message): print(message.userId ?? "")
+            case .unknown(let message): print("new: \(message.eventName)")
+            case .undecodable(_, let error): print("not an order: \(error)")
+            case .channel(.eventsMayBeMissing(let gap)):
+                try await storeOrders(since: gap.since.addingTimeInterval(-5))
+            case .channel: break
+            }
+        }
+    }
+
+    private func remove(_ id: Int) async throws {}
+
     func copyOrders(_ pusher: Pusher, _ api: OrdersAPI, _ store: OrderStore) async throws {
         let orders = pusher.follow("private-orders") { try await api.orders() }
         async let connection: Void = pusher.run()
@@ -121,7 +155,7 @@ import Testing
         func show(_ step: FollowStep<OrdersAPI.Orders>) {}
     }
 
-    private struct Order: Decodable {
+    struct Order: Codable {
         let id: Int
         var version: Int?
     }

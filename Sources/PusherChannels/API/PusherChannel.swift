@@ -110,7 +110,7 @@ public class PusherChannel: @unchecked Sendable {
         return trigger(eventName, json: json)
     }
 
-    private func trigger(_ eventName: String, json: Data) -> TriggerResult {
+    func trigger(_ eventName: String, json: Data) -> TriggerResult {
         let event = ClientEvent(name: eventName, channel: channel, data: String(decoding: json, as: UTF8.self))
         return client.core.trigger(event, number: number)
     }

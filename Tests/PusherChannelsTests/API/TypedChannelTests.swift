@@ -1,0 +1,178 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// One enum for those who publish a channel's events and those who read them.
+@Suite(.timeLimit(.lost)) struct TypedChannelTests {
+    struct Order: Codable, Equatable, Sendable {
+        var orderID: Int
+        var date: Date?
+    }
+
+    enum OrderEvent: ChannelEvents, Equatable {
+        case orderPlaced(Order)
+        case count(Int?)
+        case moved(from: String, to: String?)
+        case closed
+        case typing(name: String)
+        case odd(Int, by: String)
+
+        enum CodingKeys: String, CodingKey {
+            case orderPlaced, count, moved, closed, odd
+            case typing = "client-typing"
+        }
+    }
+
+    struct Unexpected: Error {}
+
+    struct OrderKey: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    private func read(_ name: String, _ data: String?, _ decoder: EventDecoder? = nil) -> String {
+        let event = PusherEvent(envelope: Envelope(event: Name(name), channel: "private-orders", data: data), decoder: decoder)
+        return switch ChannelUpdate.event(event).typed(as: OrderEvent.self) {
+        case .event(let event, let message): "\(event) \(message.eventName == name)"
+        case .unknown(let message): "unknown \(message.eventName)"
+        case .undecodable(let message, let error): "undecodable \(message.eventName) \(type(of: error))"
+        case .channel: "channel"
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.orderPlaced(Order(orderID: 7)), "orderPlaced", #"{"orderID":7}"#),
+            (.count(5), "count", "5"),
+            (.count(nil), "count", "null"),
+            (.moved(from: "a", to: "b"), "moved", #"{"from":"a","to":"b"}"#),
+            (.moved(from: "a", to: nil), "moved", #"{"from":"a"}"#),
+            (.closed, "closed", "{}"),
+            (.typing(name: "é"), "client-typing", #"{"name":"é"}"#),
+        ] as [(OrderEvent, String, String)])
+    func aCaseIsAnEventsNameAndItsValueTheData(event: OrderEvent, name: String, data: String) throws {
+        let encoded = try JSONEncoder.sorted.encodeCase(event)
+        #expect((encoded.name, String(decoding: encoded.data, as: UTF8.self)) == (name, data))
+        #expect(read(name, data) == "\(event) true")
+    }
+
+    @Test func namesAndDataThatFitNoCaseAreTold() {
+        #expect(read("shipped", #"{"orderID":7}"#) == "unknown shipped")
+        #expect(read("shipped", "no JSON") == "unknown shipped")
+        #expect(read("typing", #"{"name":"é"}"#) == "unknown typing", "what a client says isn't what the backend says")
+        #expect(read("pusher:cache_miss", nil) == "unknown pusher:cache_miss")
+        #expect(read("orderPlaced", "no JSON") == "undecodable orderPlaced DecodingError")
+        #expect(read("orderPlaced", #"{"orderID":"7"}"#) == "undecodable orderPlaced DecodingError")
+        #expect(read("orderPlaced", nil) == "undecodable orderPlaced DecodingError")
+        #expect(read("moved", "[]") == "undecodable moved DecodingError")
+        #expect(read("closed", nil) == "closed true", "it needs no data")
+        #expect(read("odd", "1") == "undecodable odd DecodingError")
+        if case .channel(.subscribed) = ChannelUpdate.subscribed.typed(as: OrderEvent.self) {} else { Issue.record("lost") }
+    }
+
+    @Test func whatCanBeNoEventIsRefused() {
+        struct Thing: ChannelEvents { var a = 1, b = 2 }
+        enum Raw: String, ChannelEvents { case a }
+        #expect(throws: EncodingError.self) { try JSONEncoder().encodeCase(OrderEvent.odd(1, by: "me")) }
+        #expect(throws: EncodingError.self) { try JSONEncoder().encodeCase(Thing()) }
+        #expect(throws: EncodingError.self) { try JSONEncoder().encodeCase(Raw.a) }
+    }
+
+    /// An application's own coders hold for the data; the names are the cases'.
+    @Test func anApplicationsCodersAreUsed() throws {
+        let encoder = JSONEncoder.sorted
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.dateEncodingStrategy = .iso8601
+        let placed = OrderEvent.orderPlaced(Order(orderID: 1, date: Date(timeIntervalSince1970: 0)))
+        let (name, data) = try encoder.encodeCase(placed)
+        #expect(name == "orderPlaced")
+        #expect(String(decoding: data, as: UTF8.self) == #"{"date":"1970-01-01T00:00:00Z","order_id":1}"#)
+        let decoder = EventDecoder {
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .iso8601
+            decoder.keyDecodingStrategy = .custom { path in
+                path.last?.stringValue == "order_id" ? OrderKey(stringValue: "orderID") : path.last ?? OrderKey(stringValue: "")
+            }
+            return decoder
+        }
+        #expect(read(name, String(decoding: data, as: UTF8.self), decoder) == "\(placed) true")
+        #expect(read("shipped", "no JSON", decoder) == "unknown shipped")
+        #expect(read("closed", "{}", decoder) == "closed true")
+    }
+
+    @Test func updatesAreTypedAndNoneEndsThem() async throws {
+        let rig = ClientRig.connected()
+        let updates = rig.pusher.updates(of: "private-orders", as: OrderEvent.self)
+        for (name, data) in [("orderPlaced", #"{"orderID":7}"#), ("shipped", "1"), ("count", "x")] {
+            rig.socket.publish(channel: "private-orders", event: name, data: data)
+        }
+        rig.socket.drop()
+        rig.scheduler.advance(by: .seconds(10))
+        var lines: [String] = []
+        for try await update in updates {
+            switch update {
+            case .event(.orderPlaced(let order), let message): lines.append("\(order.orderID) \(message.channelName ?? "")")
+            case .event: lines.append("another event")
+            case .unknown(let message): lines.append("unknown \(message.eventName)")
+            case .undecodable(let message, _): lines.append("undecodable \(message.eventName)")
+            case .channel(.subscribed): lines.append("subscribed")
+            case .channel(.eventsMayBeMissing(let gap)): lines.append("\(gap.reason)")
+            case .channel: lines.append("another update")
+            }
+            if lines.last == "reconnected" { break }
+        }
+        #expect(lines == ["subscribed", "7 private-orders", "unknown shipped", "undecodable count", "reconnected"])
+        #expect(updates.dropped == 0)
+    }
+
+    @Test func aFollowedChannelsStepsAreTyped() async throws {
+        let rig = ClientRig.connected()
+        var steps = rig.pusher.follow("private-orders", as: OrderEvent.self) { 1 }.makeAsyncIterator()
+        guard case .state(1, .first) = try await steps.next() else { throw Unexpected() }
+        rig.socket.publish(channel: "private-orders", event: "closed", data: "{}")
+        rig.socket.publish(channel: "private-orders", event: "shipped", data: "{}")
+        rig.socket.publish(channel: "private-orders", event: "count", data: "x")
+        guard case .event(.closed, _) = try await steps.next() else { throw Unexpected() }
+        guard case .unknown = try await steps.next() else { throw Unexpected() }
+        guard case .undecodable(_, is DecodingError) = try await steps.next() else { throw Unexpected() }
+    }
+
+    @Test func clientEventsAndMembersAreTyped() throws {
+        struct Info: Decodable, Equatable, Sendable { let name: String }
+        let rig = ClientRig.connected(server: .manual)
+        rig.socket.accept()
+        rig.socket.serverEstablishes()
+        let room = rig.pusher.subscribeToPresenceChannel(channelName: "presence-room")
+        let hash = #"{\"presence\":{\"ids\":[\"a\",\"b\"],\"hash\":{\"a\":{\"name\":\"Ann\"},\"b\":null},\"count\":2}}"#
+        rig.socket.serverSends(
+            #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-room","data":"\#(hash)"}"#)
+        let members = room.members(as: Info.self)
+        #expect(members.map(\.userID) == ["a", "b"])
+        #expect(try members.first?.info.get() == Info(name: "Ann"))
+        #expect(throws: DecodingError.self) { try members.last?.info.get() }
+
+        #expect(room.trigger(OrderEvent.typing(name: "Ann")) == .sent)
+        #expect(rig.socket.sentFrames.last?.contains(#""data":{"name":"Ann"}"#) == true, "\(rig.socket.sentFrames)")
+        guard case .refused = room.trigger(OrderEvent.closed) else { throw Unexpected() }
+        guard case .refused(let error) = room.trigger(OrderEvent.odd(1, by: "me")) else { throw Unexpected() }
+        #expect(error.message.contains("all need labels"), "\(error)")
+    }
+
+    @Test func theHTTPAPIPublishesThem() async throws {
+        let rig = APIRig()
+        rig.respond()
+        try await rig.api.publish(OrderEvent.moved(from: "a", to: "b"), to: "private-orders", excluding: "1.2")
+        #expect(
+            rig.bodies == [
+                #"{"channels":["private-orders"],"data":"{\"from\":\"a\",\"to\":\"b\"}","name":"moved","socket_id":"1.2"}"#
+            ])
+        let error = await #expect(throws: PusherError.self) {
+            try await rig.api.publish(OrderEvent.odd(1, by: "me"), to: "private-orders")
+        }
+        #expect(error?.kind == .invalidRequest)
+    }
+}
