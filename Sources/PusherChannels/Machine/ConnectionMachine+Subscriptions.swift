@@ -15,7 +15,9 @@ extension ConnectionMachine {
             }
             subscriptions[channel]?.askedAgain(with: auth)
         } else {
-            subscriptions.add(SubscriptionMachine(name: name, suppliedAuth: auth))
+            var subscription = SubscriptionMachine(name: name, suppliedAuth: auth)
+            subscription.askedAt = now
+            subscriptions.add(subscription)
         }
         begin(channel, at: now)
     }

@@ -55,6 +55,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     private var myUserID: Name?
     /// The time since which events on the channel may be missing; nil if there is no such time.
     private var missingSince: Instant?
+    /// The time at which it was first asked for.
+    var askedAt: Instant?
     /// The members in the latest subscription. They are kept while the connection is down, so the next subscription can report
     /// the difference.
     private var roster: PresenceRoster?
@@ -73,6 +75,9 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     /// Indicates whether it was ever subscribed, so that something may have been missed.
     var wasSubscribed: Bool { missingSince != nil }
+
+    /// The time since which it isn't subscribed though it is wanted and may be; nil if it is, or was refused for good.
+    var pendingSince: Instant? { isSubscribed || state == .failed ? nil : missingSince ?? askedAt }
 
     var isEncrypted: Bool { name.kind == .encrypted }
 

@@ -8,6 +8,8 @@ struct Subscriptions: Equatable, Sendable {
     private(set) var unanswered = 0
     /// The number of those among them that were authorized.
     private(set) var unansweredAuthorized = 0
+    /// The numbers of channels in each state, for ``PusherHealth`` and the metrics.
+    private(set) var counts = Counts()
     /// The last error that may have been the answer to any of several; nil once all have been answered.
     var unattributedError: PusherError?
     /// Refusals of authorized subscriptions that name no channel. There are fewer of them than such subscriptions under way.
@@ -53,8 +55,20 @@ struct Subscriptions: Equatable, Sendable {
         }
     }
 
+    struct Counts: Equatable, Sendable {
+        var subscribed = 0
+        var pending = 0
+        var failed = 0
+    }
+
     private mutating func count(_ channel: Name, _ step: Int) {
-        guard let index = channels.index(forKey: channel), channels.values[index].isSubscribing else { return }
+        guard let index = channels.index(forKey: channel) else { return }
+        switch channels.values[index].state {
+        case .subscribed: counts.subscribed += step
+        case .failed: counts.failed += step
+        case .waiting, .authorizing, .awaitingUser, .subscribing, .retrying: counts.pending += step
+        }
+        guard channels.values[index].isSubscribing else { return }
         unanswered += step
         if channels.values[index].awaitsVerdict { unansweredAuthorized += step }
     }

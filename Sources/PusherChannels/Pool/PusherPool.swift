@@ -61,6 +61,11 @@ public final class PusherPool: Sendable {
     /// The connections, for inspection only: the pool connects and disconnects them.
     public var connections: [PusherConnection] { clients.map(\.connection) }
 
+    /// The health of all connections together.
+    public var health: PusherHealth {
+        clients.reduce(into: PusherHealth()) { $0.add($1.health) }
+    }
+
     var clients: [Pusher] { state.withLock(\.clients) }
 
     /// The channels that were subscribed to, ordered by name.

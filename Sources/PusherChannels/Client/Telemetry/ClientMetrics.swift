@@ -8,6 +8,7 @@ struct ClientMetrics: Sendable {
     private let events: [ChannelName.Kind: Counter]
     private let connectionEvents: Counter
     private let connections: [ConnectionState: Meter]
+    private let channels: [String: Meter]
     private let attempts: Counter
     private let bytes: Counter
     private let dropped: Counter
@@ -39,6 +40,8 @@ struct ClientMetrics: Sendable {
         connectionEvents = counter("events_total", [("channel_kind", "none")])
         let states: [ConnectionState] = [.connecting, .connected, .reconnecting, .disconnecting]
         connections = Dictionary(uniqueKeysWithValues: states.map { ($0, meter("connections", [("state", "\($0)")])) })
+        let places = ["subscribed", "pending", "failed"]
+        channels = Dictionary(uniqueKeysWithValues: places.map { ($0, meter("channels", [("state", $0)])) })
         attempts = counter("connection_attempts_total")
         bytes = counter("received_bytes_total")
         dropped = counter("dropped_events_total")
@@ -58,6 +61,10 @@ struct ClientMetrics: Sendable {
         for (kind, count) in tally.events { events[kind]?.increment(by: count) }
         add(tally.connectionEvents, to: connectionEvents)
         for (state, difference) in tally.states { connections[state].map { change($0, by: difference) } }
+        let counts = tally.channels
+        for (state, difference) in [("subscribed", counts.subscribed), ("pending", counts.pending), ("failed", counts.failed)] {
+            channels[state].map { change($0, by: difference) }
+        }
         for (label, count) in tally.closes {
             Counter(label: "pusher_connection_closes_total", dimensions: [("code", label.text)], factory: factory).increment(
                 by: count)

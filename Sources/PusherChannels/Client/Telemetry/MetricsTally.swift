@@ -13,6 +13,7 @@ struct MetricsTally: Sendable {
     private(set) var attempts = 0
     private(set) var closes: [CloseLabel: Int] = [:]
     private(set) var states: [ConnectionState: Int] = [:]
+    private(set) var channels = Subscriptions.Counts()
     private(set) var pings: [Duration] = []
     private(set) var paused = Duration.zero
     private(set) var isEmpty = true
@@ -21,6 +22,7 @@ struct MetricsTally: Sendable {
     private var pingSent: Instant?
     private var pausedSince: Instant?
     private var droppedBefore = 0
+    private var channelsBefore = Subscriptions.Counts()
 
     mutating func note(_ input: Input, at now: Instant) {
         switch input {
@@ -66,9 +68,19 @@ struct MetricsTally: Sendable {
 
     /// Notes that the client is gone, perhaps before anybody could hear that its connection was closed.
     mutating func noteEnd(in state: ConnectionState) {
+        noteChannels(Subscriptions.Counts())
         guard state != .disconnected else { return }
         states[state, default: 0] -= 1
         isEmpty = false
+    }
+
+    /// Notes how many channels are in each state.
+    mutating func noteChannels(_ counts: Subscriptions.Counts) {
+        guard counts != channelsBefore else { return }
+        for part in [\Subscriptions.Counts.subscribed, \.pending, \.failed] {
+            channels[keyPath: part] += counts[keyPath: part] - channelsBefore[keyPath: part]
+        }
+        (channelsBefore, isEmpty) = (counts, false)
     }
 
     /// Adds the bytes of one read of the connection.
@@ -96,6 +108,7 @@ struct MetricsTally: Sendable {
         guard !isEmpty else { return nil }
         var next = MetricsTally()
         (next.pingSent, next.pausedSince, next.droppedBefore) = (pingSent, pausedSince, droppedBefore)
+        next.channelsBefore = channelsBefore
         defer { self = next }
         return self
     }
@@ -103,6 +116,7 @@ struct MetricsTally: Sendable {
     func note(_ input: Input, at now: Instant) {}
     func note(_ output: Output, subscriptions: Subscriptions, at now: Instant) {}
     func noteEnd(in state: ConnectionState) {}
+    func noteChannels(_ counts: Subscriptions.Counts) {}
     func noteRead(bytes: Int) {}
     func noteWaiting(_ count: Int) {}
     func noteDropped(_ total: Int) {}

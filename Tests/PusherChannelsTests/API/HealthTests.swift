@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// What a service's readiness route and its alarms look at.
+@Suite(.timeLimit(.lost)) struct HealthTests {
+    @Test func itCountsConnectionsAndChannels() throws {
+        let rig = ClientRig(auth: .endpoint(authEndpoint: "https://example.com/auth"))
+        #expect(!rig.pusher.health.isReady, "nobody has connected it")
+        rig.session.stub("POST https://example.com/auth", .http(403))
+        rig.pusher.subscribe("news")
+        rig.scheduler.advance(by: .seconds(3))
+        let waiting = rig.pusher.health
+        #expect((waiting.connected, waiting.connections, waiting.channels, waiting.subscribed) == (0, 1, 1, 0))
+        #expect(waiting.oldestPending == "news" && waiting.lastMessage == nil)
+        #expect(abs(try #require(waiting.pendingSince).timeIntervalSinceNow + 3) < 1)
+
+        rig.pusher.connect()
+        #expect(rig.pusher.health.isReady)
+        #expect(rig.pusher.health.oldestPending == nil && rig.pusher.health.lastMessage != nil)
+        rig.pusher.subscribe("private-orders")
+        #expect((rig.pusher.health.channels, rig.pusher.health.subscribed, rig.pusher.health.failed) == (2, 1, 1))
+        #expect(!rig.pusher.health.isReady)
+        rig.pusher.unsubscribe("private-orders")
+        #expect(rig.pusher.health.isReady && rig.pusher.health.channels == 1)
+
+        rig.scheduler.advance(by: .seconds(20))
+        rig.socket.drop()
+        #expect(rig.pusher.health.connected == 0 && rig.pusher.health.oldestPending == "news")
+        #expect(abs(try #require(rig.pusher.health.pendingSince).timeIntervalSinceNow + 20) < 1, "since its last message")
+    }
+
+    @Test func aSlowReaderIsBehind() {
+        let rig = ClientRig.connected()
+        let updates = rig.pusher.subscribe("news").updates(buffering: StreamBuffering(limit: 2))
+        rig.publish(0..<3)
+        #expect(rig.pusher.health.isBehind && !rig.pusher.health.isReady)
+        withExtendedLifetime(updates) {}
+    }
+
+    @Test func theStreamHasTheFirstAndThenChanges() async throws {
+        let rig = ClientRig.connected()
+        let health = rig.pusher.health(every: .seconds(1))
+        var iterator = health.makeAsyncIterator()
+        #expect(await iterator.next()?.channels == 0)
+        let next = Task { await health.first { _ in true } }
+        await rig.scheduler.waitForTimer(labeled: "health")
+        rig.publish(0..<3)
+        rig.scheduler.advance(by: .seconds(1))
+        // The events alone are no change.
+        await rig.scheduler.waitForTimer(labeled: "health")
+        rig.pusher.subscribe("news")
+        rig.scheduler.advance(by: .seconds(1))
+        #expect(await next.value?.subscribed == 1)
+        await rig.pusher.shutdown()
+        let end = Task { await health.first { _ in true } }
+        await rig.scheduler.waitForTimer(labeled: "health")
+        rig.scheduler.advance(by: .seconds(1))
+        #expect(await end.value == nil)
+    }
+
+    @Test func aPoolsHealthIsThatOfItsConnections() throws {
+        let rig = PoolRig.connected()
+        let ready = rig.pool.health
+        #expect((ready.connections, ready.connected, ready.channels, ready.subscribed) == (3, 3, 30, 30))
+        #expect(ready.isReady)
+        rig.sockets.withLock { $0[1] }.drop()
+        let health = rig.pool.health
+        #expect((health.connected, health.subscribed) == (2, 30 - rig.names(of: 1).count))
+        #expect(rig.names(of: 1).contains(try #require(health.oldestPending)))
+        #expect(!health.isReady && health.lastMessage != nil)
+    }
+}
