@@ -49,6 +49,37 @@ import Testing
         }
     }
 
+    struct Order: Codable, Sendable { let id: Int }
+
+    /// The snippet of ``ChannelEvents``.
+    enum OrderEvent: ChannelEvents {
+        case placed(Order)
+        case moved(id: Int, to: String)
+        case closed
+    }
+
+    /// The snippet of ``PusherAuthHandler``.
+    @Test func aRouteOfABackend() async {
+        struct User: Sendable {
+            let id = "ann"
+            func mayJoin(_ channel: String) -> Bool { channel == "private-orders" }
+        }
+        let handler = PusherAuthHandler(
+            authenticator: PusherAuthenticator(key: "key", secret: "secret"), verifier: PusherWebhookVerifier(secrets: [:]))
+        func status(_ body: String) async -> Int {
+            let (user, body) = (User(), Array(body.utf8))
+            let reply = await handler.respond(to: body) { request in
+                guard let channel = request.channelName else { return .user(id: user.id) }
+                guard user.mayJoin(channel) else { return .refused }
+                return channel.hasPrefix("presence-") ? .user(id: user.id) : .allowed
+            }
+            return reply.status
+        }
+        #expect(await status("socket_id=1.2&channel_name=private-orders") == 200)
+        #expect(await status("socket_id=1.2&channel_name=private-other") == 403)
+        #expect(await status("socket_id=1.2") == 200)
+    }
+
     /// The snippet of ``Shard/init(environment:)``.
     func aShard() throws -> Shard {
         let shard = try Shard(environment: ProcessInfo.processInfo.environment)

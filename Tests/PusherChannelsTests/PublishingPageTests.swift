@@ -89,6 +89,32 @@ import Testing
         return (200, auth.json)
     }
 
+    private func route(
+        _ handler: PusherAuthHandler, _ user: User, _ body: Data, header: (String) -> String?
+    ) async -> (PusherAuthHandler.Response, PusherAuthHandler.Response) {
+        func handle(_ webhook: PusherWebhook) async throws {}
+        let reply = await handler.respond(to: body) { request in
+            guard let channel = request.channelName else {
+                return .user(id: user.id)  // signs in
+            }
+            guard user.mayJoin(channel) else { return .refused }
+            return channel.hasPrefix("presence-")
+                ? .user(id: user.id, info: ["name": user.name]) : .allowed
+        }
+        let webhookReply = await handler.respond(toWebhook: body, header: header) {
+            try await handle($0)
+        }
+        return (reply, webhookReply)
+    }
+
+    @Test func theRoutes() async {
+        let handler = PusherAuthHandler(
+            authenticator: PusherAuthenticator(key: "k", secret: "s"), verifier: PusherWebhookVerifier(secrets: ["k": "s"]))
+        let body = Data("socket_id=1.2&channel_name=presence-floor".utf8)
+        let (reply, webhookReply) = await route(handler, User(id: "1", name: "Ann"), body) { _ in nil }
+        #expect((reply.status, webhookReply.status) == (200, 401))
+    }
+
     @Test func lettingIn() throws {
         let (ann, authenticator) = (User(id: "1", name: "Ann"), PusherAuthenticator(key: "k", secret: "s"))
         func status(_ body: String) throws -> Int { try authorize(ann, Data(body.utf8), with: authenticator).status }

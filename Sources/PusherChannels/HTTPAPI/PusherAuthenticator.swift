@@ -121,6 +121,16 @@ public struct PusherAuthenticator: Sendable, CustomStringConvertible {
         return PusherUserAuth(auth: auth, userData: userData)
     }
 
+    /// Checks what a client asks for, before anybody decides about it.
+    func check(_ request: PusherAuthRequest) throws(PusherError) {
+        try SocketID.checkBeforeSigning(request.socketID)
+        guard let channel = request.channelName else { return }
+        try limits.checkChannel(channel)
+        guard ChannelName(channel).kind != .public else {
+            throw PusherError(.invalidRequest, message: "\(channel) is public and needs no authorization")
+        }
+    }
+
     private func channelName(of request: PusherAuthRequest) throws(PusherError) -> String {
         try checkCredentials(key: key, secret: secret)
         guard let name = request.channelName else {
