@@ -21,6 +21,7 @@ let package = Package(
         .trait(name: "ServiceLifecycle", description: "Pusher is a Service of swift-service-lifecycle"),
         .trait(name: "Metrics", description: "Clients are measured by swift-metrics"),
         .trait(name: "Tracing", description: "Clients and the HTTP API have spans, made by swift-distributed-tracing"),
+        .trait(name: "Configuration", description: "Clients and the HTTP API are made from a ConfigReader of swift-configuration"),
         .trait(
             name: "LocalServer", description: "TestSupport has LocalServer, and pusher-channels runs, which serves one"),
         // One only: SwiftPM gives the compiler several in an order that changes, and then builds everything anew.
@@ -31,6 +32,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [
@@ -59,6 +61,7 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+                .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
                 .target(name: "CLibwebsockets", condition: .when(platforms: linux)),
                 .target(name: "COpenSSL", condition: .when(platforms: linux)),
                 .target(name: "CSodium", condition: .when(platforms: linux)),

@@ -7,7 +7,9 @@ let package = Package(
     platforms: [.macOS(.v13)],
     dependencies: [
         .package(
-            path: "../../.build/by-name/swift-pusher-channels", traits: [.defaults, "ServiceLifecycle", "Metrics", "Tracing"]),
+            path: "../../.build/by-name/swift-pusher-channels",
+            traits: [.defaults, "ServiceLifecycle", "Metrics", "Tracing", "Configuration"]),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
@@ -26,6 +28,7 @@ let package = Package(
                 "service",
                 .product(name: "PusherChannels", package: "swift-pusher-channels"),
                 .product(name: "TestSupport", package: "swift-pusher-channels"),
+                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),

@@ -1,3 +1,4 @@
+import Configuration
 import Foundation
 import Logging
 import PusherChannels
@@ -10,6 +11,24 @@ enum DocCommentTests {
     static func group(_ pusher: Pusher, _ reader: any Service, _ logger: Logger) async throws {
         let group = ServiceGroup(services: [pusher, reader], gracefulShutdownSignals: [.sigterm], logger: logger)
         try await group.run()
+    }
+
+    static func configured() throws -> (Pusher, PusherHTTPAPI) {
+        let config = ConfigReader(provider: EnvironmentVariablesProvider())
+        let pusher = try Pusher(config: config)
+        let api = try PusherHTTPAPI(config: config)
+        return (pusher, api)
+    }
+
+    static func ready(_ pusher: Pusher) -> (Int, String) {
+        func ready(_ pusher: Pusher) -> (status: Int, body: String) {
+            let health = pusher.health
+            return (
+                health.isReady ? 200 : 503,
+                "\(health.subscribed) of \(health.channels) channels"
+            )
+        }
+        return ready(pusher)
     }
 
     struct ChannelReader: Service {

@@ -1,0 +1,85 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// What services are told by their environment.
+@Suite struct PusherSettingsTests {
+    private func problem(_ variables: [String: String]) -> String {
+        do {
+            let settings = try PusherSettings(environment: variables)
+            return "none: \(settings)"
+        } catch {
+            #expect(error.kind == .invalidRequest && !error.isRetryable)
+            return error.message
+        }
+    }
+
+    @Test(arguments: [
+        ("https://k:s3cr3t@api-eu.pusher.com/apps/7", PusherServer(.cluster("eu"))),
+        ("http://k:s3cr3t@api.pusherapp.com/apps/7", PusherServer(.defaultHost)),
+        ("http://k:s3cr3t@127.0.0.1:6001/apps/7/", PusherServer(.host("127.0.0.1"), port: 6001, useTLS: false)),
+        ("https://k:s3%2Fcr3t@ws.example/apps/7", PusherServer(.host("ws.example"))),
+    ])
+    func oneAddressSaysAll(url: String, server: PusherServer) async throws {
+        let settings = try PusherSettings(environment: ["PUSHER_URL": url])
+        #expect((settings.key, settings.server) == ("k", server))
+        #expect(!"\(settings)".contains("s3"))
+        let options = settings.options(PusherClientOptions(activityTimeout: 7))
+        #expect((options.host, options.useTLS, options.activityTimeout) == (server.host, server.useTLS, 7))
+        #expect(options.port == server.port ?? (server.useTLS ? 443 : 80))
+        #expect("\(try PusherHTTPAPI(settings: settings))" == "PusherHTTPAPI(app 7, key k)")
+    }
+
+    @Test func variablesCountMoreThanTheAddress() async throws {
+        let session = MockSession(delivery: .immediate)
+        let settings = try PusherSettings(environment: [
+            "PUSHER_URL": "https://k:s@api-eu.pusher.com/apps/7", "PUSHER_APP_ID": "8", "PUSHER_KEY": "l", "PUSHER_SECRET": "t",
+            "PUSHER_HOST": "ws.example", "PUSHER_PORT": "6001", "PUSHER_TLS": "1", "PUSHER_CLUSTER": "",
+        ])
+        #expect((settings.key, settings.server) == ("l", PusherServer(.host("ws.example"), port: 6001)))
+        let api = try PusherHTTPAPI(settings: settings, environment: PusherEnvironment(httpSession: session))
+        session.stub(.path("/apps/8/events"), .json(["ok": true]))
+        try await api.trigger(channels: ["news"], eventName: "n", data: "1")
+        #expect(session.requests.last?.url.hasPrefix("https://ws.example:6001/") == true)
+        #expect(Pusher(settings: settings).connection.key == "l")
+    }
+
+    @Test func whatIsMissingOrUnusableIsNamed() {
+        let server = ["PUSHER_HOST": "ws.example"]
+        #expect(problem([:]) == "PUSHER_KEY is not set")
+        #expect(problem(["PUSHER_KEY": ""]) == "PUSHER_KEY is not set")
+        #expect(problem(["PUSHER_KEY": "k"]) == "PUSHER_URL, PUSHER_CLUSTER or PUSHER_HOST is not set")
+        #expect(problem(["PUSHER_KEY": "k", "PUSHER_PORT": "60O1"].merging(server) { $1 }).contains("\"60O1\", not a number"))
+        #expect(problem(["PUSHER_KEY": "k", "PUSHER_PORT": "0"].merging(server) { $1 }).contains("\"0\", not a number"))
+        let tls = ["PUSHER_KEY": "k", "PUSHER_TLS": "true"].merging(server) { $1 }
+        #expect(problem(tls) == "PUSHER_TLS is \"true\", not 1 or 0")
+        for url in [
+            "k:s3cr3t@x", "https://k:s3cr3t@x", "https://x/apps/1", "https://k:s3cr3t@x:99999/apps/1",
+            "ftp://k:s3cr3t@x/apps/1", "https://k:s3cr3t@/apps/1", "https://k:s3cr3t@x/apps/1/2", "%",
+        ] {
+            #expect(problem(["PUSHER_URL": url]) == "PUSHER_URL is not an address with KEY:SECRET@HOST/apps/APP_ID", "\(url)")
+        }
+        #expect(problem(["PUSHER_KEY": "k", "PUSHER_CLUSTER": "eu", "PUSHER_ENCRYPTION_MASTER_KEY": "s3"]).contains("base64"))
+    }
+
+    @Test func aBackendNeedsTheSecret() throws {
+        let settings = try PusherSettings(environment: ["PUSHER_KEY": "k", "PUSHER_CLUSTER": "eu"])
+        let missing = PusherError(.invalidRequest, message: "PUSHER_SECRET is not set")
+        #expect(throws: missing) { try PusherHTTPAPI(settings: settings) }
+        #expect(throws: missing) { try PusherAuthHandler(settings: settings) }
+        let more = try PusherSettings(environment: ["PUSHER_KEY": "k", "PUSHER_CLUSTER": "eu", "PUSHER_SECRET": "s"])
+        #expect(throws: PusherError(.invalidRequest, message: "PUSHER_APP_ID is not set")) { try PusherHTTPAPI(settings: more) }
+    }
+
+    @Test func masterKeysComeAlong() async throws {
+        let settings = try PusherSettings(environment: [
+            "PUSHER_KEY": "k", "PUSHER_CLUSTER": "eu", "PUSHER_SECRET": "s",
+            "PUSHER_ENCRYPTION_MASTER_KEY": "\(APIRig.masterKey),\(APIRig.masterKey)",
+        ])
+        let handler = try PusherAuthHandler(settings: settings)
+        let response = await handler.respond(to: Array("socket_id=1.2&channel_name=private-encrypted-a".utf8)) { _ in .allowed }
+        #expect(String(decoding: response.body, as: UTF8.self).contains("shared_secret"))
+    }
+}
