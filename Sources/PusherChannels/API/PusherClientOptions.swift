@@ -13,6 +13,8 @@ public struct PusherClientOptions: Sendable {
     public var autoReconnect: Bool
     /// The server.
     public var host: PusherHost
+    /// The protocol; `.sockudo` for servers that replay what a client missed.
+    public var `protocol`: PusherProtocol
     /// The server's port; by default 443 with ``useTLS`` and 80 without. With a port outside 1 to 65535 the client gives up and
     /// reports the error.
     public var port: Int {
@@ -102,6 +104,7 @@ public struct PusherClientOptions: Sendable {
         host: PusherHost = .defaultHost,
         port: Int? = nil,
         path: String? = nil,
+        protocol: PusherProtocol = .pusher,
         useTLS: Bool = true,
         fallbackHosts: [PusherServer] = [],
         tls: TLSConfiguration = TLSConfiguration(),
@@ -129,6 +132,7 @@ public struct PusherClientOptions: Sendable {
         self.host = host
         chosenPort = port
         self.path = path
+        self.protocol = `protocol`
         self.useTLS = useTLS
         self.fallbackHosts = fallbackHosts
         self.tls = tls
@@ -167,6 +171,7 @@ public struct PusherClientOptions: Sendable {
         var configuration = ConnectionMachine.Configuration()
         configuration.secure = useTLS
         configuration.fallbacksSecure = fallbackHosts.map(\.useTLS)
+        configuration.protocol = `protocol`
         configuration.upgradesToTLS = upgradesToTLS
         configuration.autoReconnect = autoReconnect
         configuration.limits = limits

@@ -19,14 +19,15 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         self.environment = environment
         var environment = environment
         environment.httpSession = environment.httpSession(for: options)
-        var logger = options.logger
+        var logger = environment.clientLogger?(options.logger) ?? options.logger
         for field in [LogField(.key, key), LogField(.host, options.host.withoutSecrets)] {
             logger[metadataKey: field.key.rawValue] = .string(field.value)
         }
         core = ClientCore(
             machine: ConnectionMachine(configuration: options.machineConfiguration, seed: environment.randomSeed()),
             target: ConnectionTarget(
-                key: key, pathPrefix: options.path, servers: options.servers, request: options.webSocketRequest),
+                key: key, pathPrefix: options.path, protocol: options.protocol, servers: options.servers,
+                request: options.webSocketRequest),
             peers: Peers(
                 authorizer: ChannelAuthorizer(method: options.authMethod, key: key, environment: environment),
                 userAuthorizer: UserAuthorizer(method: options.userAuthMethod, key: key, environment: environment)),

@@ -65,7 +65,7 @@ extension ClientCore {
     /// Calls the receivers of a notification that isn't an event.
     func call(_ delivery: Delivery, upTo number: Int) {
         switch delivery {
-        case .event, .userEvent:
+        case .event, .userEvent, .recovered:
             break
         case .stateChanged(let old, let new, _):
             delegate?.changedConnectionState(from: old, to: new)

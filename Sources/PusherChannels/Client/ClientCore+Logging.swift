@@ -95,6 +95,7 @@ extension Delivery {
         switch self {
         case .stateChanged(_, let state, let reason): .state(state, because: reason)
         case .gap(let channel, _): .gap(channel)
+        case .recovered(let channel, let count): .recovered(channel, count: count)
         case .subscribed(let channel): .subscribed(channel)
         case .subscriptionFailed(let channel, let failure):
             .subscriptionFailed(channel, failure.error, isRepeated: failure.isRepeated)

@@ -43,7 +43,7 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
         readers = Readers(Streams { environment.date($0) })
         calls = ListenerCalls(queue: deliveryQueue, decoder: environment.customDecoder.map(EventDecoder.init))
         telemetry = Telemetry(logger: logger, metrics: environment.clientMetrics)
-        inbox = Inbox(logsMessages: telemetry.logsMessages)
+        inbox = Inbox(target.protocol, logsMessages: telemetry.logsMessages)
         self.peers = peers
         self.environment = environment
     }

@@ -10,6 +10,9 @@ public enum ChannelUpdate: Sendable {
     /// Events may be missing: the connection was lost, the stream had no room for them, or an earlier stream of the channel ended. The protocol has no way to ask for
     /// them; an application that needs them asks its own server.
     case eventsMayBeMissing(EventGap)
+    /// The channel is subscribed again, and nothing is missing: the server replayed what was sent meanwhile (``PusherProtocol/sockudo``).
+    /// The events before this update, which are that many, are those that came so. Then comes `subscribed`.
+    case recovered(count: Int)
     /// A member joined the presence channel; after a reconnect, also one who joined meanwhile.
     case memberAdded(PusherPresenceChannelMember)
     /// A member left the presence channel; after a reconnect, also one who left meanwhile.
@@ -66,7 +69,7 @@ extension ChannelUpdate {
         case .event(let event): event.envelope.size
         case .memberAdded(let member), .memberRemoved(let member): member.userId.utf8.count + (member.info?.text.utf8.count ?? 0)
         case .subscriptionFailed(let error): error.size
-        case .subscribed, .eventsMayBeMissing, .subscriptionCount: 0
+        case .subscribed, .eventsMayBeMissing, .recovered, .subscriptionCount: 0
         }
     }
 

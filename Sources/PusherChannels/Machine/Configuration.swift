@@ -1,6 +1,7 @@
 extension ConnectionMachine {
     /// The settings of a connection. Only those of the heartbeat change.
     struct Configuration: Equatable, Sendable {
+        var `protocol` = PusherProtocol.pusher
         /// Indicates whether the first attempt uses TLS.
         var secure = true
         /// For each server to try after the first one, whether its first attempt uses TLS.
@@ -27,6 +28,8 @@ extension ConnectionMachine {
         var encryptedEventLimit = 1000
         /// The largest number of bytes that these events may have.
         var encryptedEventByteLimit = 4 << 20
+        /// The largest number of bytes of events that may wait for replays, for all channels together.
+        var heldEventByteLimit = 16 << 20
         /// The largest number of client events that may wait for one channel's subscription.
         var unsentEventLimit = 100
         /// The largest number of bytes of data that these events may have.

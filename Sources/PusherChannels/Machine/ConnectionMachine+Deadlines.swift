@@ -7,6 +7,10 @@ extension ConnectionMachine {
             case changeOf(SubscriptionMachine.State)
             /// The new key of an encrypted channel.
             case key(SubscriptionAttempt)
+            /// The answer to a request for replays.
+            case replay(Int)
+            /// The next step of a channel's recovery.
+            case recovery(Int)
         }
 
         let channel: Name
@@ -14,10 +18,13 @@ extension ConnectionMachine {
     }
 
     private func isStillAwaited(_ deadline: SubscriptionDeadline) -> Bool {
+        if case .replay(let number) = deadline.awaited { return recovery.awaits(number) }
         guard let subscription = subscriptions[deadline.channel] else { return false }
         return switch deadline.awaited {
         case .changeOf(let state): subscription.state == state
         case .key(let attempt): subscription.encryptedEvents?.refresh == attempt
+        case .recovery(let step): subscription.recovery?.step == step
+        case .replay: false
         }
     }
 
@@ -86,6 +93,8 @@ extension ConnectionMachine {
         case .key(let attempt):
             outputs.append(.command(.cancelAuthorization(attempt, unansweredFor: configuration.timeouts.authorization)))
             keyRefused(key.channel, noAuthorization, at: now)
+        case .replay(let number): replayTimedOut(number, at: now)
+        case .recovery: recoveryDeadlineReached(key.channel, at: now)
         case .changeOf(.retrying):
             begin(key.channel, at: now)
         case .changeOf(.authorizing(let attempt)):

@@ -14,7 +14,7 @@ extension ConnectionMachine {
             if case .control(.error, _) = message {} else { forgetServerError() }
         }
         switch message {
-        case .event(let envelope): event(envelope)
+        case .event(let envelope): event(envelope, at: now)
         case .control(let control, let envelope): self.control(control, envelope, at: now)
         }
     }
@@ -44,7 +44,7 @@ extension ConnectionMachine {
         if session.lastServerError != nil { session.lastServerError = nil }
     }
 
-    private mutating func event(_ envelope: Envelope) {
+    private mutating func event(_ envelope: Envelope, at now: Instant) {
         guard let channel = envelope.channel else {
             if let event = ControlReader.plainWatchlist(envelope) { watchlist([event]) }
             outputs.append(.deliver(.event(envelope)))
@@ -55,6 +55,8 @@ extension ConnectionMachine {
             outputs.append(.log(.eventDropped(envelope.event, channel: channel)))
         case .user:
             outputs.append(.deliver(.userEvent(envelope)))
+        case .application where configuration.protocol == .sockudo, .decryption where configuration.protocol == .sockudo:
+            receive(envelope, of: channel, at: now)
         case .decryption where !envelope.event.begins(with: "pusher:"):
             encryptedEvent(envelope, of: channel)
         case .application, .decryption:
@@ -95,7 +97,8 @@ extension ConnectionMachine {
         case .subscriptionSucceeded(let channel, let presence):
             let heard = session.receivedBefore ?? now
             subscriptions.answeredUndone(channel)
-            outputs += subscriptions[channel]?.succeeded(presence, envelope: envelope, receivedUpTo: heard) ?? []
+            let news = subscriptions[channel]?.succeeded(presence, envelope: envelope, receivedUpTo: heard) ?? []
+            if configuration.protocol == .sockudo { recover(channel, news, envelope, at: now) } else { outputs += news }
             attributeRefusals(at: now)
             askForAwaitedKey(of: channel, at: now)
             sendUnsentEvents(of: channel, at: now)
@@ -107,7 +110,7 @@ extension ConnectionMachine {
         case .watchlist(let events):
             watchlist(events)
         case .cacheMiss:
-            event(envelope)
+            event(envelope, at: now)
         case .subscriptionCount(let channel, let count):
             guard subscriptions[channel] != nil else { break }
             subscriptions[channel]?.countChanged(count)
@@ -122,8 +125,14 @@ extension ConnectionMachine {
             }
         case .memberRemoved(let channel, let userID):
             if let change = subscriptions[channel]?.memberRemoved(userID) { outputs.append(.deliver(change)) }
+        case .resumed(let answer):
+            resumed(answer, at: now)
+        case .resumeFailed:
+            break
+        case .history(let channel, let page):
+            pageCame(page, of: channel, at: now)
         case .unknown:
-            unknown(envelope)
+            unknown(envelope, at: now)
         }
     }
 
@@ -149,13 +158,14 @@ extension ConnectionMachine {
             return connectionEnded(CloseCode(UInt16(code)).reaction, because: error, at: now)
         }
         outputs.append(.log(.error(error)))
+        if attributeToReplay(error, at: now) { return }
         if attributeToNamedChannel(error, envelope, at: now) { return }
         if attributeToSignIn(error, envelope, at: now) { return }
         if envelope.channel == nil { noteUnnamedRefusal(error, at: now) }
     }
 
-    private mutating func unknown(_ envelope: Envelope) {
+    private mutating func unknown(_ envelope: Envelope, at now: Instant) {
         outputs.append(.log(.unknownEvent(envelope.event)))
-        if envelope.event.begins(with: "pusher:") { event(envelope) }
+        if envelope.event.begins(with: "pusher:") || envelope.event.begins(with: "sockudo:") { event(envelope, at: now) }
     }
 }

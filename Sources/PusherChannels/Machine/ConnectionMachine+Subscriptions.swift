@@ -115,6 +115,7 @@ extension ConnectionMachine {
         if let needless = subscriptions[channel]?.fail(failure, at: now, receivedUpTo: heard, retryingAt: retry) ?? nil {
             outputs.append(.command(.cancelAuthorization(needless)))
         }
+        interruptRecovery(of: channel)
         var failure = failure
         failure.isRepeated = subscriptions[channel]?.repeats(failure.error) == true
         report(failure, of: channel)
@@ -129,6 +130,7 @@ extension ConnectionMachine {
     private mutating func abandon(_ channel: Name) {
         let given = subscriptions.remove(channel)
         forgetUnnamedRefusal(ifOf: given)
+        forgetRecovery(of: given)
         if let needless = given?.authorizationUnderWay { outputs.append(.command(.cancelAuthorization(needless))) }
         if let message = given?.abandonment { outputs.append(.command(.send(message))) }
     }
@@ -138,6 +140,7 @@ extension ConnectionMachine {
     func stateToMove(of channel: Name, at now: Instant) -> SubscriptionMachine? {
         var subscription = subscriptions[channel]
         subscription?.connectionLost(at: session.receivedUpTo ?? now)
+        subscription?.recovery?.lost()
         subscription?.encryptedEvents?.moved()
         return subscription
     }
@@ -163,6 +166,7 @@ extension ConnectionMachine {
         subscriptions.unnamedRefusals = []
         subscriptions.forgetUndone()
         userLost(at: time)
+        recoveryLost(at: time)
         for channel in subscriptions.all.map(\.channel).sorted() {
             if let needless = subscriptions[channel]?.connectionLost(at: time) ?? nil {
                 outputs.append(.command(.cancelAuthorization(needless)))

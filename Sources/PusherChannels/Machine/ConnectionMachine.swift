@@ -23,6 +23,7 @@ struct ConnectionMachine: Equatable, Sendable {
     var decryption = Decryption()
     var reading = Reading.flowing
     var user = UserMachine()
+    var recovery = Recovery()
 
     init(configuration: Configuration, seed: UInt64) {
         self.configuration = configuration

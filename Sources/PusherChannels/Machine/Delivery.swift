@@ -5,6 +5,8 @@ enum Delivery: Equatable, Sendable {
     indirect case subscribed(channel: Name)
     /// The channel is subscribed again: events sent on it since that time may be missing.
     indirect case gap(channel: Name, since: Instant)
+    /// The channel is subscribed again, and this number of events that were sent meanwhile was replayed, which was all.
+    indirect case recovered(channel: Name, count: Int)
     indirect case subscriptionFailed(channel: Name, SubscriptionFailure)
     /// A member came or left, of which closures that are bound to the protocol's event hear, too.
     indirect case memberAdded(channel: Name, PresenceMember)
@@ -30,7 +32,8 @@ extension Delivery {
         case .event(let envelope), .userEvent(let envelope): envelope
         case .memberAdded(let channel, let member): member.envelope("pusher:member_added", of: channel, info: member.info)
         case .memberRemoved(let channel, let member): member.envelope("pusher:member_removed", of: channel)
-        case .stateChanged, .subscribed, .gap, .subscriptionFailed, .subscriptionCount, .signedIn, .signInFailed, .watchlist,
+        case .stateChanged, .subscribed, .gap, .recovered, .subscriptionFailed, .subscriptionCount, .signedIn, .signInFailed,
+            .watchlist,
             .decryptionFailed, .serverError, .report:
             nil
         }

@@ -23,6 +23,9 @@ enum LogLine: Equatable, Sendable {
     case streamNotRead(String, channel: Name?)
     case subscribed(Name)
     case gap(Name)
+    /// What a channel missed was replayed.
+    case recovered(Name, count: Int)
+    case notRecovered(Name, problem: String)
     case subscriptionFailed(Name, PusherError, isRepeated: Bool)
     case signedIn
     case signInFailed(PusherError, isRepeated: Bool)
@@ -59,6 +62,8 @@ enum LogLine: Equatable, Sendable {
         case .streamNotRead: .streamNotRead
         case .subscribed: .subscribed
         case .gap: .gap
+        case .recovered: .recovered
+        case .notRecovered: .notRecovered
         case .subscriptionFailed: .notSubscribed
         case .signedIn: .signedIn
         case .signInFailed: .notSignedIn
@@ -88,7 +93,7 @@ enum LogLine: Equatable, Sendable {
         // Events that are refused only because of a limit may be so many that they would flood the log.
         case .notTriggered(_, _, let error): error.isRetryable ? .debug : .warning
         case .leftOut(_, _, let level): level
-        case .state(.connected, because: nil), .clientReleased, .gap: .info
+        case .state(.connected, because: nil), .clientReleased, .gap, .recovered, .notRecovered: .info
         case .state(_, because: nil), .subscribed, .signedIn, .unknownEvent, .eventDropped, .staleAuthorization,
             .staleUserAuthorization, .subscribedUnasked, .signedInUnasked, .loaded:
             .debug
@@ -116,7 +121,8 @@ enum LogLine: Equatable, Sendable {
         case .notDecrypted(let event, let channel, let problem):
             [LogField(.channel, channel), LogField(.event, event), LogField(.error, problem.asMessage, upTo: 1000)]
         case .loaded(let channel, let time): [LogField(.channel, channel), LogField(.time, time)]
-        case .notLoaded(let channel, let problem):
+        case .recovered(let channel, let count): [LogField(.channel, channel), LogField(.count, String(count))]
+        case .notLoaded(let channel, let problem), .notRecovered(let channel, let problem):
             [LogField(.channel, channel), LogField(.error, problem.asMessage, upTo: 1000)]
         case .received(let text), .sent(let text): [LogField(.text, text.asMessage, upTo: 1000)]
         case .clientReleased, .shutDown, .establishedTwice, .signedIn, .staleUserAuthorization, .signedInUnasked: []

@@ -15,6 +15,8 @@ enum LogMessage: String, CaseIterable, Sendable {
     case streamNotRead = "a stream was not read in time"
     case subscribed
     case gap = "subscribed again; events sent meanwhile may be missing"
+    case recovered = "subscribed again; what was sent meanwhile was replayed"
+    case notRecovered = "not replayed"
     case notSubscribed = "not subscribed"
     case signedIn = "the user is signed in"
     case notSignedIn = "the user is not signed in"

@@ -52,6 +52,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     private var authWithoutUser: PusherAuth?
     /// The events of an encrypted channel that are still to be decrypted; nil for other channels.
     var encryptedEvents: EncryptedEvents?
+    /// The channel's place in its stream, on a server that has such; nil before the first success and on other servers.
+    var recovery: ChannelRecovery?
     private var myUserID: Name?
     /// The time since which events on the channel may be missing; nil if there is no such time.
     private var missingSince: Instant?

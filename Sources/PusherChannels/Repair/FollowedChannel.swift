@@ -39,6 +39,8 @@ struct FollowedChannel: Sendable {
     /// The number of loads that failed, or followed soon, one after the other.
     private var repeats = 0
     private var hasFailed = false
+    /// Indicates whether the channel's next success is one by which nothing was missed.
+    private var isRecovered = false
 
     init(_ buffering: StreamBuffering) {
         self.buffering = buffering
@@ -63,7 +65,9 @@ struct FollowedChannel: Sendable {
         switch update {
         case .subscribed:
             // After a loss, the gap that follows says more.
+            defer { isRecovered = false }
             if case .subscribing = phase { return want(.first, at: now) }
+            if isRecovered { return .nothing }
             return isLive || !isOld ? missed(.subscribedAgain, at: now) : .nothing
         case .event(let event):
             return read(event, isOld: isOld)
@@ -72,6 +76,9 @@ struct FollowedChannel: Sendable {
             // that tells of the first.
             if gap.reason == .betweenStreams { return .nothing }
             return isLive || !isOld || gap.reason == .overflow ? missed(.gap(gap), at: now) : .nothing
+        case .recovered:
+            isRecovered = true
+            return .nothing
         case .subscriptionFailed(let error):
             return .fail(error)
         case .memberAdded, .memberRemoved, .subscriptionCount:

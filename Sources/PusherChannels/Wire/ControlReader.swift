@@ -96,6 +96,10 @@ struct ControlReader {
         .cacheMiss(channel: try channel())
     }
 
+    func history() throws(MalformedMessage) -> ServerControl {
+        .history(channel: try channel(), HistoryPage(envelope))
+    }
+
     func memberAdded() throws(MalformedMessage) -> ServerControl {
         let member = try member()
         return .memberAdded(channel: try channel(), member: member)

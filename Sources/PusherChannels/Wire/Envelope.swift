@@ -71,12 +71,17 @@ struct Envelope: Sendable {
 
     /// The top-level members that the protocol doesn't name, as raw JSON text; nil if there are none.
     var extra: [Name: String]? {
+        let members = withObject { $0.membersBeyondTheProtocol() }
+        return members?.isEmpty == true ? nil : members
+    }
+
+    /// Calls `body` with a scanner of the whole object; returns nil if the object has no members that the protocol doesn't name.
+    func withObject<Result>(_ body: (inout JSONScanner) -> Result) -> Result? {
         guard storage.object.form != .absent else { return nil }
-        let members = storage.object.withUTF8(in: storage.block) { bytes in
+        return storage.object.withUTF8(in: storage.block) { bytes in
             var scanner = JSONScanner(bytes)
-            return scanner.membersBeyondTheProtocol()
+            return body(&scanner)
         }
-        return members.isEmpty ? nil : members
     }
 
     func renamed(_ event: Name) -> Envelope {

@@ -1,11 +1,18 @@
 /// A decoder of a frame's text. It makes a single pass, builds no intermediate tree, and makes no text except for new names.
 struct EnvelopeDecoder: Sendable {
     private var names = NameTable()
+    private let speaksSockudo: Bool
+
+    /// Creates a decoder of what servers send in a protocol.
+    init(_ protocol: PusherProtocol = .pusher) {
+        speaksSockudo = `protocol` == .sockudo
+    }
 
     /// Decodes the frame in a part of a block. The message refers to the block from then on.
     mutating func decode(_ block: [UInt8], _ range: Range<Int>) throws(MalformedMessage) -> ServerMessage {
         let (envelope, isReserved) = try read(block, range)
-        return isReserved ? try ServerMessage(reserved: envelope) : .event(envelope)
+        guard isReserved else { return .event(envelope) }
+        return try ServerMessage(reserved: speaksSockudo ? envelope.withPusherPrefix : envelope)
     }
 
     private mutating func read(
@@ -24,7 +31,8 @@ struct EnvelopeDecoder: Sendable {
                     object: TextPiece(start: range.lowerBound, count: range.count, form: members.hasExtra ? .raw : .absent))
                 let bytes = UnsafeRawBufferPointer(rebasing: frame[token.start..<token.end])
                 // Comparing the bytes costs less than asking the name for them.
-                let isReserved = token.hasEscapes ? event.begins(with: "pusher") : bytes.begins(with: "pusher")
+                var isReserved = token.hasEscapes ? event.begins(with: "pusher") : bytes.begins(with: "pusher")
+                if speaksSockudo, !isReserved { isReserved = event.begins(with: "sockudo") }
                 return .success((envelope, isReserved))
             } catch {
                 return .failure(error)

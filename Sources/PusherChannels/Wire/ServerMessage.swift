@@ -23,6 +23,12 @@ enum ServerControl: Equatable, Sendable {
     case cacheMiss(channel: Name)
     case signedIn(userID: Name)
     case watchlist([WatchlistEvent])
+    /// Sockudo's answer to a request to replay what channels missed.
+    case resumed(ResumeAnswer)
+    /// A channel isn't replayed, which the answer says again.
+    case resumeFailed
+    /// Sockudo's answer to a request for a channel's history.
+    case history(channel: Name, HistoryPage)
     /// A name with a reserved prefix that this version does not know.
     case unknown
 }
@@ -63,8 +69,16 @@ private enum ProtocolEvent: String, CaseIterable {
     case cacheMiss = "pusher:cache_miss"
     case memberAdded = "pusher_internal:member_added"
     case memberRemoved = "pusher_internal:member_removed"
+    case resumed = "sockudo:resume_success"
+    case resumeFailed = "sockudo:resume_failed"
+    case history = "sockudo:channel_history"
 
     static let byName = Dictionary(uniqueKeysWithValues: allCases.map { (Name($0.rawValue), $0) })
+    /// The names in protocol 7 of Sockudo's events.
+    static let pusherNames = Dictionary(
+        uniqueKeysWithValues: byName.keys.filter { $0.begins(with: "pusher") }.map {
+            (Name("sockudo" + $0.text.dropFirst("pusher".count)), $0)
+        })
 }
 
 extension ServerMessage {
@@ -72,7 +86,7 @@ extension ServerMessage {
     init(reserved envelope: Envelope) throws(MalformedMessage) {
         let name = envelope.event
         guard let event = ProtocolEvent.byName[name] else {
-            let isReserved = name.begins(with: "pusher:") || name.begins(with: "pusher_internal:")
+            let isReserved = ["pusher:", "pusher_internal:", "sockudo:", "sockudo_internal:"].contains { name.begins(with: $0) }
             self = isReserved ? .control(.unknown, envelope) : .event(envelope)
             return
         }
@@ -96,6 +110,14 @@ extension ServerControl {
         case .cacheMiss: self = try reader.cacheMiss()
         case .memberAdded: self = try reader.memberAdded()
         case .memberRemoved: self = try reader.memberRemoved()
+        case .resumed: self = .resumed(ResumeAnswer(envelope))
+        case .resumeFailed: self = .resumeFailed
+        case .history: self = try reader.history()
         }
     }
+}
+
+extension Envelope {
+    /// The event under its name in protocol 7, if that has one: Sockudo has its own prefixes, and mixes both.
+    var withPusherPrefix: Envelope { ProtocolEvent.pusherNames[event].map { renamed($0) } ?? self }
 }

@@ -77,9 +77,9 @@ private func check(_ control: ServerControl, _ envelope: Envelope) {
         require(channel == envelope.channel && !message.isEmpty, "\(control)")
     case .error(_, let message): require(!message.isEmpty, "\(control)")
     case .subscriptionCount(let channel, _), .memberAdded(let channel, _), .memberRemoved(let channel, _),
-        .cacheMiss(let channel):
+        .cacheMiss(let channel), .history(let channel, _):
         require(channel == envelope.channel && !channel.text.isEmpty, "\(control)")
     case .signedIn(let userID): require(!userID.text.isEmpty, "\(control)")
-    case .ping, .pong, .watchlist, .unknown: break
+    case .ping, .pong, .watchlist, .resumed, .resumeFailed, .unknown: break
     }
 }

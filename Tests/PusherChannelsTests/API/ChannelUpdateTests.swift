@@ -22,6 +22,7 @@ import Testing
         case .eventsMayBeMissing(let gap): "\(gap.reason) \(gap.since.timeIntervalSince1970)"
         case .memberAdded(let member): "+\(member.userId)"
         case .memberRemoved(let member): "-\(member.userId)"
+        case .recovered(let count): "recovered \(count)"
         case .subscriptionCount(let count): "count \(count)"
         case .subscriptionFailed(let error): "failed \(error.code ?? 0)"
         }

@@ -62,7 +62,7 @@ extension PoolUpdate {
         case .eventsMayBeMissing: "\(channelName) gap"
         case .subscribed: "\(channelName) subscribed"
         case .subscriptionFailed: "\(channelName) failed"
-        case .memberAdded, .memberRemoved, .subscriptionCount: "\(channelName) other"
+        case .memberAdded, .memberRemoved, .recovered, .subscriptionCount: "\(channelName) other"
         }
     }
 }

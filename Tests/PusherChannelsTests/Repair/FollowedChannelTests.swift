@@ -52,6 +52,16 @@ import Testing
         #expect(channel.isLive)
     }
 
+    // Proves P19.6.
+    @Test func `a channel that missed nothing isn't loaded again`() {
+        var channel = live()
+        #expect(channel.read(event("1"), at: .origin).word == "give 1", "it was replayed")
+        #expect(channel.read(.recovered(count: 1), at: .origin).word == "nothing")
+        #expect(channel.read(.subscribed, at: .origin).word == "nothing")
+        #expect(channel.read(event("2"), at: .origin).word == "give 2")
+        #expect(channel.read(.subscribed, at: .origin).word == "load", "the next success is another matter")
+    }
+
     @Test func `what was taken before a load began is covered by it`() {
         var channel = live()
         #expect(channel.read(gap, isOld: true, at: .origin).word == "load")

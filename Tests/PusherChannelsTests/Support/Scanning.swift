@@ -39,8 +39,10 @@ extension JSONValue {
 }
 
 extension EnvelopeDecoder {
-    static func decode(_ bytes: some Sequence<UInt8>) -> Result<ServerMessage, MalformedMessage> {
-        var decoder = EnvelopeDecoder()
+    static func decode(
+        _ bytes: some Sequence<UInt8>, _ protocol: PusherProtocol = .pusher
+    ) -> Result<ServerMessage, MalformedMessage> {
+        var decoder = EnvelopeDecoder(`protocol`)
         let block = Array(bytes)
         do throws(MalformedMessage) {
             return .success(try decoder.decode(block, 0..<block.count))

@@ -49,7 +49,7 @@ struct Transcript {
     /// Receives a frame from the server.
     @discardableResult
     mutating func receive(_ text: String) -> [Output] {
-        play(Self.input(text, attempt))
+        play(Self.input(text, attempt, machine.configuration.protocol))
     }
 
     /// Receives the server's confirmation of a subscription.
@@ -58,12 +58,14 @@ struct Transcript {
         receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)","data":"{}"}"#)
     }
 
-    static func input(_ text: String, _ attempt: ConnectionAttempt) -> Input {
-        input(text.utf8, attempt)
+    static func input(_ text: String, _ attempt: ConnectionAttempt, _ protocol: PusherProtocol = .pusher) -> Input {
+        input(text.utf8, attempt, `protocol`)
     }
 
-    static func input(_ bytes: some Sequence<UInt8>, _ attempt: ConnectionAttempt) -> Input {
-        switch EnvelopeDecoder.decode(bytes) {
+    static func input(
+        _ bytes: some Sequence<UInt8>, _ attempt: ConnectionAttempt, _ protocol: PusherProtocol = .pusher
+    ) -> Input {
+        switch EnvelopeDecoder.decode(bytes, `protocol`) {
         case .success(let message): .received(message, attempt)
         case .failure(let frame): .receivedMalformed(frame, attempt)
         }

@@ -2,23 +2,26 @@
 final class Inbox: Sendable {
     /// The messages of a batch, decoded, with their texts for the log if it has each message.
     struct Messages {
-        fileprivate var decoder = EnvelopeDecoder()
+        fileprivate var decoder: EnvelopeDecoder
         fileprivate(set) var inputs: [Input] = []
         fileprivate(set) var texts: [String] = []
     }
 
     private let logsMessages: Bool
+    private let `protocol`: PusherProtocol
     /// The decoder, which knows the names that came before, and the memory of the last batch. Nil while a batch is handled.
-    private let kept = Locked<Messages?>(Messages())
+    private let kept: Locked<Messages?>
 
-    init(logsMessages: Bool) {
+    init(_ protocol: PusherProtocol, logsMessages: Bool) {
+        self.protocol = `protocol`
         self.logsMessages = logsMessages
+        kept = Locked(Messages(decoder: EnvelopeDecoder(`protocol`)))
     }
 
     /// Decodes a batch, and has the messages handled.
     func open(_ batch: borrowing MessageBatch, _ attempt: ConnectionAttempt, _ handle: (borrowing Messages) -> Void) {
         // A batch that comes while another is handled, as from a socket in memory, has a decoder of its own.
-        var messages = kept.withLock { $0.take() } ?? Messages()
+        var messages = kept.withLock { $0.take() } ?? Messages(decoder: EnvelopeDecoder(`protocol`))
         batch.forEachInBlocks { kind, block, range in
             let input = Self.decode(kind, block, range, attempt, &messages.decoder)
             if logsMessages { messages.texts.append(Self.text(of: input, kind, block[range])) }

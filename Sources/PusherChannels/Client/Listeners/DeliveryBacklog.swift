@@ -72,7 +72,7 @@ extension Delivery {
         case .event(let envelope), .userEvent(let envelope): envelope.event.begins(with: "pusher:") ? .notice : .event
         case .decryptionFailed: .event
         case .memberAdded, .memberRemoved, .subscriptionCount, .watchlist, .serverError, .report: .notice
-        case .stateChanged, .subscribed, .subscriptionFailed, .gap, .signedIn, .signInFailed: .outcome
+        case .stateChanged, .subscribed, .subscriptionFailed, .gap, .recovered, .signedIn, .signInFailed: .outcome
         }
     }
 
@@ -103,7 +103,7 @@ extension Delivery {
         case .signedIn(let userID): userID.text.utf8.count
         case .signInFailed(let error), .serverError(let error), .report(let error): error.size
         case .stateChanged(_, _, let reason): reason?.size ?? 0
-        case .subscribed, .gap, .subscriptionCount: 0
+        case .subscribed, .gap, .recovered, .subscriptionCount: 0
         }
     }
 }

@@ -48,6 +48,7 @@ struct Peers: Sendable {
 struct ConnectionTarget: Sendable {
     let key: String
     let pathPrefix: String?
+    var `protocol` = PusherProtocol.pusher
     /// The first server, and those to try after it.
     var servers: [PusherServer]
     /// Makes a request without its path.
@@ -56,7 +57,12 @@ struct ConnectionTarget: Sendable {
     /// Returns the upgrade request: `/app/{key}` after the path prefix, with the versions of the protocol and of this library.
     func request(to server: Int, secure: Bool) -> WebSocketRequest {
         let prefix = (pathPrefix ?? "").split(separator: "/").map { "/" + String($0).percentEncoded() }.joined()
-        let query = "protocol=7&client=swift-pusher-channels&version=\(libraryVersion)"
+        // As protocol 7 has it, a client doesn't get its own events.
+        let query =
+            switch `protocol` {
+            case .pusher: "protocol=7&client=swift-pusher-channels&version=\(libraryVersion)"
+            case .sockudo: "protocol=2&client=swift-pusher-channels&version=\(libraryVersion)&echo_messages=false"
+            }
         var request = request(servers[server], secure)
         request.path = "\(prefix)/app/\(key.percentEncoded())?\(query)"
         return request

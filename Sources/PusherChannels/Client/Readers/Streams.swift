@@ -91,6 +91,7 @@ struct Streams: Sendable {
         case .subscribed(let channel): update(channel, .subscribed, at: now)
         case .gap(let channel, let since):
             update(channel, .eventsMayBeMissing(EventGap(.reconnected) { [date] in date(since) }), at: since)
+        case .recovered(let channel, let count): update(channel, .recovered(count: count), at: now)
         case .subscriptionFailed(let channel, let failure): update(channel, .subscriptionFailed(failure.error), at: now)
         case .memberAdded(let channel, let member):
             appendEvent(delivery, of: channel, decoder, at: now)

@@ -1,0 +1,365 @@
+/// A channel's place in its stream on a Sockudo server, and the events that wait until what it missed is replayed.
+struct ChannelRecovery: Equatable, Sendable {
+    enum Phase: Equatable, Sendable {
+        /// Events go to the application as they come.
+        case live
+        /// Waits for its turn to ask for a replay; as in the phases that follow, events are held.
+        case waiting
+        case resuming
+        /// The server refused a replay that it may not refuse next time.
+        case retrying
+        /// Reads the channel's history, which reaches further back than replays.
+        case paging
+    }
+
+    /// What a subscription's success says of the channel's place.
+    struct Head: Equatable, Sendable {
+        let position: StreamPosition
+        /// The head of the history; nil if the server keeps none.
+        let attachSerial: Int?
+    }
+
+    /// What becomes of an event.
+    enum Verdict: Equatable {
+        case give
+        /// The application has it.
+        case drop
+        case hold
+    }
+
+    private(set) var phase = Phase.live
+    /// The step whose deadline counts.
+    var step = 0
+    private var window: SerialWindow?
+    /// Indicates whether the window's position can be asked for. It can't once a gap was told because of it.
+    private var isUsable = false
+    /// Indicates whether the position is that of an empty channel, whose stream has no name yet.
+    private var isUnnamed = false
+    private var head: Head?
+    /// Indicates whether events of several streams came: then several servers publish, and each replays only its own.
+    private var isSpread = false
+    private var held: [Envelope] = []
+    private(set) var heldBytes = 0
+    /// The time since which events are missing unless they are replayed; nil if none are.
+    private var gapSince: Instant?
+    /// Indicates whether the application is to hear that what it missed was replayed.
+    private var isReconnect = false
+    /// What is to be told once it is known whether events are missing.
+    private var news: [Output] = []
+    private var attempts = 0
+    private var count = 0
+    private var hasPaged = false
+    /// The serials that are asked for in the history, or will be.
+    private(set) var asked: ClosedRange<Int>?
+    /// The time up to which everything was heard when one of them was found missing.
+    private(set) var missingSince = Instant.origin
+
+    var isLive: Bool { phase == .live }
+
+    var hasHistory: Bool { head?.attachSerial != nil }
+
+    // MARK: Subscribing
+
+    /// Notes a success; returns what can be told now. The channel may be waiting for a replay then.
+    ///
+    /// - Parameters:
+    ///   - news: What protocol 7 tells of the success.
+    ///   - heard: The time up to which everything that arrived is known to have been heard.
+    mutating func succeeded(_ head: Head?, _ news: [Output], of channel: Name, receivedUpTo heard: Instant) -> [Output] {
+        self.head = head
+        (attempts, count, hasPaged, asked, step) = (0, 0, false, nil, 0)
+        let since = gapSince.take() ?? news.lazy.compactMap(\.gapSince).first
+        let rest = news.filter { $0.gapSince == nil }
+        isReconnect = since != nil
+        if isReconnect, head != nil, isUsable, !isSpread {
+            (phase, gapSince) = (.waiting, since)
+            self.news = rest.filter { !$0.isAboutMembers }
+            return rest.filter(\.isAboutMembers)
+        }
+        isUsable = head != nil
+        window = head.map { SerialWindow(after: $0.position) }
+        isUnnamed = head?.position.serial == 0 && head?.attachSerial == 0
+        isReconnect = false
+        // Without a history, events between the success and the server's taking the channel in come only on request.
+        if head != nil, !hasHistory, !isSpread { (phase, gapSince) = (.waiting, heard) }
+        return (since.map { [.deliver(.gap(channel: channel, since: $0))] } ?? []) + rest
+    }
+
+    /// The place after which events are asked for.
+    var request: StreamPosition? {
+        guard isUsable, let window else { return nil }
+        return isUnnamed && window.highest == 0 ? head?.position.start : window.position
+    }
+
+    /// The number of events that a replay will have, as far as can be told. A stream with another name counts differently, and
+    /// is the server's to judge.
+    var expected: Int {
+        guard let head, let request else { return 0 }
+        let missed = max(head.position.serial - request.serial, 0)
+        return request.stream == head.position.stream ? missed : min(missed, Recovery.replayLimit - 1)
+    }
+
+    mutating func begin(_ phase: Phase) {
+        self.phase = phase
+        if phase == .paging { asked = page }
+    }
+
+    /// Changes it in place.
+    mutating func change<Result>(_ body: (inout Self) -> Result) -> Result { body(&self) }
+
+    // MARK: Events
+
+    /// Decides about an event that came, and keeps it if it is to be held.
+    mutating func receive(_ envelope: Envelope) -> Verdict {
+        let position = envelope.position
+        if let position, let head, head.attachSerial == nil, position.stream != head.position.stream { isSpread = true }
+        guard isLive || position == nil && envelope.event.begins(with: "pusher:") else {
+            held.append(envelope)
+            heldBytes += envelope.heldSize
+            return .hold
+        }
+        return take(position)
+    }
+
+    /// Notes an event's place, and returns whether it is news.
+    private mutating func take(_ position: StreamPosition?) -> Verdict {
+        guard let position, head != nil else { return .give }
+        if window?.stream != position.stream {
+            window = SerialWindow(after: position.before)
+            isUsable = true
+        }
+        isUnnamed = false
+        switch window?.insert(position.serial) {
+        case .seen: return .drop
+        // Serials that go back make no sense, so nothing is asked for because of them.
+        case .behind: isUsable = false
+        case .new, nil: break
+        }
+        return .give
+    }
+
+    /// Takes an event of a page of history; nil if the page isn't one of this stream.
+    mutating func takeOld(_ envelope: Envelope) -> Verdict? {
+        guard let position = envelope.position, position.stream == window?.stream else { return nil }
+        let verdict = take(position)
+        if verdict == .give, phase == .paging { count += 1 }
+        return verdict
+    }
+
+    private mutating func takeHeld() -> [Envelope] {
+        defer { (held, heldBytes) = ([], 0) }
+        var streams: [Name: Int] = [:]
+        let keys = held.enumerated().map { index, envelope in
+            guard let position = envelope.position else { return (Int.max, 0, index) }
+            let stream = streams[position.stream] ?? streams.count
+            streams[position.stream] = stream
+            return (stream, position.serial, index)
+        }
+        return keys.sorted(by: <).map { held[$0.2] }
+    }
+
+    // MARK: Ends
+
+    /// What is to be given and told, in this order.
+    struct End {
+        var before: [Output] = []
+        var replayed: [Envelope] = []
+        var news: [Output] = []
+        var later: [Envelope] = []
+    }
+
+    /// Ends a replay that has all events up to a place; nil if there were none.
+    mutating func replayed(upTo place: StreamPosition?, of channel: Name) -> End {
+        if isSpread, isReconnect { return missed(channel) }
+        var end = End()
+        for envelope in takeHeld() {
+            let position = envelope.position
+            guard take(position) == .give else { continue }
+            if let position, let place, position.stream == place.stream, position.serial <= place.serial {
+                end.replayed.append(envelope)
+            } else {
+                end.later.append(envelope)
+            }
+        }
+        count += end.replayed.count
+        if isReconnect { end.news = [.deliver(.recovered(channel: channel, count: count))] + news }
+        settle()
+        return end
+    }
+
+    /// Gives the replay up: events may be missing. The position is unknown then, and the success's takes its place unless that
+    /// was asked for.
+    mutating func missed(_ channel: Name) -> End {
+        let asked = request
+        var end = End(before: (gapSince.map { [.deliver(.gap(channel: channel, since: $0))] } ?? []) + news)
+        isUsable = false
+        let before = window?.position
+        end.later = takeHeld().filter { take($0.position) == .give }
+        // The stream of the events counts, if it is another one than the success names.
+        if let head, window?.stream == head.position.stream || window?.position == before {
+            if window?.stream != head.position.stream { window = SerialWindow(after: head.position) }
+            window?.advance(to: head.position.serial)
+        }
+        window?.settle()
+        isUsable = window?.position != asked
+        settle()
+        return end
+    }
+
+    private mutating func settle() {
+        (phase, gapSince, news, attempts, isReconnect, asked) = (.live, nil, [], 0, false, nil)
+    }
+
+    /// Notes that the server can't replay now; returns the time after which it may, or nil if it won't.
+    mutating func refused(_ failure: ResumeAnswer.Failure) -> Duration? {
+        let (delay, limit): (Duration, Int) =
+            if failure.names("continuity_unverifiable"), hasHistory {
+                (.milliseconds(300), 5)
+            } else if failure.names("position_expired") && !hasHistory
+                || failure.names("version_stream_id_mismatch") && failure.currentStream == nil
+            {
+                (.milliseconds(100), 1)
+            } else {
+                (.zero, 0)
+            }
+        guard attempts < limit else { return nil }
+        attempts += 1
+        phase = .retrying
+        return delay
+    }
+
+    /// The serials to read from the history in place of a replay; nil if it was read, or can't have them.
+    var page: ClosedRange<Int>? {
+        guard let head, let attach = head.attachSerial, let request, request.stream == head.position.stream,
+            request.serial < attach,
+            !hasPaged
+        else { return nil }
+        return request.serial + 1...attach
+    }
+
+    /// Notes that the history was read: the rest is asked for as after any success.
+    mutating func hasRead() {
+        filled()
+        (hasPaged, phase) = (true, .waiting)
+    }
+
+    /// Notes the loss of the connection or of the subscription. What is held is replayed next time.
+    mutating func lost() {
+        (phase, news, held, heldBytes, asked, step) = (.live, [], [], 0, nil, 0)
+    }
+
+    // MARK: Missing events
+
+    /// The serials among which some are missing, and were not asked for yet.
+    var missing: ClosedRange<Int>? {
+        guard isLive, hasHistory, let window, let lowest = window.lowestMissing else { return nil }
+        return lowest...window.highest
+    }
+
+    /// Notes that these serials will be asked for unless they come.
+    mutating func willAsk(for serials: ClosedRange<Int>, receivedUpTo heard: Instant) {
+        (asked, missingSince) = (serials, heard)
+    }
+
+    /// Leaves out what came meanwhile; returns whether any are still missing.
+    mutating func stillMisses() -> Bool {
+        guard let last = asked.take()?.upperBound, let lowest = window?.lowestMissing, lowest <= last else { return false }
+        asked = lowest...last
+        return true
+    }
+
+    /// Stops missing what was asked for.
+    mutating func filled() {
+        if let asked = asked.take() { window?.settle(upTo: asked.upperBound) }
+    }
+}
+
+extension Output {
+    fileprivate var gapSince: Instant? {
+        if case .deliver(.gap(_, let since)) = self { since } else { nil }
+    }
+
+    fileprivate var isAboutMembers: Bool {
+        switch self {
+        case .deliver(.memberAdded), .deliver(.memberRemoved): true
+        default: false
+        }
+    }
+}
+
+extension StreamPosition {
+    fileprivate var before: StreamPosition { StreamPosition(stream: stream, serial: max(serial - 1, 0)) }
+    fileprivate var start: StreamPosition { StreamPosition(stream: stream, serial: 0) }
+}
+
+extension Envelope {
+    /// The number of bytes that count while it is held. A short one takes more than its text.
+    fileprivate var heldSize: Int { max(size, 128) }
+}
+
+/// The serials of a stream's latest events that a channel has had, and those that it misses among them.
+struct SerialWindow: Equatable, Sendable {
+    private static let size = 320
+
+    let stream: Name
+    private(set) var highest: Int
+    /// The serial up to which none is missed.
+    private var settled: Int
+    /// A bit for each of the latest serials, in a ring.
+    private var bits = [UInt64](repeating: 0, count: size / 64)
+
+    /// Creates a window that expects the serials after this one.
+    init(after position: StreamPosition) {
+        stream = position.stream
+        highest = position.serial
+        settled = position.serial
+    }
+
+    var position: StreamPosition { StreamPosition(stream: stream, serial: highest) }
+
+    enum Place {
+        case new
+        case seen
+        /// Too far behind to know.
+        case behind
+    }
+
+    /// Adds a serial.
+    mutating func insert(_ serial: Int) -> Place {
+        advance(to: serial)
+        guard serial > highest - Self.size else { return .behind }
+        if self[serial] { return .seen }
+        self[serial] = true
+        return .new
+    }
+
+    /// Expects only serials after this one, unless the window is there already.
+    mutating func advance(to serial: Int) {
+        guard serial > highest else { return }
+        if serial - highest >= Self.size {
+            bits = [UInt64](repeating: 0, count: bits.count)
+        } else {
+            for passed in highest + 1...serial { self[passed] = false }
+        }
+        highest = serial
+    }
+
+    /// The lowest serial that is missed; nil if none is.
+    var lowestMissing: Int? {
+        let first = max(settled, highest - Self.size)
+        return first < highest ? (first + 1...highest).first { !self[$0] } : nil
+    }
+
+    /// Stops missing serials up to this one, or all of them.
+    mutating func settle(upTo serial: Int = .max) {
+        settled = max(settled, min(serial, highest))
+    }
+
+    private subscript(serial: Int) -> Bool {
+        get { bits[serial % Self.size / 64] >> UInt64(serial % 64) & 1 == 1 }
+        set {
+            let bit: UInt64 = 1 << UInt64(serial % 64)
+            if newValue { bits[serial % Self.size / 64] |= bit } else { bits[serial % Self.size / 64] &= ~bit }
+        }
+    }
+}

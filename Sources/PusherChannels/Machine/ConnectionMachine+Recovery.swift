@@ -1,0 +1,293 @@
+/// Recovery on a Sockudo server: what channels missed is replayed, so there is no gap. ``ChannelRecovery`` decides for a channel.
+extension ConnectionMachine {
+    /// Handles a success by which the server may replay what the channel missed.
+    mutating func recover(_ channel: Name, _ news: [Output], _ envelope: Envelope, at now: Instant) {
+        guard subscriptions[channel]?.isSubscribed == true else { return outputs += news }
+        let head = envelope.position.map { ChannelRecovery.Head(position: $0, attachSerial: envelope.attachSerial) }
+        if subscriptions[channel]?.recovery == nil { subscriptions[channel]?.recovery = ChannelRecovery() }
+        // A second success on one connection: the first one's replay doesn't cover what came between the two.
+        if changeRecovery(of: channel, { !$0.isLive }) == true { missed(channel, at: now) }
+        let heard = session.receivedBefore ?? now
+        outputs += changeRecovery(of: channel) { $0.succeeded(head, news, of: channel, receivedUpTo: heard) } ?? news
+        awaitReplay(channel, at: now)
+    }
+
+    /// Passes a channel's event on, unless it has to wait or was had.
+    mutating func receive(_ envelope: Envelope, of channel: Name, at now: Instant) {
+        switch changeRecovery(of: channel, { $0.receive(envelope) }) {
+        case .drop: break
+        case .hold: if recovery.heldBytes > configuration.heldEventByteLimit { missed(channel, at: now) }
+        case .give, nil:
+            give(envelope, of: channel)
+            lookForMissing(in: channel, at: now)
+        }
+    }
+
+    /// Gives an event to the application.
+    private mutating func give(_ envelope: Envelope, of channel: Name) {
+        if subscriptions.look(at: channel, { $0.isEncrypted }) == true, !envelope.event.begins(with: "pusher:") {
+            encryptedEvent(envelope, of: channel)
+        } else {
+            outputs.append(.deliver(.event(envelope)))
+        }
+    }
+
+    @discardableResult
+    private mutating func changeRecovery<Result>(of channel: Name, _ body: (inout ChannelRecovery) -> Result) -> Result? {
+        let change = subscriptions.look(at: channel) { subscription in
+            let before = subscription.recovery?.heldBytes ?? 0
+            let result = subscription.recovery?.change(body)
+            return (result, (subscription.recovery?.heldBytes ?? 0) - before)
+        }
+        guard let (result, bytes) = change else { return nil }
+        recovery.heldBytes += bytes
+        return result
+    }
+
+    // MARK: Replays
+
+    /// Has a channel wait for its turn, if it needs a replay.
+    private mutating func awaitReplay(_ channel: Name, at now: Instant) {
+        guard changeRecovery(of: channel, { $0.phase == .waiting }) == true else { return }
+        recovery.wait(channel)
+        askForReplays(at: now)
+    }
+
+    private mutating func askForReplays(at now: Instant) {
+        while recovery.mayAsk {
+            if recovery.isOff {
+                for channel in recovery.takeWaiting(while: { _ in true }) { missed(channel, at: now) }
+                return
+            }
+            if let first = recovery.waiting.first, let missing = expected(of: first), missing >= Recovery.replayLimit {
+                _ = recovery.takeWaiting { $0 == first }
+                page(first, at: now)
+                continue
+            }
+            var room = Recovery.replayLimit
+            let channels = recovery.takeWaiting { [self] channel in
+                room -= expected(of: channel) ?? 0
+                return room > 0
+            }
+            var positions: [Name: StreamPosition] = [:]
+            for channel in channels where expected(of: channel) != nil {
+                changeRecovery(of: channel) { $0.begin(.resuming) }
+                positions[channel] = subscriptions[channel]?.recovery?.request
+            }
+            if positions.isEmpty { continue }
+            outputs.append(.command(.send(.resume(positions))))
+            let number = recovery.asked(for: channels)
+            setReplayDeadline(number, at: now)
+        }
+    }
+
+    /// Returns the number of events that a channel's replay will have; nil if it doesn't wait for one.
+    private func expected(of channel: Name) -> Int? {
+        guard let recovery = subscriptions[channel]?.recovery, recovery.phase == .waiting else { return nil }
+        return recovery.expected
+    }
+
+    private mutating func setReplayDeadline(_ number: Int, at now: Instant) {
+        let key = SubscriptionDeadline(channel: "", awaited: .replay(number))
+        subscriptions.deadlines.insert(key, at: now + timeForUnreadReplies)
+    }
+
+    mutating func resumed(_ answer: ResumeAnswer, at now: Instant) {
+        // One that names none of them is late.
+        guard recovery.underWay.contains(where: { answer.recovered[$0] != nil || answer.failed[$0] != nil }) else { return }
+        for channel in recovery.answered() where subscriptions[channel]?.recovery?.phase == .resuming {
+            if let failure = answer.failed[channel] {
+                refused(channel, failure, at: now)
+            } else if let place = answer.recovered[channel] {
+                end(changeRecovery(of: channel) { $0.replayed(upTo: place, of: channel) }, of: channel, at: now)
+            } else {
+                missed(channel, at: now)
+            }
+        }
+        askForReplays(at: now)
+    }
+
+    private mutating func refused(_ channel: Name, _ failure: ResumeAnswer.Failure, at now: Instant) {
+        outputs.append(.log(.notRecovered(channel, problem: "\(failure.code): \(failure.reason)")))
+        if let delay = changeRecovery(of: channel, { $0.refused(failure) }) ?? nil {
+            setStep(of: channel, at: now + delay)
+        } else if failure.names("position_expired") {
+            page(channel, at: now)
+        } else {
+            missed(channel, at: now)
+        }
+    }
+
+    /// Gives the replays up that a request asked for, as no answer came.
+    mutating func replayTimedOut(_ number: Int, at now: Instant) {
+        if isReadingPaused { return setReplayDeadline(number, at: now) }
+        giveUpReplays("no answer within \(timeForUnreadReplies)", inTime: false, at: now)
+    }
+
+    /// Takes an error as the answer to a request for replays, if it reads like one; returns whether it did.
+    mutating func attributeToReplay(_ error: PusherError, at now: Instant) -> Bool {
+        let words = error.message
+        guard configuration.protocol == .sockudo, !recovery.underWay.isEmpty, error.code == 4302 || words.mentionsReplay
+        else { return false }
+        giveUpReplays(words, inTime: false, at: now)
+        return true
+    }
+
+    private mutating func giveUpReplays(_ problem: String, inTime: Bool, at now: Instant) {
+        for channel in recovery.answered(inTime: inTime) where subscriptions[channel]?.recovery?.phase == .resuming {
+            outputs.append(.log(.notRecovered(channel, problem: problem)))
+            missed(channel, at: now)
+        }
+        askForReplays(at: now)
+    }
+
+    /// Tells the gap of a channel whose replay is given up, and gives what was held.
+    private mutating func missed(_ channel: Name, at now: Instant) {
+        end(changeRecovery(of: channel) { $0.missed(channel) }, of: channel, at: now)
+    }
+
+    private mutating func end(_ end: ChannelRecovery.End?, of channel: Name, at now: Instant) {
+        guard let end else { return }
+        outputs += end.before
+        for envelope in end.replayed { give(envelope, of: channel) }
+        outputs += end.news
+        for envelope in end.later { give(envelope, of: channel) }
+        lookForMissing(in: channel, at: now)
+    }
+
+    // MARK: The history
+
+    /// Has the history read instead of a replay, or gives up.
+    private mutating func page(_ channel: Name, at now: Instant) {
+        guard changeRecovery(of: channel, { $0.page }) ?? nil != nil else { return missed(channel, at: now) }
+        changeRecovery(of: channel) { $0.begin(.paging) }
+        recovery.waitForPage(channel)
+        askForPages(at: now)
+    }
+
+    private mutating func askForPages(at now: Instant) {
+        while let channel = recovery.takeNextPage() {
+            let serials = changeRecovery(of: channel) { $0.asked } ?? nil
+            if let serials {
+                askForPage(of: channel, serials, cursor: nil, at: now)
+            } else {
+                _ = recovery.pageCame(of: channel)
+            }
+        }
+    }
+
+    private mutating func askForPage(of channel: Name, _ serials: ClosedRange<Int>, cursor: String?, at now: Instant) {
+        outputs.append(.command(.send(.history(channel: channel.text, serials: serials, cursor: cursor))))
+        setStep(of: channel, at: now + timeForUnreadReplies)
+    }
+
+    mutating func pageCame(_ page: HistoryPage, of channel: Name, at now: Instant) {
+        guard recovery.pageCame(of: channel), let state = subscriptions[channel]?.recovery else { return askForPages(at: now) }
+        defer { askForPages(at: now) }
+        var isNews = false
+        for envelope in page.events {
+            guard let verdict = changeRecovery(of: channel, { $0.takeOld(envelope) }) ?? nil else {
+                return pageFailed(channel, at: now)
+            }
+            if verdict == .give { give(envelope, of: channel) }
+            isNews = isNews || verdict == .give
+        }
+        // A page that brings nothing has no next one, or they might never end.
+        if let cursor = page.cursor, isNews, let serials = state.asked {
+            recovery.awaitNextPage(of: channel)
+            return askForPage(of: channel, serials, cursor: cursor, at: now)
+        }
+        if state.phase != .paging { return filled(channel, at: now) }
+        guard page.isComplete else { return pageFailed(channel, at: now) }
+        changeRecovery(of: channel) { $0.hasRead() }
+        awaitReplay(channel, at: now)
+    }
+
+    private mutating func pageFailed(_ channel: Name, at now: Instant) {
+        outputs.append(.log(.notRecovered(channel, problem: "the history doesn't have what is missing")))
+        missed(channel, at: now)
+    }
+
+    // MARK: Missing events
+
+    /// Has a serial that is missing asked for, if it doesn't come soon: servers may send events in another order.
+    private mutating func lookForMissing(in channel: Name, at now: Instant) {
+        guard let state = subscriptions[channel]?.recovery, state.asked == nil, let serials = state.missing else { return }
+        let heard = session.receivedBefore ?? now
+        changeRecovery(of: channel) { $0.willAsk(for: serials, receivedUpTo: heard) }
+        setStep(of: channel, at: now + .milliseconds(300))
+    }
+
+    private mutating func filled(_ channel: Name, at now: Instant) {
+        changeRecovery(of: channel) { $0.filled() }
+        lookForMissing(in: channel, at: now)
+    }
+
+    // MARK: Deadlines
+
+    private mutating func setStep(of channel: Name, at time: Instant) {
+        let step = recovery.nextStep()
+        changeRecovery(of: channel) { $0.step = step }
+        subscriptions.deadlines.insert(SubscriptionDeadline(channel: channel, awaited: .recovery(step)), at: time)
+    }
+
+    mutating func recoveryDeadlineReached(_ channel: Name, at now: Instant) {
+        guard let state = subscriptions[channel]?.recovery else { return }
+        let isUnanswered = recovery.pagesUnderWay.contains(channel)
+        if isUnanswered, isReadingPaused { return setStep(of: channel, at: now + timeForUnreadReplies) }
+        switch state.phase {
+        case .retrying:
+            changeRecovery(of: channel) { $0.begin(.waiting) }
+            awaitReplay(channel, at: now)
+        case .paging:
+            _ = recovery.pageCame(of: channel)
+            pageFailed(channel, at: now)
+            askForPages(at: now)
+        case .live where isUnanswered:
+            _ = recovery.pageCame(of: channel)
+            outputs.append(.log(.notRecovered(channel, problem: "no answer within \(timeForUnreadReplies)")))
+            outputs.append(.deliver(.gap(channel: channel, since: state.missingSince)))
+            filled(channel, at: now)
+            askForPages(at: now)
+        case .live:
+            guard changeRecovery(of: channel, { $0.stillMisses() }) == true else { return lookForMissing(in: channel, at: now) }
+            recovery.waitForPage(channel)
+            askForPages(at: now)
+        case .waiting, .resuming: break
+        }
+    }
+
+    // MARK: Losses
+
+    /// Notes the loss of the connection. A replay that was asked for may have failed because of it, and isn't asked for again.
+    mutating func recoveryLost(at now: Instant) {
+        guard configuration.protocol == .sockudo else { return }
+        for channel in recovery.underWay where subscriptions[channel]?.recovery?.phase == .resuming { missed(channel, at: now) }
+        _ = recovery.connectionLost()
+        for subscription in subscriptions.all where subscription.recovery != nil { interruptRecovery(of: subscription.channel) }
+        recovery.heldBytes = 0
+    }
+
+    /// Forgets a channel that was given up.
+    mutating func forgetRecovery(of subscription: SubscriptionMachine?) {
+        guard let subscription, let state = subscription.recovery else { return }
+        recovery.heldBytes -= state.heldBytes
+        _ = recovery.pageCame(of: subscription.channel)
+    }
+
+    /// Notes that a channel isn't subscribed any more.
+    mutating func interruptRecovery(of channel: Name) {
+        changeRecovery(of: channel) { $0.lost() }
+    }
+}
+
+extension String {
+    /// Indicates whether a server's error is about a replay.
+    fileprivate var mentionsReplay: Bool {
+        var text = self
+        return text.withUTF8 { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            return bytes.contains("recovery") || bytes.contains("resume")
+        }
+    }
+}

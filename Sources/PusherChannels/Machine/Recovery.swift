@@ -1,0 +1,98 @@
+/// The requests by which a Sockudo server replays what channels missed: one replay at a time, and two pages of history.
+struct Recovery: Equatable, Sendable {
+    /// Fewer events than this may be asked for at a time: the server ends the connection rather than send a thousand frames.
+    static let replayLimit = 900
+    private static let pageLimit = 2
+
+    /// The channels that wait for their turn, in order.
+    private(set) var waiting: [Name] = []
+    /// The channels whose replay was asked for last, until the answer.
+    private(set) var underWay: [Name] = []
+    /// The number of the last request, by which its deadline is known.
+    private(set) var number = 0
+    private var isUnanswered = false
+    /// The channels whose history is to be read, in order, and those that wait for an answer.
+    private var pagesWaiting: [Name] = []
+    private(set) var pagesUnderWay: Set<Name> = []
+    /// The number of connections in a row that were lost before a replay was answered.
+    private var losses = 0
+    private var isAvoided = false
+    private var step = 0
+    /// The number of bytes that are held for all channels.
+    var heldBytes = 0
+
+    /// Indicates whether a server that didn't answer, or ends connections instead, is left alone until the next connection.
+    var isOff: Bool { isAvoided }
+
+    mutating func nextStep() -> Int {
+        step += 1
+        return step
+    }
+
+    // MARK: Replays
+
+    mutating func wait(_ channel: Name) {
+        waiting.append(channel)
+    }
+
+    /// Indicates whether a replay may be asked for now.
+    var mayAsk: Bool { !isUnanswered && !waiting.isEmpty }
+
+    /// Takes the first channels that wait, as long as `admits` them.
+    mutating func takeWaiting(while admits: (Name) -> Bool) -> [Name] {
+        let channels = Array(waiting.prefix(while: admits))
+        waiting.removeFirst(channels.count)
+        return channels
+    }
+
+    /// Notes that a replay was asked for; returns the number of the request.
+    mutating func asked(for channels: [Name]) -> Int {
+        (underWay, isUnanswered) = (channels, true)
+        number += 1
+        return number
+    }
+
+    func awaits(_ number: Int) -> Bool { isUnanswered && number == self.number }
+
+    /// Ends the request, and returns its channels. An answer that doesn't come is the last that is asked for.
+    mutating func answered(inTime: Bool = true) -> [Name] {
+        defer { underWay = [] }
+        isUnanswered = false
+        losses = 0
+        if !inTime { isAvoided = true }
+        return underWay
+    }
+
+    // MARK: Pages
+
+    mutating func waitForPage(_ channel: Name) {
+        pagesWaiting.append(channel)
+    }
+
+    /// Takes the next channel whose history may be asked for now.
+    mutating func takeNextPage() -> Name? {
+        guard pagesUnderWay.count < Self.pageLimit, !pagesWaiting.isEmpty else { return nil }
+        let channel = pagesWaiting.removeFirst()
+        pagesUnderWay.insert(channel)
+        return channel
+    }
+
+    /// Notes that the page's successor was asked for.
+    mutating func awaitNextPage(of channel: Name) {
+        pagesUnderWay.insert(channel)
+    }
+
+    /// Returns whether the page was awaited.
+    mutating func pageCame(of channel: Name) -> Bool { pagesUnderWay.remove(channel) != nil }
+
+    // MARK: The connection
+
+    /// Notes the loss of the connection; returns the channels whose replay was asked for.
+    mutating func connectionLost() -> [Name] {
+        defer { (waiting, underWay, isUnanswered, pagesWaiting, pagesUnderWay, heldBytes) = ([], [], false, [], [], 0) }
+        // After two in a row, one connection goes without.
+        losses = isAvoided ? min(losses, 1) : isUnanswered ? losses + 1 : losses
+        isAvoided = losses >= 2
+        return underWay
+    }
+}

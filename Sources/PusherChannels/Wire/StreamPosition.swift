@@ -1,0 +1,149 @@
+/// A place in the stream of a channel's events: the server numbers them, and names the stream anew when it can't go on counting.
+public struct StreamPosition: Hashable, Sendable {
+    let stream: Name
+    /// The event's number, or that of the last event before the place.
+    public let serial: Int
+
+    /// The server's name of the stream.
+    public var streamID: String { stream.text }
+
+    init(stream: Name, serial: Int) {
+        self.stream = stream
+        self.serial = serial
+    }
+}
+
+extension StreamPosition: Codable {
+    private enum Key: String, CodingKey {
+        case stream = "stream_id"
+        case serial
+    }
+
+    /// Reads what ``encode(to:)`` wrote. Throws the decoder's errors, also for a serial below zero.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        let serial = try values.decode(Int.self, forKey: .serial)
+        guard serial >= 0 else {
+            throw DecodingError.dataCorruptedError(forKey: .serial, in: values, debugDescription: "a serial is not negative")
+        }
+        self.init(stream: Name(try values.decode(String.self, forKey: .stream)), serial: serial)
+    }
+
+    /// Writes the stream's name and the serial.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Key.self)
+        try values.encode(streamID, forKey: .stream)
+        try values.encode(serial, forKey: .serial)
+    }
+}
+
+extension Envelope {
+    /// The event's place in its channel's stream, from the members beside it; nil if it has none, or one that makes no sense.
+    var position: StreamPosition? {
+        withObject { scanner in
+            var (stream, serial) = (Name?.none, Int?.none)
+            scanner.skipWhitespace()
+            do throws(JSONError) {
+                try scanner.scanMembers { (key, scanner) throws(JSONError) in
+                    if scanner.isText(key, "serial") {
+                        serial = try scanner.scanInteger(depth: 1)
+                    } else if scanner.isText(key, "stream_id") {
+                        stream = try scanner.scanText(depth: 1).map { Name($0) }
+                    } else {
+                        try scanner.skipValue()
+                    }
+                }
+            } catch {
+                return nil  // It was well formed when the event was read.
+            }
+            // A name is repeated in requests, and kept for each channel.
+            guard let stream, let serial, serial >= 0, 1...100 ~= stream.text.utf8.count else { return nil }
+            return StreamPosition(stream: stream, serial: serial)
+        } ?? nil
+    }
+
+    /// The head of the channel's history when its subscription succeeded; nil if the server keeps none.
+    var attachSerial: Int? {
+        guard let data else { return nil }
+        do throws(JSONError) {
+            return try JSONValue(parsing: data)["attach_serial"]?.integerValue.flatMap { $0 >= 0 ? $0 : nil }
+        } catch {
+            return nil  // The success counts, whatever its data.
+        }
+    }
+}
+
+/// The server's answer to a request to replay what channels missed.
+struct ResumeAnswer: Equatable, Sendable {
+    struct Failure: Equatable, Sendable {
+        var code = ""
+        var reason = ""
+        var currentStream: String?
+
+        func names(_ word: StaticString) -> Bool { Name(code).equals(word) || Name(reason).equals(word) }
+    }
+
+    /// For each channel whose events were all sent, the last one's place; a nil place if there were none.
+    var recovered: [Name: StreamPosition?] = [:]
+    var failed: [Name: Failure] = [:]
+
+    /// Reads an answer. What makes no sense in it is left out, so that its channel counts as not answered.
+    init(_ envelope: Envelope) {
+        guard let data = envelope.json else { return }
+        for entry in data["recovered"]?.arrayValue ?? [] {
+            guard let channel = entry["channel"]?.stringValue else { continue }
+            let position = entry["position"]
+            let stream = position?["stream_id"]?.stringValue
+            let serial = position?["serial"]?.integerValue
+            let place = stream.flatMap { stream in serial.map { StreamPosition(stream: Name(stream), serial: $0) } }
+            recovered[Name(channel)] = .some(place)
+        }
+        for entry in data["failed"]?.arrayValue ?? [] {
+            guard let channel = entry["channel"]?.stringValue else { continue }
+            failed[Name(channel)] = Failure(
+                code: entry["code"]?.stringValue ?? "", reason: entry["reason"]?.stringValue ?? "",
+                currentStream: entry["current_stream_id"]?.stringValue)
+        }
+    }
+}
+
+/// A page of a channel's history, the oldest event first.
+struct HistoryPage: Equatable, Sendable {
+    var events: [Envelope] = []
+    /// The cursor of the next page; nil if this is the last one.
+    var cursor: String?
+    /// Indicates whether everything that was asked for is in the pages up to this one.
+    var isComplete = false
+
+    init(_ envelope: Envelope) {
+        guard let data = envelope.json else { return }
+        var decoder = EnvelopeDecoder(.sockudo)
+        for item in data["items"]?.arrayValue ?? [] {
+            guard let message = item["message"] else { continue }
+            let bytes = Array(message.text.utf8)
+            do throws(MalformedMessage) {
+                switch try decoder.decode(bytes, bytes.indices) {
+                case .event(let event), .control(_, let event): events.append(event)
+                }
+            } catch {
+                return  // Incomplete, without a next page.
+            }
+        }
+        if data["has_more"]?.boolValue == true { cursor = data["next_cursor"]?.stringValue }
+        let continuity = data["continuity"]
+        isComplete =
+            data["has_more"]?.boolValue == false && continuity?["truncated_by_retention"]?.boolValue != true
+            && continuity?["complete"]?.boolValue != false
+    }
+}
+
+extension Envelope {
+    /// The data as JSON: the value itself, or that in a text.
+    fileprivate var json: JSONValue? {
+        do throws(JSONError) {
+            return try data.map { text throws(JSONError) in try JSONValue(parsing: text) }
+        } catch {
+            return nil  // The answer says nothing then.
+        }
+    }
+}

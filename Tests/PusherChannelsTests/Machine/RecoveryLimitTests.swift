@@ -1,0 +1,275 @@
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// What a Sockudo server can't or won't replay is a gap, as on protocol 7, and the channel goes on. Nothing is asked for twice in vain.
+@Suite struct RecoveryLimitTests {
+    private let gap: String = "gap"
+
+    private func waiting(attach: Int? = 8, _ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }) -> Transcript {
+        var transcript = Transcript.sockudo(attach: attach == nil ? nil : 5, change)
+        if attach == nil { transcript.resumed() }
+        transcript.event(6)
+        transcript.subscribeAgain(serial: 8, attach: attach)
+        return transcript
+    }
+
+    private let asked: ClientMessage = .resume(["room": StreamPosition(stream: "s", serial: 6)])
+
+    // MARK: Refusals
+
+    // Proves P19.9.
+    @Test(arguments: [("stream_reset", 8), ("persistence_unavailable", nil), ("nonsense", nil)] as [(String, Int?)])
+    func aRefusalIsAGap(code: String, attach: Int?) {
+        var transcript = waiting(attach: attach)
+        transcript.event(9)
+        let outputs = transcript.refuse(code)
+        #expect(outputs.told == [gap, "success", "subscribed", "9"])
+        #expect(transcript.event(10).told == ["10"])
+        #expect(
+            transcript.subscribeAgain(serial: 10, attach: attach).sent == [
+                .resume(["room": StreamPosition(stream: "s", serial: 10)])
+            ])
+    }
+
+    // Proves P19.9.
+    @Test func thePositionThatWasRefusedIsNeverAskedForAgain() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.subscribeAgain(serial: 5, attach: 5)
+        #expect(transcript.refuse("stream_reset").told.first == gap)
+        let again = transcript.subscribeAgain(serial: 5, attach: 5)
+        #expect(again.sent.isEmpty)
+        #expect(again.told.first == gap)
+        #expect(transcript.subscribeAgain(serial: 6, attach: 6).sent.count == 1, "the next success has another one")
+    }
+
+    /// These refusals are wrong for a moment: of a store that is behind what was sent, and of a race.
+    // Proves P19.8.
+    @Test(
+        arguments: [
+            ("continuity_unverifiable", 8, 300, 5), ("position_expired", nil, 100, 1), ("version_stream_id_mismatch", 8, 100, 1),
+        ]
+            as [(String, Int?, Int, Int)])
+    func aRefusalThatMayBeWrongIsAskedAgain(code: String, attach: Int?, pause: Int, times: Int) {
+        var transcript = waiting(attach: attach)
+        for _ in 0..<times {
+            #expect(transcript.refuse(code).told.isEmpty)
+            #expect(transcript.pass(.milliseconds(pause - 1)).sent.isEmpty)
+            #expect(transcript.pass(.milliseconds(1)).sent == [asked])
+        }
+        #expect(transcript.refuse(code).told.first == gap)
+    }
+
+    // Proves P19.8.
+    @Test func theSecondTimeItWorks() {
+        var transcript = waiting()
+        transcript.refuse("continuity_unverifiable")
+        transcript.event(9)
+        transcript.pass(.milliseconds(300))
+        transcript.event(7)
+        transcript.event(8)
+        let outputs = transcript.resumed(upTo: 8).told
+        #expect(outputs.prefix(3) == ["7", "8", "recovered 2"])
+        #expect(outputs.last == "9")
+    }
+
+    // Proves P19.8.
+    @Test func aLossMeanwhileKeepsThePosition() {
+        var transcript = waiting()
+        transcript.refuse("continuity_unverifiable")
+        transcript.event(9)
+        #expect(transcript.subscribeAgain(serial: 9, attach: 9).sent == [asked])
+        #expect(transcript.machine.recovery.heldBytes == 0)
+    }
+
+    // MARK: Servers that don't answer
+
+    // Proves P19.10.
+    @Test func noAnswerIsAGapAndTheLastQuestionOnThisConnection() {
+        var transcript = waiting()
+        transcript.event(9)
+        #expect(transcript.pass(.seconds(30)).told == [gap, "success", "subscribed", "9"])
+        transcript.play(.subscribe(channel: "other", auth: nil))
+        let other = transcript.succeed("other", serial: 1, attach: nil)
+        #expect(other.sent.isEmpty)
+        #expect(other.told.contains("gap"))
+        #expect(transcript.event(7).told == ["7"], "it may come late")
+        #expect(transcript.resumed(upTo: 7).told.isEmpty)
+        #expect(transcript.subscribeAgain(serial: 9, attach: 9).sent.count == 1)
+    }
+
+    // Proves P19.10.
+    @Test(arguments: [
+        #"{"code":4301,"message":"Connection recovery is not enabled"}"#, #"{"code":4302,"message":"No channel positions"}"#,
+        #"{"code":4000,"message":"Invalid message format: Invalid resume data JSON"}"#,
+    ]) func anErrorInsteadOfAnAnswerIsAGap(data: String) {
+        var transcript = waiting()
+        let outputs = transcript.receive(#"{"event":"sockudo:error","data":\#(data)}"#)
+        #expect(outputs.told.contains(gap))
+        #expect(outputs.told.last == "subscribed")
+    }
+
+    // Proves P19.10.
+    @Test func aConnectionThatEndsInsteadOfAnAnswerIsAGap() {
+        var transcript = waiting()
+        transcript.event(7)
+        let ended = transcript.close(1006).told
+        #expect(ended.prefix(4) == [gap, "success", "subscribed", "7"])
+        transcript.passToDeadline()
+        transcript.establish()
+        let again = transcript.succeed(serial: 8, attach: 8).sent
+        #expect(again == [.resume(["room": StreamPosition(stream: "s", serial: 8)])], "of the success, not the one before")
+        transcript.drop()
+        transcript.establish()
+        #expect(transcript.succeed(serial: 9, attach: 9).sent.isEmpty, "after two in a row, one connection goes without")
+        #expect(transcript.event(10).told == ["10"])
+        #expect(transcript.subscribeAgain(serial: 10, attach: 10).sent.count == 1)
+    }
+
+    @Test func aSecondSuccessMeanwhileIsAGap() {
+        var transcript = waiting()
+        #expect(transcript.succeed(serial: 8, attach: 8).told.first == gap)
+    }
+
+    @Test func aRefusedSubscriptionKeepsThePosition() {
+        var transcript = waiting()
+        transcript.event(7)
+        transcript.receive(#"{"event":"pusher:subscription_error","channel":"room","data":{"status":503,"error":"later"}}"#)
+        #expect(transcript.machine.recovery.heldBytes == 0)
+        transcript.pass(.seconds(2))
+        transcript.resumed(upTo: 8)
+        #expect(transcript.succeed(serial: 8, attach: 8).sent == [asked])
+    }
+
+    // MARK: The history
+
+    // Proves P19.11.
+    @Test func whatIsTooMuchForAReplayIsReadFromTheHistory() {
+        var transcript = Transcript.sockudo(attach: 5)
+        let first = transcript.subscribeAgain(serial: 1_000, attach: 999)
+        #expect(first.sent == [.history(channel: "room", serials: 6...999, cursor: nil)])
+        transcript.event(1_001)
+        let page = transcript.history([6, 7], cursor: "c")
+        #expect(page.told == ["6", "7"])
+        #expect(page.sent == [.history(channel: "room", serials: 6...999, cursor: "c")])
+        let last = transcript.history([998, 999])
+        #expect(last.sent == [.resume(["room": StreamPosition(stream: "s", serial: 999)])], "the rest")
+        transcript.event(1_000)
+        let outputs = transcript.resumed(upTo: 1_000).told
+        #expect(
+            outputs == [
+                "1000", "recovered 5", "success", "subscribed", "1001",
+            ])
+    }
+
+    // Proves P19.11.
+    @Test func soIsWhatTheBufferHasNoMore() {
+        var transcript = waiting()
+        #expect(transcript.refuse("position_expired").sent == [.history(channel: "room", serials: 7...8, cursor: nil)])
+        transcript.history([7, 8])
+        #expect(transcript.resumed().told.contains("recovered 2"))
+    }
+
+    // Proves P19.11.
+    @Test func withoutAHistoryTooMuchIsAGap() {
+        var transcript = Transcript.sockudo(attach: nil)
+        transcript.resumed()
+        let outputs = transcript.subscribeAgain(serial: 905, attach: nil)
+        #expect(outputs.sent.isEmpty)
+        #expect(outputs.told.first == gap)
+    }
+
+    // Proves P19.11.
+    @Test(arguments: ["incomplete", "of another stream", "without end", "nonsense", "none"])
+    func aHistoryThatDoesNotHelpIsAGap(kind: String) {
+        var transcript = waiting()
+        transcript.refuse("position_expired")
+        let outputs =
+            switch kind {
+            case "incomplete": transcript.history([8], complete: false)
+            case "of another stream": transcript.history([7, 8], stream: "other")
+            case "without end": transcript.history([5], cursor: "again") + transcript.history([5], cursor: "again")
+            case "nonsense":
+                transcript.receive(#"{"event":"sockudo:channel_history","channel":"room","data":{"items":[{"message":7}]}}"#)
+            default: transcript.pass(.seconds(30))
+            }
+        #expect(outputs.told.filter { $0 == "gap" } == [gap])
+        #expect(outputs.told.contains("subscribed"))
+        #expect(transcript.event(9).told == ["9"])
+    }
+
+    // MARK: Nonsense
+
+    /// Two nodes without a history in common count for themselves, and replay only their own events.
+    // Proves P19.13.
+    @Test func afterAnEventOfAnotherStreamEveryReconnectIsAGap() {
+        var transcript = Transcript.sockudo(attach: nil)
+        transcript.resumed()
+        #expect(transcript.event(3, stream: "other").events == ["e"])
+        for _ in 0..<2 {
+            let outputs = transcript.subscribeAgain(serial: 5, attach: nil)
+            #expect(outputs.sent.isEmpty)
+            #expect(outputs.told.first == "gap")
+        }
+    }
+
+    // Proves P19.14.
+    @Test func whatIsHeldIsBounded() {
+        var transcript = waiting { $0.heldEventByteLimit = 1_000 }
+        for serial in 7..<14 { #expect(transcript.event(serial).told.isEmpty) }
+        let outputs = transcript.event(14)
+        #expect(outputs.told.first == gap)
+        #expect(outputs.told.last == "14")
+        #expect(transcript.machine.recovery.heldBytes == 0)
+        #expect(transcript.event(15).told == ["15"])
+        #expect(transcript.event(9).told.isEmpty, "the replay goes on")
+        #expect(transcript.resumed(upTo: 15).told.isEmpty)
+    }
+
+    // Proves P19.15.
+    @Test(arguments: ["-1", "1.5", "99999999999999999999", "null", "[]", #""x""#])
+    func aSerialThatIsNoneCountsAsNone(serial: String) {
+        var transcript = Transcript.sockudo(attach: 5)
+        let frame = #"{"event":"e","channel":"room","data":"x","stream_id":"s","serial":\#(serial)}"#
+        #expect(transcript.receive(frame).events == ["e"])
+        #expect(transcript.receive(frame).events == ["e"])
+        #expect(
+            transcript.subscribeAgain(serial: 5, attach: 5).sent == [.resume(["room": StreamPosition(stream: "s", serial: 5)])])
+    }
+
+    // Proves P19.15.
+    @Test func serialsThatGoFarBackAreGivenAndEndTheTrust() {
+        var transcript = Transcript.sockudo(attach: nil)
+        transcript.resumed()
+        transcript.event(Int.max)
+        #expect(transcript.event(6).told == ["6"])
+        #expect(transcript.event(6).told == ["6"])
+        let outputs = transcript.subscribeAgain(serial: 7, attach: nil)
+        #expect(outputs.told.first == "gap")
+    }
+
+    @Test func answersThatNobodyAskedForChangeNothing() {
+        var transcript = Transcript.sockudo(attach: 5)
+        #expect(transcript.resumed(upTo: 99).isEmpty)
+        #expect(transcript.history([6, 7]).isEmpty)
+        #expect(transcript.refuse("stream_reset").told.isEmpty)
+        for data in ["null", "[]", #""nonsense""#, #"{"recovered":{},"failed":[7,{"channel":7}]}"#] {
+            #expect(transcript.receive(#"{"event":"sockudo:resume_success","data":\#(data)}"#).told.isEmpty)
+        }
+        #expect(transcript.event(6).told == ["6"])
+    }
+}
+
+extension Transcript {
+    /// Receives the answer that nothing is replayed, in both of its frames.
+    @discardableResult
+    fileprivate mutating func refuse(_ code: String) -> [Output] {
+        let data = #"\"code\":\"\#(code)\",\"reason\":\"r\",\"current_stream_id\":null"#
+        return receive(#"{"event":"sockudo:resume_failed","channel":"room","data":"{\#(data)}"}"#).filter {
+            if case .deliver(.event) = $0 { false } else { true }
+        }
+            + receive(
+                #"{"event":"sockudo:resume_success","data":"{\"recovered\":[],\"failed\":[{\"channel\":\"room\",\#(data)}]}"}"#)
+    }
+}

@@ -1,0 +1,340 @@
+import TestSupport
+import Testing
+
+@testable import PusherChannels
+
+/// On a Sockudo server, what a channel missed is replayed, and only what can't be is a gap. The frames are as recorded.
+@Suite struct RecoveryTests {
+    private let away: [String] = ["recovered 2", "success", "subscribed"]
+
+    // MARK: Both prefixes
+
+    // Proves P19.1.
+    @Test func theUpgradeAsksForProtocolV2() {
+        let options = PusherClientOptions(host: .host("s"), protocol: .sockudo)
+        let target = ConnectionTarget(
+            key: "k", pathPrefix: nil, protocol: options.protocol, servers: options.servers, request: options.webSocketRequest)
+        let path = target.request(to: 0, secure: true).path
+        #expect(path == "/app/k?protocol=2&client=swift-pusher-channels&version=\(libraryVersion)&echo_messages=false")
+        #expect(options.machineConfiguration.protocol == .sockudo)
+    }
+
+    // Proves P19.1.
+    @Test(arguments: ["sockudo", "pusher"]) func bothPrefixesAreReadAlike(prefix: String) {
+        var transcript = Transcript { $0.protocol = .sockudo }
+        transcript.play(.connect)
+        transcript.play(.socketOpened(transcript.attempt))
+        let outputs = transcript.receive(
+            #"{"event":"\#(prefix):connection_established","data":"{\"socket_id\":\"1.2\",\"activity_timeout\":120}"}"#)
+        #expect(outputs.events == ["pusher:connection_established"])
+        transcript.play(.subscribe(channel: "presence-r", auth: PusherAuth(auth: "k:s", channelData: #"{"user_id":"u1"}"#)))
+        let members = #"{\"presence\":{\"count\":1,\"hash\":{\"u1\":{\"n\":1}},\"ids\":[\"u1\"]},\"attach_serial\":0}"#
+        transcript.receive(
+            #"{"event":"\#(prefix)_internal:subscription_succeeded","channel":"presence-r","data":"\#(members)","stream_id":"s","serial":0}"#
+        )
+        let joined = transcript.receive(
+            #"{"event":"\#(prefix)_internal:member_added","channel":"presence-r","data":"{\"user_info\":{},\"user_id\":\"u2\"}"}"#
+        )
+        #expect(joined.events == ["pusher:member_added"])
+        #expect(transcript.receive(#"{"event":"\#(prefix):ping"}"#).sent == [.pong])
+        #expect(
+            transcript.receive(#"{"event":"\#(prefix):error","data":{"message":"no","code":4200}}"#).errors.map(\.code) == [4200])
+        // An update of a message is an event of the channel, under its own name.
+        let update =
+            #"{"event":"sockudo:message.update","channel":"presence-r","data":"2","name":"e","stream_id":"s","serial":1}"#
+        #expect(transcript.receive(update).events == ["sockudo:message.update"])
+    }
+
+    @Test func protocol7ReadsNoPositions() {
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.receive(
+            #"{"event":"pusher_internal:subscription_succeeded","channel":"room","data":"{}","stream_id":"s","serial":1}"#)
+        #expect(transcript.event(2).events == ["e"])
+        #expect(transcript.event(2).events == ["e"], "it knows nothing of serials")
+        #expect(transcript.receive(#"{"event":"sockudo:resume_success","data":"{}"}"#).events == ["sockudo:resume_success"])
+        transcript.drop()
+        transcript.establish()
+        #expect(transcript.succeed("room").told.first == "gap")
+    }
+
+    // MARK: A replay
+
+    // Proves P19.2, P19.3, P19.6.
+    @Test func whatWasMissedIsReplayedInsteadOfAGap() {
+        var transcript = Transcript.sockudo(attach: 5)
+        #expect(transcript.event(6).events == ["e"])
+        // An event without a position, like a cached one or an ephemeral one, changes nothing.
+        #expect(transcript.receive(#"{"event":"e","channel":"room","data":"x","message_id":"m"}"#).events == ["e"])
+        let asked = transcript.subscribeAgain(serial: 8, attach: 8)
+        #expect(asked.sent == [.resume(["room": StreamPosition(stream: "s", serial: 6)])])
+        #expect(asked.told.isEmpty, "nobody knows yet whether there is a gap")
+        // Live events may come before the replayed ones, and again after them.
+        #expect(transcript.event(9).told.isEmpty)
+        #expect(transcript.event(7).told.isEmpty)
+        #expect(transcript.event(8).told.isEmpty)
+        let outputs = transcript.resumed(upTo: 8)
+        #expect(outputs.told == ["7", "8"] + away + ["9"])
+        #expect(transcript.event(9).told.isEmpty, "it was seen")
+        #expect(transcript.event(10).told == ["10"])
+        #expect(
+            transcript.subscribeAgain(serial: 10, attach: 10).sent == [.resume(["room": StreamPosition(stream: "s", serial: 10)])]
+        )
+    }
+
+    // Proves P19.3.
+    @Test func aServerWithoutRecoveryIsAskedForNothing() {
+        var transcript = Transcript.sockudo(attach: nil, serial: nil)
+        #expect(transcript.event(1).events == ["e"])
+        let outputs = transcript.subscribeAgain(serial: nil, attach: 1)
+        #expect(outputs.sent.isEmpty)
+        #expect(outputs.told.first == "gap")
+    }
+
+    // Proves P19.6.
+    @Test func nothingMissingIsARecoveryToo() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.subscribeAgain(serial: 5, attach: 5)
+        let outputs = transcript.resumed()
+        #expect(outputs.told == ["recovered 0", "success", "subscribed"])
+    }
+
+    // Proves P19.2.
+    @Test func theFirstPositionIsTheSuccesss() {
+        var transcript = Transcript.sockudo(attach: 5)
+        #expect(
+            transcript.subscribeAgain(serial: 7, attach: 7).sent == [.resume(["room": StreamPosition(stream: "s", serial: 5)])])
+    }
+
+    /// An idle channel's stream gets its name with the first event.
+    // Proves P19.2.
+    @Test func anEmptyChannelIsAskedForByItsNewName() {
+        var transcript = Transcript.sockudo(attach: 0, serial: 0)
+        let asked = transcript.subscribeAgain(serial: 1, attach: 1, stream: "other")
+        #expect(asked.sent == [.resume(["room": StreamPosition(stream: "other", serial: 0)])])
+        transcript.event(1, stream: "other")
+        #expect(transcript.resumed(upTo: 1, stream: "other").told.first == "1")
+    }
+
+    /// Without a history, events between a success and the server's taking the channel in come only on request.
+    // Proves P19.5.
+    @Test func theFirstSubscriptionAsksTooIfThereIsNoHistory() {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        let asked = transcript.succeed(serial: 4, attach: nil)
+        #expect(asked.sent == [.resume(["room": StreamPosition(stream: "s", serial: 4)])])
+        #expect(asked.told.last == "subscribed", "it is told at once: there is no gap to wait for")
+        transcript.event(6)
+        transcript.event(5)
+        #expect(transcript.resumed(upTo: 5).told == ["5", "6"], "and not that it was recovered")
+    }
+
+    // Proves P19.6, P19.7.
+    @Test func eventsOfTwoNodesInTheOtherOrderAreBothGiven() {
+        var transcript = Transcript.sockudo(attach: 5)
+        #expect(transcript.event(7).told == ["7"])
+        #expect(transcript.event(6).told == ["6"], "late, not old")
+        #expect(transcript.event(6).told.isEmpty)
+        transcript.subscribeAgain(serial: 9, attach: 9)
+        transcript.event(8)
+        transcript.event(7)
+        transcript.event(9)
+        #expect(transcript.resumed(upTo: 9).told == ["8", "9"] + away)
+    }
+
+    /// The server judges a stream of another name, as with versioned messages the success's is never that of the events.
+    // Proves P19.2.
+    @Test func theEventsStreamCounts() {
+        var transcript = Transcript.sockudo(attach: 0, serial: 0)
+        transcript.event(3, stream: "versions")
+        let asked = transcript.subscribeAgain(serial: 2, attach: 2)
+        #expect(asked.sent == [.resume(["room": StreamPosition(stream: "versions", serial: 3)])])
+    }
+
+    @Test func encryptedEventsAreReplayedAsTheyAreStored() throws {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        let auth = PusherAuth(auth: "k:s", sharedSecret: "secret")
+        transcript.play(.subscribe(channel: "private-encrypted-e", auth: auth))
+        transcript.succeed("private-encrypted-e", serial: 1, attach: 1)
+        transcript.drop()
+        let asked = try #require(transcript.establish().authorizations.first)
+        transcript.play(.authorized(asked, .success(auth)))
+        #expect(transcript.succeed("private-encrypted-e", serial: 2, attach: 2).sent.count == 1)
+        transcript.event(2, on: "private-encrypted-e")
+        let decrypted = transcript.resumed("private-encrypted-e", upTo: 2).contains {
+            if case .command(.decrypt) = $0 { true } else { false }
+        }
+        #expect(decrypted)
+    }
+
+    // MARK: Several channels
+
+    // Proves P19.4.
+    @Test func oneReplayIsAskedForAtATimeBelow900Events() {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        let channels: [Name] = ["a", "b", "c", "d"]
+        for channel in channels {
+            transcript.play(.subscribe(channel: channel, auth: nil))
+            transcript.succeed(channel, serial: 0, attach: 0)
+            transcript.event(1, on: channel)
+        }
+        transcript.drop()
+        transcript.establish()
+        let place = StreamPosition(stream: "s", serial: 1)
+        #expect(transcript.succeed("a", serial: 500, attach: 500).sent == [.resume(["a": place])])
+        for channel: Name in ["b", "c"] { #expect(transcript.succeed(channel, serial: 451, attach: 451).sent.isEmpty) }
+        #expect(transcript.succeed("d", serial: 400, attach: 400).sent.isEmpty)
+        #expect(transcript.resumed("a").sent == [.resume(["b": place])], "b and c are 900 together")
+        #expect(transcript.resumed("a").sent.isEmpty, "a late answer isn't taken for this one")
+        #expect(transcript.resumed("b").sent == [.resume(["c": place, "d": place])])
+        let outputs = transcript.receive(
+            #"{"event":"sockudo:resume_success","data":"{\"failed\":[{\"channel\":\"c\",\"code\":\"stream_reset\"}],\"recovered\":[{\"channel\":\"d\",\"position\":null}]}"}"#
+        )
+        #expect(outputs.told.contains("gap"))
+        #expect(outputs.told.contains("recovered 0"))
+    }
+
+    @Test func aChannelThatIsGivenUpMeanwhileIsLeftOut() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.subscribeAgain(serial: 6, attach: 6)
+        transcript.event(6)
+        #expect(transcript.machine.recovery.heldBytes > 0)
+        transcript.play(.unsubscribe(channel: "room"))
+        #expect(transcript.machine.recovery.heldBytes == 0)
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.succeed(serial: 6, attach: 6)
+        #expect(transcript.resumed(upTo: 6).told.isEmpty)
+        #expect(transcript.event(7).told == ["7"])
+    }
+
+    /// A pool moves a channel to another connection with its place.
+    @Test func anotherConnectionGoesOnFromTheSamePlace() throws {
+        var first = Transcript.sockudo(attach: 5)
+        first.event(6)
+        let moved = try #require(first.machine.stateToMove(of: "room", at: first.now))
+        var second = Transcript.connected { $0.protocol = .sockudo }
+        second.play(.adopt(moved))
+        #expect(second.succeed(serial: 7, attach: 7).sent == [.resume(["room": StreamPosition(stream: "s", serial: 6)])])
+    }
+
+    // MARK: Missing events
+
+    // Proves P19.12.
+    @Test func aSerialThatIsMissingFor300MillisecondsIsReadFromTheHistory() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.event(7)
+        transcript.event(9)
+        transcript.pass(.milliseconds(200))
+        #expect(transcript.event(8).told == ["8"])
+        let asked = transcript.pass(.milliseconds(100))
+        #expect(asked.sent == [.history(channel: "room", serials: 6...7, cursor: nil)])
+        #expect(transcript.history([6, 7]).told == ["6"])
+        // A hole that the history has, too, is one that the server means.
+        transcript.event(12)
+        #expect(transcript.pass(.milliseconds(300)).sent == [.history(channel: "room", serials: 10...12, cursor: nil)])
+        #expect(transcript.history([12]).told.isEmpty)
+        #expect(transcript.pass(.seconds(2)).sent.isEmpty)
+    }
+
+    // Proves P19.12.
+    @Test func itIsMissingAcrossReconnectsToo() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.event(7)
+        transcript.subscribeAgain(serial: 7, attach: 7)
+        transcript.resumed()
+        let asked = transcript.pass(.milliseconds(300))
+        #expect(asked.sent == [.history(channel: "room", serials: 6...7, cursor: nil)])
+        let outputs = transcript.pass(.seconds(30))
+        #expect(outputs.told.contains("gap"), "nobody answered")
+        #expect(transcript.event(8).told == ["8"])
+    }
+
+    // Proves P19.12.
+    @Test func withoutAHistoryNothingIsMissing() {
+        var transcript = Transcript.sockudo(attach: nil)
+        transcript.resumed()
+        transcript.event(9)
+        #expect(transcript.pass(.seconds(2)).sent.isEmpty)
+    }
+}
+
+extension [Output] {
+    /// What the application is told, in short: an event by its data.
+    var told: [String] {
+        deliveries.map { delivery in
+            switch delivery {
+            case .event(let envelope) where envelope.event.begins(with: "pusher:sub"): "success"
+            case .event(let envelope): envelope.data ?? ""
+            case .gap: "gap"
+            case .recovered(_, let count): "recovered \(count)"
+            case .subscribed: "subscribed"
+            default: "\(delivery)"
+            }
+        }
+    }
+}
+
+extension Transcript {
+    /// Creates a transcript of a client that has subscribed to `room` on a Sockudo server.
+    static func sockudo(
+        attach: Int?, serial: Int? = 5, _ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }
+    ) -> Transcript {
+        var transcript = Transcript.connected {
+            $0.protocol = .sockudo
+            change(&$0)
+        }
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.succeed(serial: serial, attach: attach)
+        return transcript
+    }
+
+    @discardableResult
+    mutating func succeed(_ channel: Name = "room", serial: Int?, attach: Int?, stream: String = "s") -> [Output] {
+        let position = serial.map { ",\"stream_id\":\"\(stream)\",\"serial\":\($0)" } ?? ""
+        let data = attach.map { #"{\"attach_serial\":\#($0)}"# } ?? "{}"
+        return receive(
+            #"{"event":"sockudo_internal:subscription_succeeded","channel":"\#(channel)","data":"\#(data)"\#(position)}"#)
+    }
+
+    @discardableResult
+    mutating func event(_ serial: Int, on channel: Name = "room", stream: String = "s") -> [Output] {
+        receive(#"{"event":"e","channel":"\#(channel)","data":"\#(serial)","stream_id":"\#(stream)","serial":\#(serial)}"#)
+    }
+
+    /// Loses the connection, and passes to the next attempt.
+    mutating func drop() {
+        close(1006)
+        passToDeadline()
+    }
+
+    /// Loses the connection, and subscribes again on the next one; returns what the success brings.
+    @discardableResult
+    mutating func subscribeAgain(serial: Int?, attach: Int?, stream: String = "s") -> [Output] {
+        drop()
+        establish()
+        return succeed(serial: serial, attach: attach, stream: stream)
+    }
+
+    /// Receives the answer that everything was replayed.
+    @discardableResult
+    mutating func resumed(_ channel: Name = "room", upTo serial: Int? = nil, stream: String = "s") -> [Output] {
+        let place = serial.map { #"{\"serial\":\#($0),\"stream_id\":\"\#(stream)\"}"# } ?? "null"
+        return receive(
+            #"{"event":"sockudo:resume_success","data":"{\"failed\":[],\"recovered\":[{\"position\":\#(place),\"source\":\"hot\",\"channel\":\"\#(channel)\"}]}"}"#
+        )
+    }
+
+    /// Receives a page of the channel's history.
+    @discardableResult
+    mutating func history(
+        _ serials: [Int], cursor: String? = nil, complete: Bool = true, stream: String = "s"
+    ) -> [Output] {
+        let items = serials.map {
+            #"{"serial":\#($0),"message":{"event":"e","channel":"room","data":"\#($0)","stream_id":"\#(stream)","serial":\#($0)}}"#
+        }
+        let next = cursor.map { "\"\($0)\"" } ?? "null"
+        return receive(
+            #"{"event":"sockudo:channel_history","channel":"room","data":{"items":[\#(items.joined(separator: ","))],"has_more":\#(cursor != nil),"next_cursor":\#(next),"continuity":{"complete":\#(complete),"truncated_by_retention":\#(!complete)}}}"#
+        )
+    }
+}
