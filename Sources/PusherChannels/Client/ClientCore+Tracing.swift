@@ -70,9 +70,9 @@ extension ClientCore {
             attributes["network.protocol.name"] = "websocket"
             attributes["pusher.attempt"] = attempt.number
         case .subscribing(let channel):
-            attributes["pusher.channel"] = channel.text
+            attributes[environment.telemetryNames.channel] = channel.text
         case .authorizing(.channel(let attempt)):
-            attributes["pusher.channel"] = attempt.channel.text
+            attributes[environment.telemetryNames.channel] = attempt.channel.text
         case .authorizing(.user):
             break
         }

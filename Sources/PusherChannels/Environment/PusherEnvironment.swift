@@ -60,6 +60,11 @@ public struct PusherEnvironment: Sendable {
     /// Receives each client that is made. Tests use it to find clients that outlive their test.
     package var onClient: (@Sendable (_ client: any AnyObject & CustomStringConvertible & Sendable) -> Void)?
 
+    #if Metrics || Tracing
+    /// The names of metrics and of the attributes of spans.
+    public var telemetryNames = TelemetryNames.pusher
+    #endif
+
     #if Metrics
     /// Makes the clients' metrics if the trait `Metrics` is on; `nil` stands for the factory with which `MetricsSystem` was
     /// bootstrapped when the client is made.

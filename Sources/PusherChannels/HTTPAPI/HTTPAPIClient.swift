@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -9,6 +10,7 @@ struct HTTPAPIClient: Sendable {
     let signer: RequestSigner
     let retryPolicy: RetryPolicy
     let environment: PusherEnvironment
+    let logger: Logger
 
     /// Returns the response to a successful call.
     ///
@@ -18,17 +20,20 @@ struct HTTPAPIClient: Sendable {
         var random = SplitMix64(seed: environment.randomSeed())
         var failures = 0
         while true {
-            let timeOfItsOwn: Duration
+            let timeOfItsOwn: Duration, reason: PusherError
             do {
                 return try await attempt(call, resends: failures)
             } catch let failure as FailedAttempt {
                 failures += 1
-                timeOfItsOwn = failure.error.retryAfter ?? .zero
+                (timeOfItsOwn, reason) = (failure.error.retryAfter ?? .zero, failure.error)
                 guard failures < retryPolicy.maximumAttempts, canRepeat(call, after: failure),
                     timeOfItsOwn <= retryPolicy.maximumDelay.asWait
                 else { throw failure.error }
             }
             let delay = max(delays.delay(afterFailures: failures - 1, using: &random), timeOfItsOwn)
+            logger.notice(
+                "request is retried",
+                metadata: ["path": "\(call.path.inLogLine())", "after": "\(delay)", "error": "\(reason.description)"])
             try await environment.scheduler.sleep(for: delay, label: "retry of \(call.method.rawValue) \(call.path)")
         }
     }

@@ -23,7 +23,8 @@ extension PusherHTTPAPI {
     ) async throws -> [PusherChannelInfo] {
         let event = try PublishedEvent(
             channels: channels, name: eventName, data: data, excluding: socketID, info: info, options: options, encoder: encoder)
-        let told = try await publish("/events", event.json, member: "channels")["channels"]
+        let told = try await publish(
+            1, to: channels.count == 1 ? channels[0] : nil, "/events", event.json, member: "channels")["channels"]
         return channels.map { PusherChannelInfo($0, told?[$0], decryptedWith: options.encryptionMasterKeys) }
     }
 
@@ -45,7 +46,8 @@ extension PusherHTTPAPI {
                 info: event.info, options: options, encoder: encoder
             ).jsonInBatch
         }
-        let told = try await publish("/batch_events", ["batch": .array(batch)], member: "batch")["batch"]?.arrayValue ?? []
+        let told = try await publish(
+            batch.count, to: nil, "/batch_events", ["batch": .array(batch)], member: "batch")["batch"]?.arrayValue ?? []
         return events.enumerated().map { index, event in
             PusherChannelInfo(
                 event.channel, index < told.count ? told[index] : nil, decryptedWith: options.encryptionMasterKeys)
@@ -61,12 +63,17 @@ extension PusherHTTPAPI {
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func sendToUser(_ userID: String, eventName: String, data: some Encodable) async throws {
         let event = try PublishedEvent(userID: userID, name: eventName, data: data, options: options, encoder: encoder)
-        _ = try await publish("/events", event.json, member: "channels")
+        _ = try await publish(1, to: nil, "/events", event.json, member: "channels")
     }
 
     /// Returns the server's response to a successful publish, a JSON object.
-    private func publish(_ path: String, _ body: JSONValue, member: Name) async throws -> JSONValue {
-        try await client.response(to: .post(path, body.text, repetition: .again, member: member)).object
+    private func publish(
+        _ count: Int, to channel: String?, _ path: String, _ body: JSONValue, member: Name
+    ) async throws -> JSONValue {
+        let telemetry = PublishTelemetry(environment: client.environment, logger: options.logger)
+        return try await telemetry.publishing(count, to: channel) {
+            try await client.response(to: .post(path, body.text, repetition: .again, member: member)).object
+        }
     }
 
     var encoder: JSONEncoder { client.environment.jsonEncoder() }

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 /// A client of the HTTP API for an app's server: publishes events, queries channels and users, and closes users' connections.
 ///
@@ -27,7 +28,7 @@ public struct PusherHTTPAPI: Sendable, CustomStringConvertible {
         let signer = RequestSigner(
             appID: appID, key: key, secret: secret, host: host, port: port, useTLS: useTLS, path: options.path,
             timeout: options.timeout)
-        client = HTTPAPIClient(signer: signer, retryPolicy: options.retryPolicy, environment: environment)
+        client = HTTPAPIClient(signer: signer, retryPolicy: options.retryPolicy, environment: environment, logger: options.logger)
     }
 
     /// The app's id and key, not its secret.
@@ -47,16 +48,20 @@ public struct PusherHTTPAPIOptions: Sendable {
     public var timeout: Duration
     /// The policy for retrying failed requests.
     public var retryPolicy: RetryPolicy
+    /// The logger for what is published (`debug`), for what isn't (`warning`) and for requests that are retried (`notice`).
+    public var logger: Logger
 
     /// Creates options. The defaults suit most services.
     public init(
         path: String? = nil, limits: ProtocolLimits = .serverLibraries, encryptionMasterKeys: [EncryptionMasterKey] = [],
-        timeout: Duration = .seconds(15), retryPolicy: RetryPolicy = RetryPolicy()
+        timeout: Duration = .seconds(15), retryPolicy: RetryPolicy = RetryPolicy(),
+        logger: Logger = Logger(label: "pusher-channels")
     ) {
         self.path = path
         self.limits = limits
         self.encryptionMasterKeys = encryptionMasterKeys
         self.timeout = timeout
         self.retryPolicy = retryPolicy
+        self.logger = logger
     }
 }

@@ -20,7 +20,7 @@ struct LoadTelemetry: Sendable {
         #if Tracing
         func now() -> DefaultTracerClock.Timestamp { environment.timestamp(environment.scheduler.now) }
         let span = environment.activeTracer.startSpan("pusher.load", context: .current ?? .topLevel, ofKind: .internal, at: now())
-        span.attributes["pusher.channel"] = channel.text
+        span.attributes[environment.telemetryNames.channel] = channel.text
         defer { span.end(at: now()) }
         do {
             return try await ServiceContext.withValue(span.context, operation: load)

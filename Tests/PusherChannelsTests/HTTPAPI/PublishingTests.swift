@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import PusherChannels
 import TestSupport
 import Testing
@@ -109,6 +110,25 @@ import Testing
         #expect(error?.kind == .invalidRequest)
         #expect(error?.message.hasPrefix("the data of e can't be encoded: ") == true)
         #expect(rig.bodies == [])
+    }
+
+    @Test func theLogHasWhatIsPublishedAndWhatIsNot() async throws {
+        try await withTestHarness { harness in
+            var logger = harness.makeLogger("api")
+            logger.logLevel = .debug
+            let retrying = RetryPolicy(maximumAttempts: 2, initialDelay: .zero)
+            let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: retrying, logger: logger), scheduler: LiveScheduler())
+            rig.respond()
+            try await rig.api.trigger(channels: ["news"], eventName: "e", data: "1")
+            rig.respond(429)
+            await #expect(throws: PusherError.self) {
+                try await rig.api.triggerBatch([PusherBatchEvent(channel: "a\nb", eventName: "e", data: "1")])
+            }
+            await #expect(throws: PusherError.self) { try await rig.api.trigger(channels: ["news"], eventName: "e", data: "1") }
+            let lines = harness.logEvents().map { "\($0.level) \($0.message) \($0.metadata?["channel"] ?? "")" }
+            #expect(lines == ["debug published news", "notice request is retried ", "warning not published news"])
+            #expect(!"\(harness.logEvents())".contains(APIRig.secret))
+        }
     }
 
     @Test func itsDescriptionShowsTheKeyAndNotTheSecret() {

@@ -5,6 +5,7 @@ import Metrics
 /// metrics, so none is ever set: they go up and down.
 struct ClientMetrics: Sendable {
     private let factory: any MetricsFactory
+    private let names: TelemetryNames
     private let events: [ChannelName.Kind: Counter]
     private let connectionEvents: Counter
     private let connections: [ConnectionState: Meter]
@@ -23,21 +24,24 @@ struct ClientMetrics: Sendable {
     private let notLoaded: Timer
 
     /// - Parameter factory: The factory that makes the metrics; nil for the one that the application bootstrapped.
-    init(_ factory: (any MetricsFactory)?) {
+    init(_ factory: (any MetricsFactory)?, _ names: TelemetryNames) {
         let factory = factory ?? MetricsSystem.factory
-        self.factory = factory
+        (self.factory, self.names) = (factory, names)
         func counter(_ label: String, _ dimensions: [(String, String)] = []) -> Counter {
-            Counter(label: "pusher_" + label, dimensions: dimensions, factory: factory)
+            Counter(label: names.metric(label), dimensions: dimensions, factory: factory)
         }
         func timer(_ label: String, _ dimensions: [(String, String)] = []) -> Timer {
-            Timer(label: "pusher_" + label, dimensions: dimensions, preferredDisplayUnit: .seconds, factory: factory)
+            Timer(label: names.metric(label), dimensions: dimensions, preferredDisplayUnit: .seconds, factory: factory)
         }
         func meter(_ label: String, _ dimensions: [(String, String)] = []) -> Meter {
-            Meter(label: "pusher_" + label, dimensions: dimensions, factory: factory)
+            Meter(label: names.metric(label), dimensions: dimensions, factory: factory)
         }
         let kinds: [ChannelName.Kind] = [.public, .private, .presence, .encrypted]
-        events = Dictionary(uniqueKeysWithValues: kinds.map { ($0, counter("events_total", [("channel_kind", "\($0)")])) })
-        connectionEvents = counter("events_total", [("channel_kind", "none")])
+        events = Dictionary(
+            uniqueKeysWithValues: kinds.map {
+                ($0, counter("events_total", names.labels(of: "receive", [("channel_kind", "\($0)")])))
+            })
+        connectionEvents = counter("events_total", names.labels(of: "receive", [("channel_kind", "none")]))
         let states: [ConnectionState] = [.connecting, .connected, .reconnecting, .disconnecting]
         connections = Dictionary(uniqueKeysWithValues: states.map { ($0, meter("connections", [("state", "\($0)")])) })
         let places = ["subscribed", "pending", "failed"]
@@ -66,8 +70,9 @@ struct ClientMetrics: Sendable {
             channels[state].map { change($0, by: difference) }
         }
         for (label, count) in tally.closes {
-            Counter(label: "pusher_connection_closes_total", dimensions: [("code", label.text)], factory: factory).increment(
-                by: count)
+            Counter(label: names.metric("connection_closes_total"), dimensions: [("code", label.text)], factory: factory)
+                .increment(
+                    by: count)
         }
         add(tally.attempts, to: attempts)
         add(tally.bytes, to: bytes)
@@ -121,7 +126,7 @@ extension PusherEnvironment {
     /// The metrics of a client.
     var clientMetrics: ClientMetrics {
         #if Metrics
-        ClientMetrics(metricsFactory)
+        ClientMetrics(metricsFactory, telemetryNames)
         #else
         ClientMetrics()
         #endif

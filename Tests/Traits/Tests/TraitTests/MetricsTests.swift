@@ -77,6 +77,71 @@ import Testing
         }
     }
 
+    @Test func channelsByState() throws {
+        var client: Client? = Client { $0.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
+        let metrics = try #require(client?.metrics)
+        func levels() throws -> [Double] {
+            try ["subscribed", "pending", "failed"].map {
+                try metrics.expectMeter("pusher_channels", [("state", $0)]).lastValue ?? 0
+            }
+        }
+        client?.session.stub("POST https://example.com/auth", .http(403))
+        for channel in ["news", "prices", "private-a"] { client?.pusher.subscribe(channel) }
+        #expect(try levels() == [0, 3, 0])
+        client?.pusher.connect()
+        #expect(try levels() == [2, 0, 1])
+        client?.pusher.unsubscribe("private-a")
+        client?.socket.drop()
+        #expect(try levels() == [0, 2, 0])
+        client = nil
+        #expect(try levels() == [0, 0, 0], "a client that is gone has no channels")
+    }
+
+    @Test func whatIsPublishedByEitherNames() async throws {
+        let (metrics, session) = (TestMetrics(), MockSession(delivery: .immediate))
+        func api(_ names: TelemetryNames) -> PusherHTTPAPI {
+            var environment = PusherEnvironment(httpSession: session)
+            environment.metricsFactory = metrics
+            environment.telemetryNames = names
+            return PusherHTTPAPI(
+                appID: "1", key: "key", secret: "s", host: .host("api.example"),
+                options: PusherHTTPAPIOptions(retryPolicy: .none), environment: environment)
+        }
+        session.stub(.path("/apps/1/batch_events"), .json([String: String]()))
+        session.stub(.path("/apps/1/events"), .http(503))
+        let events = [1, 2].map { PusherBatchEvent(channel: "news", eventName: "n", data: $0) }
+        let system = [("messaging.system", "pusher"), ("messaging.operation.name", "publish")]
+        for names in [TelemetryNames.pusher, .openTelemetry] {
+            try await api(names).triggerBatch(events)
+            await #expect(throws: PusherError.self) { try await api(names).trigger(channels: ["news"], eventName: "n", data: 1) }
+        }
+        for (count, outcome, labels) in [(2, "success", system), (1, "failure", system + [("error.type", "503")])] {
+            let counters = [
+                try metrics.expectCounter("pusher_published_events_total", [("outcome", outcome)]),
+                try metrics.expectCounter("messaging.client.sent.messages", labels),
+            ]
+            #expect(counters.map(\.totalValue) == [Int64(count), Int64(count)])
+            #expect(try metrics.expectTimer("pusher_publish_seconds", [("outcome", outcome)]).values.count == 1)
+            #expect(try metrics.expectTimer("messaging.client.operation.duration", labels).values.count == 1)
+        }
+    }
+
+    @Test func aClientsMetricsByOpenTelemetrysNames() throws {
+        let metrics = TestMetrics()
+        let socket = MockWebSocket()
+        var environment = PusherEnvironment(scheduler: TestScheduler(), makeWebSocket: { socket })
+        (environment.metricsFactory, environment.telemetryNames) = (metrics, .openTelemetry)
+        let pusher = Pusher(key: "key", options: PusherClientOptions(delivery: .immediate), environment: environment)
+        pusher.subscribe("news")
+        pusher.connect()
+        socket.publish(channel: "news", event: "n", data: "1")
+        let labels = [("messaging.system", "pusher"), ("messaging.operation.name", "receive"), ("channel_kind", "public")]
+        #expect(try metrics.expectCounter("messaging.client.consumed.messages", labels).totalValue == 2)
+        #expect(try metrics.expectCounter("pusher.connection_attempts").totalValue == 1)
+        #expect(try metrics.expectMeter("pusher.channels", [("state", "subscribed")]).lastValue == 1)
+        #expect(!metrics.counters.contains { $0.label.hasPrefix("pusher_") })
+    }
+
     @Test func eventsByKindAndBytes() throws {
         let client = Client()
         for channel in ["news", "private-a", "presence-b"] { client.pusher.subscribe(channel) }

@@ -14,8 +14,9 @@ import FoundationNetworking
     private let tracer = InMemoryTracer()
     private let session = MockSession(delivery: .immediate)
 
-    private func api(_ policy: RetryPolicy = .none) -> PusherHTTPAPI {
+    private func api(_ policy: RetryPolicy = .none, names: TelemetryNames = .pusher) -> PusherHTTPAPI {
         var environment = PusherEnvironment(httpSession: session)
+        environment.telemetryNames = names
         environment.tracer = tracer
         return PusherHTTPAPI(
             appID: "1", key: "key", secret: "s3cret", host: .host("api.example.com"),
@@ -32,7 +33,10 @@ import FoundationNetworking
         }
         let span = try #require(requests.first)
         #expect(span.operationName == "POST")
-        #expect(span.parentSpanID == caller)
+        let publish = try #require(tracer.finishedSpans.first { $0.kind == .producer })
+        #expect((publish.operationName, publish["pusher.channel"]) == ("pusher.publish", "private-a"))
+        #expect(publish.parentSpanID == caller)
+        #expect(span.parentSpanID == publish.spanID)
         #expect(span["url.full"]?.hasPrefix("https://api.example.com/apps/1/events") == true)
         #expect(span["http.response.status_code"] == "200")
         #expect(span.status == nil)
@@ -40,6 +44,17 @@ import FoundationNetworking
         #expect(request.header(InMemoryTracer.spanIDKey) == span.spanID)
         #expect(request.header(InMemoryTracer.traceIDKey) == span.traceID)
         #expect(!"\(span)".contains("auth_signature") && !"\(span)".contains("s3cret"))
+    }
+
+    @Test func openTelemetrysNamesAreAnOption() async throws {
+        session.stub(.path("/apps/1/batch_events"), .http(503))
+        let events = [1, 2].map { PusherBatchEvent(channel: "news", eventName: "n", data: $0) }
+        await #expect(throws: PusherError.self) { try await api(names: .openTelemetry).triggerBatch(events) }
+        let span = try #require(tracer.finishedSpans.first { $0.kind == .producer })
+        #expect(span.operationName == "publish" && span.status?.code == .error)
+        let names = ["system", "operation.name", "operation.type", "batch.message_count", "destination.name"]
+        #expect(names.map { span["messaging.\($0)"] } == ["pusher", "publish", "send", "2", nil])
+        #expect(span["error.type"] == "503")
     }
 
     @Test func eachRequestOfACallIsASpan() async throws {
