@@ -1,6 +1,7 @@
 """Reads the cells in ci/cells.toml, fills in their defaults, and checks them."""
 
 import dataclasses
+import fnmatch
 import itertools
 import os
 import pathlib
@@ -26,7 +27,7 @@ ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 JOB = re.compile(r"[A-Za-z0-9][\w. -]{0,99}", re.ASCII)
 # The name of each type of value, and an example.
 WRITTEN = {str: ("a text", '"…"'), list: ("a list", '["…"]'), int: ("a whole number", "5"), bool: ("true or false", "true"), dict: ("a table", "{ … }")}
-LEAST, FILLED = {"timeout": 1, "retries": 0, "megabytes": 1}, {"run", "steps", "labels"}
+LEAST, FILLED = {"timeout": 1, "retries": 0, "megabytes": 1, "shards": 1}, {"run", "steps", "labels"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,12 +59,15 @@ class Cell:
     flags: tuple[str, ...] = ()
     env: dict[str, str] = dataclasses.field(default_factory=dict)
     requires: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()  # all cells that have to pass before, those that these need first
     inputs: tuple[str, ...] = ()  # globs of the files that its result depends on; empty: all of the project
     optional: bool = False
     exclusive: bool = False
     retries: int = dataclasses.field(default=2, repr=False)  # nor do they depend on this
     job: str = ""
     runner: str = "linux"
+    shards: int = 1
+    shard: str = ""  # of its tests, such as 2/4; all of them if it is empty
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,11 +180,11 @@ class Reader:
         return f"cell {number}" + (f" ([[cell]] in line {self.cells_at[number - 1]})" if number <= len(self.cells_at) else "")
 
     def cell(
-            self, number: int, table: Any, axes: Mapping[str, list[str]], runners: Mapping[str, Any], templates: Mapping[str, Step], needs: Mapping[tuple[str, str], list[str]]) -> Cell:
+            self, number: int, table: Any, axes: Mapping[str, list[str]], runners: Mapping[str, Any], templates: Mapping[str, Step], required: Mapping[tuple[str, str], list[str]]) -> Cell:
         where = self.place(number, table)
         values = self.take(where, table, {
             "id": str, "what": str, "labels": list, "axes": dict, "run": str, "steps": list, "build": str, "flags": list, "env": dict,
-            "requires": list, "inputs": list, "optional": bool, "exclusive": bool, "retries": int, "timeout": int, "job": str, "runner": str})
+            "requires": list, "needs": list, "shards": int, "inputs": list, "optional": bool, "exclusive": bool, "retries": int, "timeout": int, "job": str, "runner": str})
         for key in ("id", "what"):
             if not values.get(key):
                 self.fail(where, f"'{key}' is missing")
@@ -201,9 +205,9 @@ class Reader:
         steps = self.steps(where, values, templates)
         values["axes"] = {axis: known[0] for axis, known in axes.items()} | values.get("axes", {})
         self.requirements(where, own := values.get("requires", []))
-        required = [*(name for value in values["axes"].items() for name in needs.get(value, ())), *own]
-        values["requires"] = dict.fromkeys(with_values(name, values["axes"]) for name in required)
-        for key in ("labels", "flags", "requires", "inputs"):
+        names = [*(name for value in values["axes"].items() for name in required.get(value, ())), *own]
+        values["requires"] = dict.fromkeys(with_values(name, values["axes"]) for name in names)
+        for key in ("labels", "flags", "requires", "needs", "inputs"):
             values[key] = tuple(values.get(key, ()))
         return Cell(steps=steps, **({"build": values["id"]} | values))
 
@@ -235,7 +239,7 @@ class Reader:
             if separator and kind not in NAMED:
                 self.fail(where, f"the requirement '{kind}' has no name")
 
-    def needs(self, tables: Any, axes: Mapping[str, list[str]]) -> dict[tuple[str, str], list[str]]:
+    def required(self, tables: Any, axes: Mapping[str, list[str]]) -> dict[tuple[str, str], list[str]]:
         """Returns what cells with a value of an axis require, by axis and value."""
         found = {}
         for axis, table in self.take("requires", tables, dict.fromkeys(axes, dict)).items():
@@ -257,14 +261,41 @@ class Reader:
         templates = {name: self.step(f"step '{name}'", name, value) for name, value in table.get("step", {}).items()}
         if not table.get("cell"):
             self.fail("top level", "has no [[cell]]")
-        needs = self.needs(table.get("requires", {}), axes)
-        cells = [self.cell(number, item, axes, runners, templates, needs) for number, one in enumerate(table["cell"], 1) for item in self.expanded(number, one)]
+        required = self.required(table.get("requires", {}), axes)
+        cells = [self.cell(number, item, axes, runners, templates, required) for number, one in enumerate(table["cell"], 1) for item in self.expanded(number, one)]
+        cells = [shard for cell in cells for shard in self.shards(cell)]
         cells = [self.joined(cell, cells) for cell in cells]
+        cells = [dataclasses.replace(cell, needs=self.needed(cell, cells)) for cell in cells]
         image = {cell.id: with_values(str(runners[cell.runner]), cell.axes) for cell in cells}
         for cell in cells:
             if other := next((other for other in cells if other.job == cell.job and image[other.id] != image[cell.id]), None):
                 self.fail(f"cell '{cell.id}'", f"is in one hosted job with '{other.id}', which has another runner")
         return Matrix(axes, runners, tuple(cells), table.get("megabytes", 0))
+
+    def shards(self, cell: Cell) -> Iterator[Cell]:
+        """Yields a cell for each shard; they share a build, but no hosted job."""
+        for number in range(1, cell.shards + 1) if cell.shards > 1 else ():
+            part, first = (f"-{place}-of-{cell.shards}" for place in (number, 1))
+            if problem := unsharded(cell):
+                self.fail(f"cell '{cell.id}'", f"'shards' has no effect: {problem}")
+            build = cell.id + first if cell.build == cell.id else cell.build
+            yield dataclasses.replace(cell, id=cell.id + part, shard=f"{number}/{cell.shards}", build=build, job=(cell.job or cell.id) + part)
+        if cell.shards == 1:
+            yield cell
+
+    def needed(self, cell: Cell, cells: Sequence[Cell], above: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """Returns all cells that a cell needs: before each, those that it needs itself."""
+        where, above = f"cell '{cell.id}'", (*above, cell.id)
+        if cell.id in above[:-1]:
+            self.fail(where, f"'needs' goes in a circle: {' needs '.join(above[above.index(cell.id):])}")
+        found = dict[str, None]()
+        for name in cell.needs:
+            others = [other for other in cells if fnmatch.fnmatchcase(other.id, with_values(name, cell.axes))]
+            if not others:
+                self.fail(where, f"'needs': {there_is_no('cell', name, [other.id for other in cells])}")
+            for other in others:
+                found |= dict.fromkeys([*self.needed(other, cells, above), other.id])
+        return tuple(found)
 
     def joined(self, cell: Cell, cells: Sequence[Cell]) -> Cell:
         """Returns the cell with the flags, and by default the job, of the cell whose build folder it uses."""
@@ -310,6 +341,14 @@ def instead(project: pathlib.Path) -> str:
 def with_values(text: str, axes: Mapping[str, str]) -> str:
     """Returns the text of a runner or a requirement with the values of the axes that it names, as in swift:{swift}."""
     return PLACEHOLDER.sub(lambda match: axes.get(match[1], match[0]), text)
+
+
+def unsharded(cell: Cell) -> str:
+    """Returns why a cell can't run a shard of its tests; an empty text if it can."""
+    for step in cell.steps:
+        if step.kind == "test" and not step.takes("tests"):
+            return f"write {{tests}} where the command of '{step.name}' takes the options that choose tests"
+    return "" if any(step.kind == "test" for step in cell.steps) else "it has no step of the kind test"
 
 
 def named_after(command: str) -> str:

@@ -45,11 +45,13 @@ def parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser
     command.add_argument("--json", action="store_true", help="as JSON")
     command = selecting("run", "runs cells; those with the label smoke if nothing is said")
     command.add_argument("-j", "--jobs", type=jobs, default=1, metavar="N", help="cells at a time (default 1); auto: one for each two cores")
-    command.add_argument("--last-failed", action="store_true", help="of these, those that failed or were flaky when they were last run here")
+    command.add_argument("--last-failed", action="store_true", help="of these, those that failed or were flaky when they were last run here, and those that need one of them")
     command.add_argument(
         "--changed", nargs="?", const="here", choices=("here", "ci"), metavar="ci",
         help="leave out cells that passed and whose files, definition and tools are the same, whatever the environment is; where CI is set, only with the word ci")
     command.add_argument("--step", action="append", default=[], metavar="NAME", help="this step of the cells alone; several: these")
+    command.add_argument("--shard", type=shard, metavar="N/M", help="of tests, the Nth of M parts: all M together run each test once; other steps run in each")
+    command.add_argument("--after", type=pathlib.Path, metavar="FILE", help="leave out cells that need one that didn't pass by this file, which run --report or report --json wrote")
     command.add_argument("--retries", type=at_least(0, int), metavar="N", help="how often failing tests are run again, instead of what the cells say")
     command.add_argument("--timeout-factor", type=at_least(0.001, float), default=1, metavar="X", help="so many times the steps' time-outs")
     command.add_argument("-v", "--verbose", action="store_true", help="print the output of steps as it comes")
@@ -68,7 +70,7 @@ def parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser
     selecting("github", "prints the matrix of the hosted jobs, for $GITHUB_OUTPUT")
     command = commands.add_parser("report", help="merges the results of runs; prints a table in Markdown")
     command.add_argument("files", nargs="*", help="what run --report wrote (default: the last run's)")
-    command.add_argument("--expect", metavar="JOBS", help="count cells of these jobs that have no result as failed; as github prints them")
+    command.add_argument("--expect", action="append", metavar="JOBS", help="count cells of these jobs that have no result as failed; as github prints them, without the word before =")
     for kind in ("junit", "json", "markdown", "html"):
         command.add_argument(f"--{kind}", type=pathlib.Path, metavar="FILE", help=f"write {kind} there; -: to the output")
     command = commands.add_parser("compare", help="says what differs between two runs")
@@ -94,6 +96,13 @@ def at_least(least: float, kind: Callable[[str], Any]) -> Callable[[str], Any]:
 
 def jobs(text: str) -> int:
     return max(1, (os.cpu_count() or 1) // 2) if text == "auto" else at_least(1, int)(text)
+
+
+def shard(text: str) -> str:
+    match = re.fullmatch(r"([1-9]\d{0,2})/([1-9]\d{0,2})", text, re.ASCII)
+    if not match or int(match[1]) > int(match[2]):
+        raise argparse.ArgumentTypeError(f"'{text}' is no shard such as 2/4, the second of four")
+    return text
 
 
 def main(arguments: list[str]) -> int:
@@ -254,7 +263,9 @@ def print_completion(options: Namespace) -> None:
 
 def print_github(options: Namespace) -> int:
     matrix, cells = chosen(options)
-    print("matrix=" + json.dumps({"include": [*github.jobs(matrix, cells)]}))
+    for name, jobs in zip(("matrix", "then"), github.jobs(matrix, cells)):
+        if jobs or name == "matrix":
+            print(f"{name}={json.dumps({'include': jobs})}")
     return exit_code(cells)
 
 
@@ -268,9 +279,10 @@ def print_report(options: Namespace) -> int:
         print(f"matrix: there is no {file}", file=sys.stderr)
     cells = report.merged([results.read(file) for file in files])
     try:
-        cells += report.without_result(json.loads(options.expect), cells) if options.expect is not None else []
+        for jobs in options.expect or ():
+            cells += report.without_result(json.loads(jobs), cells)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise Problem("--expect needs what ci/matrix github prints behind matrix=") from None
+        raise Problem("--expect needs what ci/matrix github prints behind matrix= or then=") from None
     if options.junit:
         results.write(options.junit, report.junit(cells))
     if options.json:

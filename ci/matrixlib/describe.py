@@ -51,6 +51,8 @@ def explanation(cell: Cell, places: Places, history: History) -> Iterator[str]:
     yield f"  axes        {', '.join(f'{axis}={value}' for axis, value in cell.axes.items())}"
     for requirement in cell.requires:
         yield f"  requires    {requirement}: {missing(requirement, str(places.project)) or 'is there'}"
+    for name in cell.needs:
+        yield f"  needs       {name}"
     yield f"  builds in   {places.folder(cell)}/build" + ("" if cell.build == cell.id else f", that of {cell.build}")
     yield f"  logs        {places.logs(cell)}"
     yield f"  hosted job  {cell.job}, on {cell.runner}"

@@ -38,6 +38,7 @@ def again(places: Places, options: Namespace, result: CellResult, step: StepResu
     steps = [other.name for other in result.steps if other is step or other.kind in ("setup", "build")]
     words = [] if options.retries is None else ["--retries", str(options.retries)]
     words += [] if options.timeout_factor == 1 else ["--timeout-factor", f"{options.timeout_factor:g}"]
+    words += ["--shard", options.shard] if options.shard else []
     for name in steps if step and step.kind != "build" else options.step:
         words += ["--step", name]
     failed = [test for test in step.tests if test.status in ("failed", "running")] if step and step.kind == "test" and not step.finding else []

@@ -1,6 +1,6 @@
 """The jobs of hosted runners: one for all cells that share a build folder, or that name the same job."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .cells import Cell, Matrix, with_values
@@ -9,19 +9,33 @@ from .problems import Problem
 MOST = 256  # GitHub refuses a matrix of more jobs.
 
 
-def jobs(matrix: Matrix, cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
-    """Yields the entries of a workflow's matrix."""
+def jobs(matrix: Matrix, cells: Sequence[Cell]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Returns the entries of a workflow's matrix, and those of a second one, whose jobs need some of the first."""
     found = dict[str, list[Cell]]()
     for cell in cells:
         found.setdefault(cell.job, []).append(cell)
     if len(found) > MOST:
         raise Problem(f"{len(found)} hosted jobs, and a host takes {MOST}: cells with the same 'job' share one")
-    for name, members in found.items():
-        runner = {key: with_values(value, members[0].axes) for key, value in matrix.runners[members[0].runner].items()}
-        yield {
-            "job": name, "cells": " ".join(cell.id for cell in members), "runs-on": runner.get("runs-on", "ubuntu-latest"),
-            "container": runner.get("container"), "minutes": minutes(members),  # None: runs on the machine itself
-            "depth": 0 if any("git-tag" in cell.requires for cell in members) else 1}  # of the clone: tags need the history
+    needs = {name: needed(members, cells) for name, members in found.items()}
+    for name, others in needs.items():
+        if second := next((other for other in sorted(others) if needs[other]), None):
+            raise Problem(f"the hosted job '{name}' needs '{second}', which needs '{min(needs[second])}': give cells of two of them the same 'job'")
+    entries = {name: entry(matrix, name, members) for name, members in found.items()}
+    return [entries[name] for name in entries if not needs[name]], [entries[name] for name in entries if needs[name]]
+
+
+def needed(members: Sequence[Cell], cells: Sequence[Cell]) -> set[str]:
+    """Returns the other jobs that one needs for its cells."""
+    names = {name for cell in members for name in cell.needs}
+    return {cell.job for cell in cells if cell.id in names} - {members[0].job}
+
+
+def entry(matrix: Matrix, name: str, members: Sequence[Cell]) -> dict[str, Any]:
+    runner = {key: with_values(value, members[0].axes) for key, value in matrix.runners[members[0].runner].items()}
+    return {
+        "job": name, "cells": " ".join(cell.id for cell in members), "runs-on": runner.get("runs-on", "ubuntu-latest"),
+        "container": runner.get("container"), "minutes": minutes(members),  # None: runs on the machine itself
+        "depth": 0 if any("git-tag" in cell.requires for cell in members) else 1}  # of the clone: tags need the history
 
 
 def minutes(cells: Sequence[Cell]) -> int:

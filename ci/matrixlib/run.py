@@ -36,10 +36,13 @@ class Inputs:
         return inputs.fingerprint(self.project, cell, self.report, made)
 
     def unchanged(self, cell: Cell) -> CellResult | None:
-        """Returns the result of the cell's last run, if --changed leaves the cell out."""
-        if self.leaves_out and (now := self.of(cell)) is not None and self.history.inputs(cell) == now:
-            return results.kept(self.places.result(cell), cell.id, now)
+        """Returns the result of the cell's last run, if --changed leaves the cell out: nothing changed for it, nor for a cell that it needs."""
+        if self.leaves_out and all(self.as_it_passed(other) for other in self.cells if other.id in (cell.id, *cell.needs)):
+            return results.kept(self.places.result(cell), cell.id, self.of(cell))
         return None
+
+    def as_it_passed(self, cell: Cell) -> bool:
+        return (now := self.of(cell)) is not None and self.history.inputs(cell) == now
 
     def doubts(self) -> Iterator[str]:
         """Yields why --changed leaves out less than it could."""
@@ -96,7 +99,8 @@ def run(options: Namespace, cells: Sequence[Cell], places: Places) -> int:
 def ran(options: Namespace, cells: Sequence[Cell], places: Places, history: History, known: Inputs, screen: Screen) -> tuple[list[CellResult], str]:
     """Runs the cells and saves their results; returns these, and why some can't be written."""
     processes = Processes()
-    runner = Runner(places, processes, screen, options.jobs, options.fail_fast, lambda result: details.lines(places, options, result), known.unchanged)
+    runner = Runner(places, processes, screen, options.jobs, options.fail_fast, lambda result: details.lines(places, options, result), known.unchanged,
+                    {result.id: result for result in (results.read(options.after) if options.after else ())})
 
     def end() -> None:
         """Ends what runs; its results are still reported."""
@@ -119,6 +123,7 @@ def ran(options: Namespace, cells: Sequence[Cell], places: Places, history: Hist
 
 def print_commands(places: Places, cells: Sequence[Cell], unchanged: Callable[[Cell], CellResult | None]) -> None:
     """Prints what would run, and on standard error what --changed would leave out."""
+    cells = sorted(cells, key=lambda cell: len(cell.needs))  # It needs all that those need that it needs, and these.
     for cell in filter(unchanged, cells):
         print(f"matrix: {cell.id}: unchanged since it passed", file=sys.stderr)
     print("\n\n".join("\n".join(shell.script(places, cell)) for cell in cells if not unchanged(cell)))
@@ -140,7 +145,7 @@ def save(options: Namespace, places: Places, history: History, found: list[CellR
     ran = [result for result in found if result.steps and result.status != "unchanged"]
     value, unwritten = results.to_json(found, sum(result.seconds for result in ran)), list[str]()
     # If a part of a cell passed, that says nothing about the whole: neither how it ends nor how long it takes.
-    whole = [result for result in found if result.status != "passed" or not (options.step or options.rest)]
+    whole = [result for result in found if result.status != "passed" or not (options.step or options.rest or options.shard)]
     summary = os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull
     for write in (
             *(partial(results.write, places.result(result), results.to_json([result], result.seconds)) for result in ran),

@@ -1,4 +1,4 @@
-"""Runs cells: those that share a build folder one after the other, exclusive ones alone at the end."""
+"""Runs cells: those that others need before these, those that share a build folder one after the other, exclusive ones alone at the end."""
 
 import concurrent.futures
 import contextlib
@@ -7,7 +7,7 @@ import fcntl
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO
@@ -23,39 +23,42 @@ from .screen import Screen
 from .shell import Places, command
 from .steps import StepRunner
 
+# What a cell that needs this one may begin after: a flaky one's tests have passed, too.
+ENOUGH = ("passed", "unchanged", "flaky")
 TIMEOUT, INFRASTRUCTURE, INTERRUPTED = 124, 4, 130
 
 
 class Runner:
     def __init__(
-            self, places: Places, processes: Processes, screen: Screen, jobs: int = 1, fail_fast: bool = False, details: Callable[[CellResult], list[str]] = lambda result: [], unchanged: Callable[[Cell], CellResult | None] = lambda cell: None) -> None:
+            self, places: Places, processes: Processes, screen: Screen, jobs: int = 1, fail_fast: bool = False, details: Callable[[CellResult], list[str]] = lambda result: [], unchanged: Callable[[Cell], CellResult | None] = lambda cell: None,
+            before: Mapping[str, CellResult] = {}) -> None:
         self.places, self.processes, self.screen = places, processes, screen
         self.jobs, self.fail_fast, self.details = jobs, fail_fast, details
         self.unchanged = unchanged
+        self.results = dict(before)  # of cells that ran elsewhere, and of those that have ended
         self.failed: str | None = None  # the first cell that failed
         self._built: dict[tuple[str, str, str], tuple[str, StepResult]] = {}  # the builds of this run, by folder and command: the cell, and how it ended
         self.shared: list[float] = []  # the seconds of the builds that other cells needed, too
 
     def run(self, cells: Sequence[Cell]) -> list[CellResult]:
         """Runs the cells; returns the results in the order of the cells."""
-        chains = dict[str, list[Cell]]()
-        for cell in cells:
-            if not cell.exclusive:
-                chains.setdefault(cell.build, []).append(cell)
+        left, running = sorted(cells, key=lambda cell: cell.exclusive), dict[concurrent.futures.Future[CellResult], Cell]()
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
-            found = [result for chain in pool.map(self.chain, chains.values()) for result in chain]
-        found += self.chain([cell for cell in cells if cell.exclusive])
-        order = {cell.id: number for number, cell in enumerate(cells)}
-        return sorted(found, key=lambda result: order[result.id])
+            while left or running:
+                for cell in [*left]:
+                    if len(running) < self.jobs and may_begin(cell, left, running.values()):
+                        left.remove(cell)
+                        running[pool.submit(self.ended, cell)] = cell
+                for ended in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
+                    self.results[running.pop(ended).id] = ended.result()
+        return [self.results[cell.id] for cell in cells]
 
-    def chain(self, cells: Sequence[Cell]) -> list[CellResult]:
-        found = []
-        for cell in cells:
-            found.append(result := self.cell(cell))
-            if result.status == "failed":
-                self.failed = self.failed or cell.id
-            self.screen.ended_cell(result, self.details(result))
-        return found
+    def ended(self, cell: Cell) -> CellResult:
+        result = self.cell(cell)
+        if result.status == "failed":
+            self.failed = self.failed or cell.id
+        self.screen.ended_cell(result, self.details(result))
+        return result
 
     def cell(self, cell: Cell) -> CellResult:
         result = CellResult(cell.id, "skipped", axes=cell.axes)
@@ -72,16 +75,23 @@ class Runner:
             not_begun(result)
         elif self.fail_fast and self.failed:
             result.why = f"not run, because {self.failed} failed"
-        elif before := self.unchanged(cell):
+        elif (other := self.lacking(cell)) and other.status != "skipped":
+            result.why = f"not run, because it needs {other.id}, which {'failed' if other.status == 'failed' else f'was {other.status}'}"
+        elif before := not other and self.unchanged(cell):
             result.status, result.why = "unchanged", "since it passed"
             result.steps, result.seconds, result.metrics = before.steps, before.seconds, before.metrics
-        elif reason := missing_of(cell, str(self.places.project)):
+        elif reason := f"needs {other.id}, which was skipped: {other.why}" if other else missing_of(cell, str(self.places.project)):
             result.why = reason
             if on_ci() and not cell.optional:
                 result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"missing requirement: {reason}"
         else:
             with naming(self.places.log(cell, cell.steps[0])), self.alone(cell) as its_own:
                 self.steps(cell, result) if its_own else not_begun(result)
+
+    def lacking(self, cell: Cell) -> CellResult | None:
+        """Returns the result of the first cell that this one needs and that didn't pass. Whoever runs this one alone wants it to run."""
+        known = (self.results[name] for name in cell.needs if name in self.results)
+        return next((result for result in known if result.status not in ENOUGH), None)
 
     def steps(self, cell: Cell, result: CellResult) -> None:
         result.status = "passed"
@@ -148,6 +158,12 @@ class Runner:
             self.screen.say(f"{cell.id}: left out of its metrics, for not being NAME=NUMBER: {shown(', '.join(other[:5]))}"
                             + (f" and {len(other) - 5} more" if other[5:] else ""))
         return found
+
+
+def may_begin(cell: Cell, left: Collection[Cell], running: Collection[Cell]) -> bool:
+    """Returns whether a cell may begin beside those that run: exclusive ones, which are the last that are left, run alone."""
+    waits = any(other.id in cell.needs for other in (*left, *running))
+    return not (waits or cell.exclusive and running or any(other.exclusive or other.build == cell.build for other in running))
 
 
 def number_in(text: str) -> float | None:

@@ -7,7 +7,7 @@ import shlex
 from argparse import Namespace
 from collections.abc import Sequence
 
-from .cells import LABELS, Cell, Matrix, Step
+from .cells import LABELS, Cell, Matrix, Step, unsharded
 from .history import History
 from .problems import Problem, there_is_no
 
@@ -21,14 +21,24 @@ def matching(matrix: Matrix, pattern: str) -> list[Cell]:
 def changed(options: Namespace, cells: Sequence[Cell], history: History) -> list[Cell]:
     """Returns the cells, changed by the options of a run."""
     if options.last_failed:
-        cells = [cell for cell in cells if history.last(cell, "status") in ("failed", "flaky")]
+        failed = {cell.id for cell in cells if history.last(cell, "status") in ("failed", "flaky")}
+        cells = [cell for cell in cells if failed & {cell.id, *cell.needs}]  # What needs one of them was not run.
     names = list(dict.fromkeys(step.name for cell in cells for step in cell.steps))
     for name in options.step if cells else ():
         if name not in names:
             raise Problem(there_is_no("step", name, names))
     found = [dataclasses.replace(cell, steps=tuple(steps_of(options, cell)), retries=cell.retries if options.retries is None else options.retries)
              for cell in cells]
-    return [cell for cell in found if cell.steps]
+    return [of_shard(cell, options.shard) for cell in found if cell.steps]
+
+
+def of_shard(cell: Cell, shard: str | None) -> Cell:
+    """Returns the cell with this shard of its tests."""
+    if not shard or not any(step.kind == "test" for step in cell.steps):
+        return cell
+    if problem := "it is one shard already" if cell.shard else unsharded(cell):
+        raise Problem(f"--shard: {cell.id}: {problem}")
+    return dataclasses.replace(cell, shard=shard)
 
 
 def steps_of(options: Namespace, cell: Cell) -> list[Step]:

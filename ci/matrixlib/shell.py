@@ -71,11 +71,16 @@ def command(places: Places, cell: Cell, step: Step, attempt: int = 0, tests: lis
     events = shlex.quote(str(places.events(cell, step, attempt)))
     values = {
         "flags": shlex.join(cell.flags), "report": f"--experimental-event-stream-output {events}",
-        "tests": step.tests if tests is None else shlex.join(tests), "folder": shlex.quote(str(places.folder(cell)))}
+        "tests": tests_of(cell, step) if tests is None else shlex.join(tests), "folder": shlex.quote(str(places.folder(cell)))}
     # In parallel, XCTest says how tests went only there, unless they failed; otherwise, it writes no such file.
     if "--parallel" in f"{step.run} {values['flags']} {values['tests']}".split():
         values["report"] += f" --xunit-output {shlex.quote(str(testlog.xunit(places.events(cell, step, attempt))))}"
     return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), step.run).strip()
+
+
+def tests_of(cell: Cell, step: Step) -> str:
+    """Returns the options that choose the tests of a step: its own, and those of the cell's shard."""
+    return f"{step.tests} {shlex.join(testlog.shard(cell.shard))}".strip() if cell.shard and step.kind == "test" else step.tests
 
 
 # A failing command ends the step, even in the middle of a pipe.

@@ -51,7 +51,10 @@ class StepRunner:
         if ended.unkillable:
             result.notes.append(f"processes that could not be ended: {', '.join(ended.unkillable)}")
         printed = diagnosis.plain(diagnosis.read(log))
-        judge(Evidence(result, step.reports_tests, step.timeout, ended, printed, found, str(self.places.project)))
+        is_shard = bool(cell.shard) and step.kind == "test"
+        judge(Evidence(result, step.reports_tests, is_shard, step.timeout, ended, printed, found, str(self.places.project)))
+        if is_shard and result.status == "passed" and not result.tests:
+            result.notes.append(f"no test of it is in shard {cell.shard}")
         return result
 
     def run(self, cell: Cell, step: Step) -> StepResult:

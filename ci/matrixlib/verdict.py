@@ -17,6 +17,7 @@ class Evidence:
     """What is known of an attempt. Each question about it is answered by a reason in one line, or an empty text."""
     result: StepResult  # with its tests, and what is wrong beside them
     reports_tests: bool
+    is_shard: bool  # which may have no test
     timeout: int
     ended: Ended
     log: str
@@ -37,7 +38,7 @@ class Evidence:
     def against_success(self) -> str:
         """What says that it didn't succeed though it ended with 0."""
         tests = self.result.tests
-        none = f"no test was run{f': all {len(tests)} were skipped' if tests else ''}" if self.reports_tests else ""
+        none = f"no test was run{f': all {len(tests)} were skipped' if tests else ''}" if self.reports_tests and (tests or not self.is_shard) else ""
         none = none if all(test.status == "skipped" for test in tests) else ""
         middle = f"ended in the middle of {names(self.running)}" if self.running else ""
         against = [*filter(None, (middle, self.result.finding or none, self.failed))]

@@ -25,7 +25,7 @@ _ci_matrix() {
     esac
     case "$verb $before" in
         *" --project") choices=$(compgen -d -- "$word") && compopt -o filenames 2>/dev/null ;;
-        *" --report" | report* | compare*) choices=$(compgen -f -W "$options" -- "$word") && compopt -o filenames 2>/dev/null ;;
+        *" --report" | *" --after" | report* | compare*) choices=$(compgen -f -W "$options" -- "$word") && compopt -o filenames 2>/dev/null ;;
         *" -l" | *" --label") choices=$(compgen -W "smoke full nightly" -- "$word") ;;
         *" -a" | *" --axis") choices=$(compgen -W "{axes}" -- "$word") ;;
         *" --step") choices=$(compgen -W "{steps}" -- "$word") ;;

@@ -97,7 +97,8 @@ if "early" in behaviors.values() or "--disable-swift-testing" in arguments:
     sys.exit(0)
 stream = Stream(option("--experimental-event-stream-output"))
 stream.event("runStarted", None)
-chosen = {name: what for name, what in behaviors.items() if re.search(option("--filter") or "", f"Made.Up/{name}()/Up.swift:1:2")}
+ids = {name: f"Made.Up/{name}()/Up.swift:1:2" for name in behaviors}
+chosen = {name: behaviors[name] for name, test in ids.items() if re.search(option("--filter") or "", test) and not re.search(option("--skip") or "^$", test)}
 results = [run(stream, name, what) for name, what in chosen.items() if what in ("pass", "skip", "fail", "flaky", "namesakes", "crash", "hang", "exit", "waiting", "stop", "open", "killed", "record-and-exit", "leave", "late", "hidden", "not-alone", "cancel")]
 if said:
     print(said)

@@ -1,8 +1,10 @@
-"""Tests cells that list values of axes: one for each combination, here and as hosted jobs."""
+"""Tests what stands for several cells, here and as hosted jobs: lists of values of axes, and shards of tests."""
 
 import json
+import re
 
 from support import ProjectCase
+from test_tests import CELL
 
 CELLS = """
 [axes]
@@ -46,3 +48,70 @@ class AxesCase(ProjectCase):
     def test_a_shared_job_has_one_image(self):
         self.cells(CELLS.format(exclude="") + "[[cell]]\nid = 'a'\nwhat = 'b'\njob = 'x'\nrun = 'true'\n[[cell]]\nid = 'c'\nwhat = 'b'\njob = 'x'\nrun = 'true'\naxes = { swift = '6.2' }\n")
         self.assertIn("which has another runner", self.matrix("list")[1])
+
+
+class ShardCase(ProjectCase):
+    def ran(self, *arguments, tests="one=pass two=pass three=pass four=pass"):
+        """Runs a cell; returns its exit code, the names of the tests, and what it said."""
+        code, said = self.matrix("run", *arguments, FAKE_TESTS=tests)
+        return code, [test["name"] for cell in self.results() for step in cell["steps"] for test in step["tests"]], said
+
+    def test_all_shards_together_run_each_test_once(self):
+        self.cells(CELL.format(retries=0, timeout=30))
+        found = [self.ran("a", "--shard", f"{number}/2") for number in (1, 2)]
+        self.assertEqual([code for code, _, _ in found], [0, 0])
+        self.assertEqual(sorted(name for _, names, _ in found for name in names), [f"Made.Up/{name}()" for name in ("four", "one", "three", "two")])
+        self.assertTrue(all(names for _, names, _ in found))
+
+    def test_names_of_both_libraries_are_in_one_shard_each_and_suites_in_none(self):
+        """A suite that was left out would take its tests with it."""
+        from matrixlib.testlog import shard
+        tests = [f"Made.Up/{'x' * length}" for length in range(40)]
+        tests = [f"{name}()/Up.swift:7:2" for name in tests] + [f"{name}(of:_:)/Up.swift:117:22" for name in tests] + [
+            f"Made.{'U' * length}/testÄ" for length in range(1, 40)] + ["Made.free()/Up.swift:7:2", "Made.Up/Inner/`a (b) /c.swift:1:1`()/Up.swift:7:2"]
+        for count in range(1, 9):
+            left_out = [shard(f"{number}/{count}")[1:] for number in range(1, count + 1)]
+            for name in tests:
+                self.assertEqual(sum(not any(re.search(pattern, name) for pattern in one) for one in left_out), 1, (name, count))
+            for name in ("Made", "Made.Up", "Made.Up/Inner", "Made.Up/Inner/Most", "Made.`a (b)`"):
+                self.assertFalse([one for one in left_out for pattern in one if re.search(pattern, name)], name)
+
+    def test_a_test_stays_in_its_shard_when_its_line_moves(self):
+        from matrixlib.testlog import shard
+        pattern = shard("1/3")[1]
+        self.assertEqual([bool(re.search(pattern, f"Made.Up/one()/Up.swift:{line}:2")) for line in (9, 10, 100)], [bool(re.search(pattern, "Made.Up/one()/Up.swift:1:2"))] * 3)
+
+    def test_a_shard_without_a_test_is_no_failure_and_says_so(self):
+        self.cells(CELL.format(retries=0, timeout=30))
+        found = [self.ran("a", "--shard", f"{number}/2", tests="one=pass") for number in (1, 2)]
+        self.assertEqual(sorted(names for _, names, _ in found), [[], ["Made.Up/one()"]])
+        number = 1 if not found[0][1] else 2
+        self.assertEqual([code for code, _, _ in found], [0, 0])
+        self.assertIn(f"    test: no test of it is in shard {number}/2\n", found[number - 1][2])
+        self.assertIn("no test was run", self.ran("a", tests="one=absent")[2], "all of them are another matter")
+
+    def test_a_failure_in_a_shard_is_repeated_alone_and_the_shard_with_what_else_it_has(self):
+        self.cells(CELL.format(retries=1, timeout=30))
+        said = [self.ran("a", "--shard", f"{number}/2", tests="one=fail three=pass two=fail")[2] for number in (1, 2)]
+        self.assertEqual([len(re.findall("again: .* run a --shard [12]/2 --step build --step test -- --filter", text)) for text in said], [1 if "Made.Up/" in text else 0 for text in said])
+        self.assertNotIn("seconds", json.loads((self.project / ".ci/results/history.json").read_text())["a"], "a part's time is not that of all")
+
+    def test_what_is_no_shard_is_refused(self):
+        self.cells(CELL.format(retries=0, timeout=30))
+        for text in ("0/2", "3/2", "1", "a/b", "1/0", "-1/2"):
+            with self.assertRaises(SystemExit, msg=text):
+                self.matrix("run", "a", f"--shard={text}")
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nsteps = [{ kind = 'test', name = 't', run = 'swift test {report}' }]\n")
+        self.assertEqual(self.matrix("run", "a", "--shard", "1/2"), (2, "matrix: --shard: a: write {tests} where the command of 't' takes the options that choose tests\n"))
+
+    def test_a_cell_may_stand_for_its_shards(self):
+        self.cells(CELL.format(retries=0, timeout=30) + "shards = 2\n[[cell]]\nid = 'c'\nwhat = 'd'\nneeds = ['a-*']\nrun = 'true'\n")
+        code, names, said = self.ran("-l", "full")
+        self.assertEqual((code, sorted(names)), (0, [f"Made.Up/{name}()" for name in ("four", "one", "three", "two")]), said)
+        self.assertEqual(list(self.statuses()), ["a-1-of-2", "a-2-of-2", "c"])
+        self.assertIn("1 builds were those of other cells", said)
+        jobs = [json.loads(line.partition("=")[2])["include"] for line in self.matrix("github")[1].splitlines()]
+        self.assertEqual([[(job["job"], job["cells"]) for job in matrix] for matrix in jobs], [[("a-1-of-2",) * 2, ("a-2-of-2",) * 2], [("c", "c")]])
+        self.assertEqual(self.matrix("run", "a-1-of-2", "--shard", "1/2"), (2, "matrix: --shard: a-1-of-2: it is one shard already\n"))
+        self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\nshards = 2\n")
+        self.assertEqual(self.matrix("list"), (2, "matrix: cells.toml: cell 'a': 'shards' has no effect: it has no step of the kind test\n"))

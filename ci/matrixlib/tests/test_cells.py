@@ -32,7 +32,7 @@ class CellsCase(ProjectCase):
     def test_mistakes_are_named_with_the_place(self):
         cell = '[[cell]]\nid = "a"\nwhat = "b"\n'
         self.refused(cell + 'run = "true"\nlable = "x"', "cell 'a': there is no key 'lable': did you mean labels?; known: axes, build, env, exclusive, flags, id, inputs, "
-                     "job, labels, optional, requires, retries, run, runner, steps, timeout, what")
+                     "job, labels, needs, optional, requires, retries, run, runner, shards, steps, timeout, what")
         self.refused(cell, "cell 'a': needs either 'run' or 'steps'")
         self.refused(cell + 'run = "true"\nsteps = ["build"]', "cell 'a': has both 'run' and 'steps'")
         self.refused(cell + 'run = "true"\nenv = { A = "1", B = 2 }', "cell 'a': the value of 'B' in 'env' is not a string")

@@ -134,7 +134,7 @@ echo '{"targets": [{"type": "library"}]}'
         files = {file.name: parse(file.read_text()) for file in (self.project / ".github/workflows").iterdir()}
         self.assertEqual(sorted(files), ["ci-one.yml", "ci-three.yml", "ci-two.yml", "ci.yml"])
         self.assertEqual(sorted(workflow["name"] for workflow in files.values()), ["CI", "CI one", "CI three", "CI two"])
-        names = [job["name"] for workflow in files.values() for job in workflow["jobs"].values() if "name" in job]
+        names = [name for workflow in files.values() for name in {job["name"] for job in workflow["jobs"].values()}]
         self.assertEqual(len(names), len(set(names)), names)
 
     def test_workflows_of_others_are_not_told_to_be_run(self):
@@ -153,7 +153,7 @@ echo '{"targets": [{"type": "library"}]}'
         self.assertEqual([job for job in jobs if "timeout-minutes" not in jobs[job]], [])
         (checkout,) = (step for step in jobs["cells"]["steps"] if "checkout" in step.get("uses", ""))
         self.assertEqual(checkout["with"], {"fetch-depth": "${{ matrix.depth }}"})
-        self.assertEqual((jobs["report"]["name"], jobs["report"]["needs"]), ("CI passed", ["plan", "cells"]))
+        self.assertEqual((jobs["report"]["name"], jobs["report"]["needs"]), ("CI passed", ["plan", "cells", "then"]))
         self.assertEqual(jobs["cells"]["steps"][-1]["with"]["path"].split(), ["results.json", ".ci/logs", ".ci/results/junit.xml"])
 
     def test_the_workflow_passes_where_no_cell_is_for_each_commit_and_fails_without_a_plan(self):
