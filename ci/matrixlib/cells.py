@@ -83,6 +83,7 @@ class Reader:
 
     def __init__(self, file: pathlib.Path, text: str) -> None:
         self.file = file
+        self.placeholders_of_commands = set(PLACEHOLDERS)
         self.cells_at = [number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith("[[cell]]")]
 
     def fail(self, where: str, what: str) -> NoReturn:
@@ -140,7 +141,7 @@ class Reader:
         if "run" not in values:
             self.fail(where, "'run' is missing")
         self.one_of(STEP_KINDS, where, "kind", values.get("kind", "check"))
-        self.placeholders(where, values["run"], PLACEHOLDERS)
+        self.placeholders(where, values["run"], self.placeholders_of_commands)
         found = Step(**({"name": name} | values))
         if found.kind == "test" and not found.reports_tests:
             self.fail(where, "a test step needs {report}, by which swift test writes how each test went; a step without it has kind = \"check\"")
@@ -225,7 +226,7 @@ class Reader:
         for combination in itertools.product(*lists.values()):
             values = axes | dict(zip(lists, combination))
             if not any(all(values[axis] == value for axis, value in rule.items()) for rule in rules):
-                names = {key: "-".join([str(table[key]), *map(str, combination)]) for key in ("id", "build", "job") if key in table}
+                names = {key: "-".join([str(table[key]), *map(in_an_id, combination)]) for key in ("id", "build", "job") if key in table}
                 yield {key: value for key, value in table.items() if key != "exclude"} | names | {"axes": values}
 
     def requirements(self, where: str, names: Iterable[str]) -> None:
@@ -258,6 +259,7 @@ class Reader:
                 self.fail(f"axis '{axis}'", f"'{twice}' stands there twice")
         for name, runner in runners.items():
             self.take(f"runner '{name}'", runner, {"runs-on": str, "container": str})
+        self.placeholders_of_commands.update(axes)
         templates = {name: self.step(f"step '{name}'", name, value) for name, value in table.get("step", {}).items()}
         if not table.get("cell"):
             self.fail("top level", "has no [[cell]]")
@@ -341,6 +343,11 @@ def instead(project: pathlib.Path) -> str:
 def with_values(text: str, axes: Mapping[str, str]) -> str:
     """Returns the text of a runner or a requirement with the values of the axes that it names, as in swift:{swift}."""
     return PLACEHOLDER.sub(lambda match: axes.get(match[1], match[0]), text)
+
+
+def in_an_id(value: object) -> str:
+    """Returns the value of an axis as the id of a cell can have it."""
+    return re.sub(r"[^a-z0-9.]+", "-", str(value).lower()).strip("-.")
 
 
 def unsharded(cell: Cell) -> str:

@@ -14,7 +14,8 @@ from .processes import fault, said
 
 def init(project: pathlib.Path) -> Iterator[str]:
     """Writes the files; yields the lines to print. Begun anew, it leaves the cells and brings the rest up to date."""
-    if not (project / "Package.swift").exists():
+    packages = [] if (project / "Package.swift").exists() else below(project)
+    if not packages and not (project / "Package.swift").exists():
         raise Problem(f"{project} has no Package.swift: --project names the folder of a package")
     root = repository(project)
     folder = os.path.relpath(os.path.realpath(project), root)
@@ -23,7 +24,12 @@ def init(project: pathlib.Path) -> Iterator[str]:
     file = place(root, folder)
     files = {COPY: packed(), os.path.relpath(file, os.path.realpath(project)): workflow(folder, "CI matrix" if file.name.startswith("matrix") else "CI")}
     if not (project / "ci/cells.toml").exists():
-        files["ci/cells.toml"] = cells(has_format(project, root), has_tests(project)).encode()
+        tested = {package: has_tests(project / package) for package in packages or ["."]}
+        text = cells(has_format(project, root), any(tested.values()))
+        files["ci/cells.toml"] = (workspace(text, tested) if packages else text).encode()
+    for other in sorted(file.parent.glob(f"{file.stem.replace('matrix', 'ci', 1)}.y*ml")):
+        if other != file:
+            yield f"left {os.path.relpath(other, os.path.realpath(project))} alone, which init didn't write"
     ignored = project / ".gitignore"
     known = ignored.read_bytes() if ignored.exists() else b""
     if b".ci/" not in known.split():
@@ -54,6 +60,32 @@ def cells(is_formatted: bool, is_tested: bool) -> str:
     return text if is_tested else text.replace('["build", "test"]', '["build"]')
 
 
+def below(project: pathlib.Path) -> list[str]:
+    """Returns the folders of the packages below one that is none itself, without those in other packages."""
+    found = list[str]()
+    for file in sorted(project.glob("**/Package.swift"), key=lambda file: len(file.parts)):
+        folder = file.parent.relative_to(project)
+        if not any(part.startswith(".") for part in folder.parts) and not any(folder.is_relative_to(other) for other in found):
+            found.append(str(folder))
+    return sorted(found)
+
+
+def workspace(text: str, tested: dict[str, bool]) -> str:
+    """Returns first cells for several packages: each cell lists those that it is for as values of an axis, which its commands name."""
+    listed = json.dumps([package for package in tested if tested[package]] or [*tested])
+    text = re.sub(r"(?<!`)\bswift (build|test) ", r"swift \1 --package-path {package} ", text)
+    text = text.replace("[axes]\n", f"[axes]\npackage = {json.dumps([*tested])}\n")
+    head, *found = re.split(r"(?m)^(?=\[\[cell\]\])", text)
+    for number, cell in enumerate(found):
+        if '"build"' in cell:
+            own = f"axes = {{ package = {listed}"
+            found[number] = cell.replace("axes = {", f"{own},") if "axes = {" in cell else cell.replace("steps = ", f"{own} }}\nsteps = ")
+    untested = [package for package in tested if not tested[package]]
+    if untested and len(untested) < len(tested):
+        found.append(f'\n[[cell]]\nid = "build"\nwhat = "Packages without tests"\nlabels = ["smoke"]\naxes = {{ package = {json.dumps(untested)} }}\nsteps = ["build"]\n')
+    return head + "".join(found)
+
+
 def has_tests(project: pathlib.Path) -> bool:
     try:
         package = json.loads(said("swift", "package", "--package-path", str(project), "describe", "--type", "json") or "")
@@ -76,7 +108,7 @@ def workflow(folder: str, name: str) -> bytes:
     """Returns the hosted workflow of a package in a folder of its repository; the names of its jobs say which package they are for."""
     name = name if folder == "." else f"{name} {folder}"
     text = first("workflow.yml").replace("name: CI", f"name: {name}")
-    return (text if folder == "." else re.sub(r"(?<=[ '])(ci/matrix|\.ci/|Package)", rf"{folder}/\1", text)).encode()
+    return (text if folder == "." else re.sub(r"(?<=[ '])(ci/matrix|\.ci/|\*\*/Package)", rf"{folder}/\1", text)).encode()
 
 
 def place(root: pathlib.Path, folder: str) -> pathlib.Path:
@@ -91,7 +123,8 @@ def place(root: pathlib.Path, folder: str) -> pathlib.Path:
 
 
 def is_ours(file: pathlib.Path, folder: str) -> bool:
-    return f" {os.path.normpath(os.path.join(folder, COPY))}\n" in file.read_text(errors="replace")
+    text = file.read_text(errors="replace")
+    return "`init` writes this file" in text and f" {os.path.normpath(os.path.join(folder, COPY))}\n" in text
 
 
 def has_format(project: pathlib.Path, root: pathlib.Path) -> bool:

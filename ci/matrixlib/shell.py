@@ -69,7 +69,7 @@ def own(places: Places, values: Mapping[str, str]) -> dict[str, str]:
 def command(places: Places, cell: Cell, step: Step, attempt: int = 0, tests: list[str] | None = None) -> str:
     """Returns the step's command; for another attempt, `tests` replaces the step's own options that choose its tests."""
     events = shlex.quote(str(places.events(cell, step, attempt)))
-    values = {
+    values = {axis: shlex.quote(value) for axis, value in cell.axes.items()} | {
         "flags": shlex.join(cell.flags), "report": f"--experimental-event-stream-output {events}",
         "tests": tests_of(cell, step) if tests is None else shlex.join(tests), "folder": shlex.quote(str(places.folder(cell)))}
     # In parallel, XCTest says how tests went only there, unless they failed; otherwise, it writes no such file.

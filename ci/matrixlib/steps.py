@@ -1,6 +1,7 @@
 """Runs one step of a cell, and runs its failing tests again if that may tell failing from flaky ones."""
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -37,7 +38,7 @@ class StepRunner:
         found: str | None = None
         try:
             if step.reports_tests:
-                due = ended.code == 0 and not events.exists() and "--disable-swift-testing" not in text and runs_swift_testing(self.places.project)
+                due = ended.code == 0 and not events.exists() and "--disable-swift-testing" not in text and runs_swift_testing(package(self.places, text))
                 result.tests, wrong = testlog.read(events, log, due)
                 result.finding = "; ".join(wrong)
             with testlog.lines(log) as printed:  # Reads all lines, because a test that fails because of a race isn't flaky.
@@ -95,6 +96,12 @@ class StepRunner:
         lasting = {test.name for test in again.tests if test.status == "failed"}
         for test in failing:
             test.status = "failed" if test.name in lasting else "flaky"
+
+
+def package(places: Places, command: str) -> Path:
+    """Returns the folder of the package that a command tests."""
+    named = re.search(r"--package-path[ =](\S+)", command)
+    return places.project / named[1].strip("'\"") if named else places.project
 
 
 def runs_swift_testing(project: Path) -> bool:

@@ -68,7 +68,7 @@ echo '{"targets": [{"type": "library"}]}'
         text = (home / ".github/workflows/ci-packages-lib.yml").read_text()
         self.assertIn("  MATRIX: python3 packages/lib/ci/matrix.pyz\n", text)
         self.assertIn("\nname: CI packages/lib\n", text)
-        for words in ("\n            packages/lib/.ci/logs\n", " packages/lib/.ci/cells/*/build\n", "hashFiles('packages/lib/Package*.swift', 'packages/lib/Package.resolved')"):
+        for words in ("\n            packages/lib/.ci/logs\n", " packages/lib/.ci/cells/*/build\n", "hashFiles('packages/lib/**/Package*.swift', 'packages/lib/**/Package.resolved')", '"MATRIX=python3.11 packages/lib/ci/matrix.pyz"'):
             self.assertIn(words, text)
         self.assertFalse((package / ".github").exists())
         for name in ("a b", "-x", "größer"):
@@ -100,16 +100,18 @@ echo '{"targets": [{"type": "library"}]}'
         workflows = self.project / ".github/workflows"
         workflows.mkdir(parents=True)
         (workflows / "ci.yaml").write_text("name: CI\n")
-        self.assertIn("wrote .github/workflows/matrix.yml\n", self.matrix("init")[1])
+        said = self.matrix("init")[1]
+        self.assertIn("wrote .github/workflows/matrix.yml\n", said)
+        self.assertIn("left .github/workflows/ci.yaml alone, which init didn't write\n", said)
         found = parse((workflows / "matrix.yml").read_text())
         self.assertEqual((found["name"], found["jobs"]["report"]["name"]), ("CI matrix", "CI matrix passed"))
         self.assertNotIn("github.workflow }", found["concurrency"]["group"], "it would end, or wait for, another workflow of this name")
         for name in ("ci/cells.toml", ".github/workflows/ci.yaml", ".github/workflows/matrix.yml"):
             (self.project / name).unlink()
-        (workflows / "ci.yml").write_text("name: Mine\n")
+        (workflows / "ci.yml").write_text("name: Mine\nenv:\n  MATRIX: python3 ci/matrix.pyz\n")
         code, said = self.matrix("init")
         self.assertIn("wrote .github/workflows/matrix.yml\n", said)
-        self.assertEqual((workflows / "ci.yml").read_text(), "name: Mine\n")
+        self.assertTrue((workflows / "ci.yml").read_text().startswith("name: Mine\n"))
         self.assertIn("$MATRIX github", (workflows / "matrix.yml").read_text())
         self.assertIn("kept .github/workflows/matrix.yml\n", self.matrix("init")[1])
 
@@ -136,6 +138,42 @@ echo '{"targets": [{"type": "library"}]}'
         self.assertEqual(sorted(workflow["name"] for workflow in files.values()), ["CI", "CI one", "CI three", "CI two"])
         names = [name for workflow in files.values() for name in {job["name"] for job in workflow["jobs"].values()}]
         self.assertEqual(len(names), len(set(names)), names)
+
+    def test_a_folder_of_packages_has_one_workflow(self):
+        for name in ("Lib", "libs/other", "bare", "Lib/Examples", ".hidden"):
+            (self.project / name).mkdir(parents=True)
+            (self.project / name / "Package.swift").touch()
+        self.program("swift", """#!/bin/sh
+echo "$@" >> ran
+case "$*" in
+*bare*describe*) echo '{"targets": [{"type": "library"}]}' ;;
+*tools-version*) [ "$PWD" = %s/Lib ] || [ "$PWD" = %s/libs/other ] && echo 5.8.0 ;;
+*describe*) echo '{"targets": [{"type": "test"}]}' ;;
+*test*) printf "Test Suite 'All tests' started at 1\\nTest Case 'A.b' started at 1\\nTest Case 'A.b' passed (0.1 seconds)\\nTest Suite 'All tests' passed at 1\\n" ;;
+esac
+""" % (self.project, self.project))
+        code, said = self.matrix("init")
+        self.assertEqual(code, 0, said)
+        self.assertEqual([*self.project.rglob("*.yml")], [self.project / ".github/workflows/ci.yml"])
+        code, said = self.matrix("run", "-l", "full")
+        names = [f"{cell}-{package}" for cell in ("debug", "release", "tsan", "asan") for package in ("lib", "libs-other")]
+        self.assertEqual({name: status for name, status in self.statuses().items() if "coverage" not in name}, dict.fromkeys([*names, "build-bare"], "passed"), said)
+        ran = (self.project / "ran").read_text()
+        self.assertIn("build --package-path libs/other --build-tests --sanitize=thread\n", ran)
+        self.assertIn("build --package-path bare --build-tests\n", ran)
+        self.assertNotIn("test --package-path bare", ran)
+
+    def test_an_image_without_apt_or_with_an_older_python_gets_what_is_missing(self):
+        (step,) = (step["run"] for step in self.workflow()["jobs"]["cells"]["steps"] if "recent" in step.get("run", ""))
+        for number, (there, asked) in enumerate((("apt-get", "git python3 python3.11"), ("dnf", "git python3 python3.11"), ("yum", "git python3 python3.11"))):
+            programs, log = self.project / f"image{number}", self.project / f"asked{number}"
+            programs.mkdir()
+            for name, text in ((there, f'for word; do case $word in -* | install | update) ;; *) echo $word >> {log} ;; esac; done'), ("python3", "exit 1")):
+                (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+                (programs / name).chmod(0o755)
+            done = subprocess.run(["/bin/sh", "-e", "-c", step], env={"PATH": str(programs), "GITHUB_ENV": str(self.project / "env")}, capture_output=True, text=True)
+            self.assertEqual((done.returncode, log.read_text().split()), (0, asked.split()), done.stderr)
+        self.assertEqual((self.project / "env").read_text(), "MATRIX=python3.11 ci/matrix.pyz\n" * 3)
 
     def test_workflows_of_others_are_not_told_to_be_run(self):
         (self.project / "Package.swift").touch()
