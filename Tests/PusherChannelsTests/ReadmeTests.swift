@@ -3,6 +3,10 @@ import PusherChannels
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// The README's snippets, word for word; `ci/checks/snippets` compares them.
 @Suite struct ReadmeTests {
     /// Only compiled, because it would connect to a server.
@@ -83,6 +87,22 @@ import Testing
     }
 
     private func remove(_ id: Int) async throws {}
+
+    func withLaravel(_ pusher: Pusher, _ token: String, name: String) -> URLRequest {
+        var endpoint = AuthEndpoint("https://shop.example/broadcasting/auth")
+        endpoint.headers = { _ in ["Authorization": "Bearer \(token)"] }
+        _ = PusherClientOptions(authMethod: .customEndpoint(endpoint), host: .host("reverb.example"))
+        let orders = pusher.subscribe("private-orders")  // Echo.private("orders")
+        orders.bind(eventName: LaravelEvent.name("OrderPlaced")) { event in
+            print(event.data ?? "")
+        }
+        orders.trigger(
+            eventName: LaravelEvent.whisper("typing"), data: ["name": name])
+        var request = URLRequest(url: URL(string: "https://shop.example/orders")!)
+        request.setValue(
+            pusher.connection.socketId, forHTTPHeaderField: "X-Socket-ID")
+        return request
+    }
 
     func copyOrders(_ pusher: Pusher, _ api: OrdersAPI, _ store: OrderStore) async throws {
         let orders = pusher.follow("private-orders") { try await api.orders() }

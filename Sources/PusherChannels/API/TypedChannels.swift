@@ -160,3 +160,24 @@ extension PusherHTTPAPI {
         try await trigger(channels: [channel], eventName: name, data: data, excluding: socketID)
     }
 }
+
+/// The names of events as Laravel broadcasts them, and as its Echo is asked for them.
+public enum LaravelEvent {
+    /// Returns the name on the wire of an event that `Echo.listen` calls by a name.
+    ///
+    /// Laravel broadcasts an event under its class's name, `App\Events\OrderPlaced`, unless the class has `broadcastAs`.
+    ///
+    /// - Parameters:
+    ///   - name: The class's name in the namespace, such as `OrderPlaced` or `Orders.Placed`; or, after a `.`, a name as
+    ///     `broadcastAs` gives it.
+    ///   - namespace: The namespace of the application's events.
+    public static func name(_ name: String, namespace: String = "App.Events") -> String {
+        guard let first = name.first, first == "." || first == "\\" else {
+            return "\(namespace).\(name)".replacing(".", with: "\\")
+        }
+        return String(name.dropFirst())
+    }
+
+    /// Returns the name on the wire of a whisper, which is a client event.
+    public static func whisper(_ name: String) -> String { "client-\(name)" }
+}

@@ -162,6 +162,16 @@ import Testing
         #expect(error.message.contains("all need labels"), "\(error)")
     }
 
+    @Test(arguments: [
+        ("OrderPlaced", #"App\Events\OrderPlaced"#), ("Orders.Placed", #"App\Events\Orders\Placed"#),
+        (".order.placed", "order.placed"), (#"\Shop\OrderPlaced"#, #"Shop\OrderPlaced"#), ("", #"App\Events\"#),
+    ])
+    func laravelsNamesAreThoseOfEcho(name: String, wire: String) {
+        #expect(LaravelEvent.name(name) == wire)
+        #expect(LaravelEvent.name("Placed", namespace: "Shop") == #"Shop\Placed"#)
+        #expect(LaravelEvent.whisper("typing") == "client-typing")
+    }
+
     @Test func theHTTPAPIPublishesThem() async throws {
         let rig = APIRig()
         rig.respond()
