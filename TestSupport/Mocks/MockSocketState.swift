@@ -247,7 +247,9 @@ struct MockSocketState: Sendable {
     @discardableResult
     mutating func closeFrame(code: UInt16, reason: String, of id: ServerMachine.ConnectionID? = nil) -> Bool {
         guard phase != .idle, let attempt, id == nil || id == connection else { return false }
-        let closure = WebSocketClosure.closed(code: code, reason: reason)
+        let closure: WebSocketClosure =
+            code == ServerMachine.endWithoutClose
+            ? .failed(TransportError(.connectionLost, "ended by the server")) : .closed(code: code, reason: reason)
         guard faults.isStalled else { return end(closure) }
         stalled.append(.closed(closure, attempt))
         leaveServer()

@@ -208,7 +208,11 @@ final class LocalServerCore: Sendable {
         case .send(let text, let id):
             enqueue(.text(text), id, &state)
         case .close(let id, let code, let reason):
-            state.outputs[id]?.append(.close(code, reason: reason))
+            if code == ServerMachine.endWithoutClose {
+                state.outputs[id]?.cut()
+            } else {
+                state.outputs[id]?.append(.close(code, reason: reason))
+            }
         case .sendWebhook(let webhook):
             state.webhooks.append((webhook, state.machine.secret(ofAppWithKey: webhook.appKey) ?? ""))
         case .notice(let notice):

@@ -29,11 +29,19 @@ struct ServerCache {
         entry(key, at: now)?.frame
     }
 
-    /// Returns the HTTP API's description of a channel's cache: the data and the seconds left until it expires.
-    func description(of key: ServerMachine.ChannelKey, at now: Instant) -> JSONValue {
+    /// Returns the HTTP API's description of a channel's cache.
+    func description(
+        of key: ServerMachine.ChannelKey, as form: ServerProfile.CacheDescription, at now: Instant
+    ) -> JSONValue {
         guard let entry = entry(key, at: now) else { return .null }
-        let left = Int((entry.expiry - now).components.seconds)
-        return .object(["data": .string(entry.data), "ttl": .integer(left)])
+        let left = entry.expiry - now
+        // The seconds that have begun.
+        let seconds = Int(left.components.seconds) + (left.components.attoseconds > 0 ? 1 : 0)
+        switch form {
+        case .dataAndLifetime: return .object(["data": .string(entry.data), "ttl": .integer(seconds)])
+        case .messageAndLifetime: return .object(["data": .string(entry.frame), "ttl": .integer(seconds)])
+        case .message: return (try? JSONValue(parsing: entry.frame)) ?? .null
+        }
     }
 
     private func entry(_ key: ServerMachine.ChannelKey, at now: Instant) -> Entry? {

@@ -3,6 +3,8 @@ import PusherChannels
 /// A channel that has subscribers.
 struct ServerChannel {
     struct Member {
+        /// The id as others are told it.
+        let value: JSONValue
         let info: JSONValue?
         /// The number of the user's connections. A user with several connections is a member only once.
         var connections: Int
@@ -25,12 +27,12 @@ struct ServerChannel {
     }
 
     /// Counts a user's connection, and returns whether it is the user's first.
-    mutating func join(_ userID: Name, info: JSONValue?) -> Bool {
+    mutating func join(_ userID: Name, as value: JSONValue, info: JSONValue?) -> Bool {
         if members[userID] != nil {
             members[userID]?.connections += 1
             return false
         }
-        members[userID] = Member(info: info, connections: 1)
+        members[userID] = Member(value: value, info: info, connections: 1)
         memberIDs.append(userID)
         return true
     }
@@ -53,11 +55,19 @@ struct ServerChannel {
     func presence(_ profile: ServerProfile) -> JSONValue {
         let hash: JSONValue =
             profile.sendsEmptyHashAsArray && members.isEmpty
-            ? [] : .object(members.mapValues { $0.info ?? .null })
+            ? [] : .object(members.compactMapValues { $0.info ?? profile.missingInfo.listed.value })
         let count = profile.memberChanges == .ofConnections ? members.values.reduce(0) { $0 + $1.connections } : memberIDs.count
         var list: [Name: JSONValue] = ["hash": hash, "count": .integer(count)]
-        if profile.listsMemberIDs { list["ids"] = .array(memberIDs.map { .string($0.text) }) }
+        if profile.listsMemberIDs { list["ids"] = .array(listedIDs(profile)) }
         return .object(list)
+    }
+
+    /// The members' ids in the order in which they joined, once for each connection if each counts.
+    func listedIDs(_ profile: ServerProfile) -> [JSONValue] {
+        memberIDs.flatMap { id -> [JSONValue] in
+            guard let member = members[id] else { return [] }
+            return Array(repeating: member.value, count: profile.memberChanges == .ofConnections ? member.connections : 1)
+        }
     }
 
     private func position(of id: ServerMachine.ConnectionID) -> Int {

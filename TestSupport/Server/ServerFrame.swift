@@ -58,17 +58,24 @@ extension ServerProfile {
             case .object: "{}"
             case .emptyText: ""
             case .absent: nil
+            case .value: "{}"
             }
+        if successData == .value, members == nil {
+            return ServerFrame.event("pusher_internal:subscription_succeeded", channel: channel.text, value: [:])
+        }
         return ServerFrame.event("pusher_internal:subscription_succeeded", channel: channel.text, data: data)
+    }
+
+    func subscriptionError(_ channel: String, _ message: String, type: String?, status: Int) -> String {
+        var data: [Name: JSONValue] = ["error": .string(message), "status": .integer(status)]
+        data["type"] = type.map { .string($0) }
+        return ServerFrame.event("pusher:subscription_error", channel: channel.shortened, value: .object(data))
     }
 
     func subscriptionRefused(_ channel: ChannelName, _ refusal: ServerMachine.SubscriptionRefusal) -> String {
         switch channelRefusal {
         case .subscriptionError:
-            let data: JSONValue = .object([
-                "type": .string(refusal.kind.rawValue), "error": .string(refusal.message), "status": .integer(refusal.status),
-            ])
-            return ServerFrame.event("pusher:subscription_error", channel: channel.text.shortened, value: data)
+            return subscriptionError(channel.text, refusal.message, type: refusal.kind.rawValue, status: refusal.status)
         case .internalSubscriptionError:
             return ServerFrame.event("pusher_internal:subscription_error", channel: channel.text.shortened, data: "{}")
         case .connectionError:
@@ -94,7 +101,10 @@ extension ServerProfile {
 }
 
 extension String {
+    /// Indicates whether a text may be repeated as a whole.
+    var isShort: Bool { utf8.count <= 800 }
+
     /// A client's text as a server repeats it. A long text is cut, because it would wait in memory for a client that sends
     /// megabytes and reads nothing. No valid name is that long.
-    var shortened: String { utf8.count <= 800 ? self : String(unicodeScalars.prefix(200)) + "…" }
+    var shortened: String { isShort ? self : String(unicodeScalars.prefix(200)) + "…" }
 }

@@ -5,8 +5,10 @@ import PusherChannels
 struct ConnectionRefusal: Error {
     let code: UInt16
     let message: String
-    /// Indicates whether the connection is closed; if not, nothing more is sent to the client.
-    var closes = true
+    /// The occasion, for the profile's own answer.
+    var occasion = ServerProfile.Occasion.unknownKey
+    /// The key that nobody has.
+    var key = ""
 }
 
 extension ServerMachine {
@@ -14,37 +16,39 @@ extension ServerMachine {
     mutating func admit(
         _ request: RecordedRequest, isSecure: Bool, into effects: inout [Effect]
     ) throws(ConnectionRefusal) -> ServerApp {
-        let segments = request.path.utf8.split(separator: UInt8(ascii: "/"))
-        // Self-hosted servers may sit behind a prefix, so only the end of the path counts.
-        guard let key = segments.last.flatMap({ Substring($0).removingPercentEncoding }),
-            segments.dropLast().last?.elementsEqual("app".utf8) == true
-        else {
-            throw ConnectionRefusal(code: 4005, message: "Path not found")
+        guard let key = request.appKey else {
+            let occasion = request.pathOccasion
+            if profile.accepts(occasion), let first = apps.first { return first }
+            throw ConnectionRefusal(code: 4005, message: "Path not found", occasion: occasion)
         }
         try checkVersions(request.queryFields)
         let app = try app(key: key, into: &effects)
-        guard app.isEnabled else { throw ConnectionRefusal(code: 4003, message: "Application disabled") }
+        guard app.isEnabled else { throw ConnectionRefusal(code: 4003, message: "Application disabled", occasion: .disabled) }
         guard isSecure || !app.requiresTLS else {
-            throw ConnectionRefusal(code: 4000, message: "Application only accepts SSL connections, reconnect using wss://")
+            let message = "Application only accepts SSL connections, reconnect using wss://"
+            throw ConnectionRefusal(code: 4000, message: message, occasion: .withoutTLS)
         }
         if let limit = app.maximumConnections, connections.values.count(where: { $0.app.hasKey(key) }) >= limit {
-            throw ConnectionRefusal(code: 4004, message: "Application is over connection quota")
+            throw ConnectionRefusal(code: 4004, message: "Application is over connection quota", occasion: .overQuota)
         }
         if let limit = profile.maximumConnections, connections.count >= limit {
-            throw ConnectionRefusal(code: 4100, message: "Over capacity")
+            throw ConnectionRefusal(code: 4100, message: "Over capacity", occasion: .overCapacity)
         }
         return app
     }
 
     private func checkVersions(_ parameters: [Name: String]) throws(ConnectionRefusal) {
-        guard let version = parameters["protocol"] else {
-            throw ConnectionRefusal(code: 4008, message: "No protocol version supplied")
-        }
-        guard let version = Int(version), profile.protocolVersions.contains(version) else {
-            throw ConnectionRefusal(code: 4007, message: "Unsupported protocol version: \(version)")
+        if let version = parameters["protocol"] {
+            let number = Int(version)
+            let occasion: ServerProfile.Occasion = number == nil ? .unreadableProtocol : .unsupportedProtocol
+            guard number.map(profile.protocolVersions.contains) ?? false || profile.accepts(occasion) else {
+                throw ConnectionRefusal(code: 4007, message: "Unsupported protocol version: \(version)", occasion: occasion)
+            }
+        } else if !profile.accepts(.noProtocol) {
+            throw ConnectionRefusal(code: 4008, message: "No protocol version supplied", occasion: .noProtocol)
         }
         if let version = parameters["version"], version.wholeMatch(of: #/\d+(\.\d+)*/#) == nil {
-            throw ConnectionRefusal(code: 4006, message: "Invalid version string format: \(version)")
+            throw ConnectionRefusal(code: 4006, message: "Invalid version string format: \(version)", occasion: .version)
         }
     }
 
@@ -67,16 +71,13 @@ extension ServerMachine {
 
     private mutating func app(key: String, into effects: inout [Effect]) throws(ConnectionRefusal) -> ServerApp {
         if let app = apps.first(where: { $0.hasKey(key) }) ?? newApp(key: key, into: &effects) { return app }
-        let secret: String?
-        switch (admission, profile.unknownKeys) {
-        case (.anyKey(let known), _): secret = known
-        case (.registeredApps, .welcome), (.registeredAppsAndNewOnes, .welcome):
-            if let first = apps.first { return first }
-            secret = nil
-        case (.registeredApps, .closed), (.registeredAppsAndNewOnes, .closed):
-            throw ConnectionRefusal(code: 4001, message: "App key \(key) not in this cluster")
-        case (.registeredApps, .told(let message)), (.registeredAppsAndNewOnes, .told(let message)):
-            throw ConnectionRefusal(code: 4001, message: message, closes: false)
+        var secret: String?
+        if case .anyKey(let known) = admission {
+            secret = known
+        } else if !profile.accepts(.unknownKey) {
+            throw ConnectionRefusal(code: 4001, message: "App key \(key) not in this cluster", key: key.shortened)
+        } else if let first = apps.first {
+            return first
         }
         let app = ServerApp(id: key, key: key, secret: secret ?? "")
         apps.append(app)
@@ -95,5 +96,30 @@ extension ServerMachine {
         }
         if connections.isEmpty { nextDeadline = deadlineWithoutConnections }
         if let connection, let user = connection.user { announceDeparture(of: user, app: connection.app, into: &effects) }
+    }
+}
+
+extension RecordedRequest {
+    /// The key at the end of a WebSocket's path. Self-hosted servers may sit behind a prefix, so only the end counts.
+    fileprivate var appKey: String? {
+        let segments = path.utf8.split(separator: UInt8(ascii: "/"))
+        guard segments.dropLast().last?.elementsEqual("app".utf8) == true else { return nil }
+        return segments.last.flatMap { Substring($0).removingPercentEncoding }
+    }
+
+    fileprivate var pathOccasion: ServerProfile.Occasion {
+        path.utf8.split(separator: UInt8(ascii: "/")).last?.elementsEqual("app".utf8) == true ? .noKey : .otherPath
+    }
+}
+
+extension ServerMachine {
+    /// Returns the response of a server that doesn't upgrade a request; `nil` if it does.
+    func upgradeRefusal(of request: RecordedRequest) -> StubResponse? {
+        guard let key = request.appKey else { return profile.response(request.pathOccasion) }
+        if admission == .registeredApps, !apps.contains(where: { $0.hasKey(key) }), let refusal = profile.response(.unknownKey) {
+            return refusal
+        }
+        guard let version = request.queryFields["protocol"], Int(version) == nil else { return nil }
+        return profile.response(.unreadableProtocol)
     }
 }

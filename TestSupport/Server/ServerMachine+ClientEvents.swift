@@ -3,6 +3,7 @@ import PusherChannels
 /// Events that clients send to each other.
 extension ServerMachine {
     private struct ClientEventRefusal: Error {
+        var occasion = ServerProfile.Occasion.clientEvent
         var code = 4301
         let message: String
     }
@@ -21,22 +22,38 @@ extension ServerMachine {
             try countClientEvent(of: id)
             guard let name else { return }
             let receivers = channels[key(of: Name(name), connection)]?.subscribers.filter { $0 != id } ?? []
-            let passed =
-                switch profile.clientEventData {
-                case .text: ServerFrame.event(event, channel: name, data: data, userID: userID?.text)
-                case .value, .valueButNoText:
-                    ServerFrame.event(event, channel: name, json: rawJSONMember("data", of: text), userID: userID?.text)
-                }
+            let passed = ServerFrame.event(
+                event, channel: name, json: passedData(frame["data"], raw: rawJSONMember("data", of: text)),
+                userID: profile.namesSenders ? userID?.text : nil)
+            if profile.cachesClientEvents, caches(ChannelName(name)) {
+                let key = key(of: Name(name), connection)
+                cache.keep(passed, data: data ?? "", for: key, until: now + profile.cacheLifetime, at: now)
+            }
             send(passed, to: receivers, into: &effects)
             observe(
                 event, on: ChannelName(name), data: data ?? "", app: connection.app, by: id, receivers: receivers.count)
-            let sent = WebhookEvent.ClientEvent(name: event, data: data, socketID: connection.socketID)
+            let sent = WebhookEvent.ClientEvent(
+                name: event, data: profile.webhooksCarryValues ? rawJSONMember("data", of: text) : data,
+                isValue: profile.webhooksCarryValues, socketID: connection.socketID)
             tellBackend(
                 WebhookEvent(.clientEvent, channel: Name(name), userID: userID, clientEvent: sent), of: connection.app,
                 into: &effects)
             effects.append(.notice(.clientEvent(id, channel: name, event: event, receivers: receivers.count)))
         } catch {
-            reject(error.message, code: error.code, channel: name, from: id, into: &effects)
+            refuse(error.occasion, error.message, code: error.code, channel: name, from: id, into: &effects)
+        }
+    }
+
+    /// Returns the JSON that the others get as the data; `nil` if they get none.
+    private func passedData(_ value: JSONValue?, raw: String?) -> String? {
+        switch profile.clientEventData {
+        case .text: return (value?.stringValue ?? raw)?.quotedJSON
+        case .value: return raw
+        case .valueOrNull: return raw ?? "null"
+        case .encoded: return (raw ?? "null").quotedJSON
+        case .structure:
+            let decoded = value?.stringValue ?? raw ?? "null"
+            return (try? JSONValue(parsing: decoded)) == [:] ? "[]" : decoded
         }
     }
 
@@ -48,23 +65,42 @@ extension ServerMachine {
             throw ClientEventRefusal(message: "Client event rejected - client events are not enabled for this app")
         }
         guard event.begins(with: "client-"), event.unicodeScalars.count <= profile.maximumEventNameLength else {
-            throw ClientEventRefusal(message: "Client event rejected - invalid event name: \(event.shortened)")
+            throw ClientEventRefusal(
+                occasion: .otherEvent, message: "Client event rejected - invalid event name: \(event.shortened)")
         }
-        guard let channel, ChannelName(channel).allowsClientEvents else {
-            throw ClientEventRefusal(message: "Client event rejected - only supported on private and presence channels")
-        }
-        guard let userID = connection.subscriptions[channel] else {
-            throw ClientEventRefusal(message: "Client event rejected - not subscribed to channel \(channel.shortened)")
+        let name = channel.map { ChannelName($0) }
+        let kind: ServerProfile.Occasion? =
+            switch name?.kind {
+            case .encrypted: .eventOnEncryptedChannel
+            case .private where name?.isCache == true && profile.answer(.eventOnCacheChannel) != nil: .eventOnCacheChannel
+            case .private, .presence: nil
+            default: .eventOnPublicChannel
+            }
+        if let kind { try allow(kind, "Client event rejected - only supported on private and presence channels") }
+        guard let channel, let userID = connection.subscriptions[channel] else {
+            let shown = channel?.shortened ?? ""
+            try allow(.eventWithoutSubscription, "Client event rejected - not subscribed to channel \(shown)")
+            return nil
         }
         return userID
     }
 
+    /// Throws unless the server allows what the hosted service doesn't.
+    private func allow(_ occasion: ServerProfile.Occasion, _ message: String) throws(ClientEventRefusal) {
+        guard profile.accepts(occasion) else { throw ClientEventRefusal(occasion: occasion, message: message) }
+    }
+
     private func check(_ data: JSONValue?, size: Int) throws(ClientEventRefusal) {
-        guard size <= profile.maximumEventDataLength else {
-            throw ClientEventRefusal(message: "Client event rejected - data too large")
+        if size > profile.maximumClientEventDataLength {
+            try allow(.largeEvent, "Client event rejected - data too large")
         }
-        guard profile.clientEventData != .valueButNoText || data?.stringValue == nil else {
-            throw ClientEventRefusal(code: 4200, message: "Invalid message format")
+        if data == nil, profile.answer(.eventWithoutData) != nil {
+            try allow(.eventWithoutData, "Client event rejected - no data")
+        }
+        guard profile.clientEventData == .structure else { return }
+        switch data?.stringValue.flatMap({ try? JSONValue(parsing: $0) }) ?? data {
+        case nil, .null, .object, .array: break
+        default: throw ClientEventRefusal(code: 4200, message: "Invalid message format")
         }
     }
 

@@ -3,8 +3,16 @@ import PusherChannels
 
 /// An unsuccessful response, with a line that says why.
 struct HTTPRefusal: Error {
+    /// The occasion, for the profile's own answer; `nil` at the authorization endpoints.
+    var occasion: ServerProfile.Occasion?
     let status: Int
     let reason: String
+    /// What stands for placeholders of the answer.
+    var words: [String: String] = [:]
+
+    static func unauthorized(_ reason: String, _ occasion: ServerProfile.Occasion = .unauthorized) -> HTTPRefusal {
+        HTTPRefusal(occasion: occasion, status: 401, reason: reason)
+    }
 }
 
 extension RecordedRequest {
@@ -39,46 +47,64 @@ extension ServerMachine {
     ) -> StubResponse {
         do throws(HTTPRefusal) {
             if let reply = try authorize(request) { return .json(reply) }
-            return .json(try reply(request, unixTime: unixTime, into: &effects))
+            let (reply, occasion) = try reply(request, unixTime: unixTime, into: &effects)
+            return occasion.flatMap { profile.response($0) } ?? .json(reply)
         } catch {
-            return StubResponse(status: error.status, text: error.reason + "\n")
+            let segments = request.path.utf8.split(separator: UInt8(ascii: "/"))
+            let words = [
+                "path": request.path, "reason": error.reason,
+                "app": segments.dropFirst().first.map { String(Substring($0)) } ?? "",
+                "channel": segments.dropFirst(3).first.map { String(Substring($0)) } ?? "",
+            ].merging(error.words) { $1 }
+            return error.occasion.flatMap { profile.response($0, words) }
+                ?? StubResponse(status: error.status, text: error.reason + "\n")
         }
     }
 
     private mutating func reply(
         _ request: RecordedRequest, unixTime: Int, into effects: inout [Effect]
-    ) throws(HTTPRefusal) -> JSONValue {
+    ) throws(HTTPRefusal) -> (JSONValue, success: ServerProfile.Occasion?) {
         let segments = request.apiPath.utf8.split(separator: UInt8(ascii: "/")).map { segment in
             Name(Substring(segment).removingPercentEncoding ?? String(Substring(segment)))
         }
         guard segments.count >= 3, segments[0] == "apps" else {
-            throw HTTPRefusal(status: 404, reason: "No such path: \(request.path)")
+            throw HTTPRefusal(occasion: .unknownCall, status: 404, reason: "No such path: \(request.path)")
+        }
+        if Name(request.method) == "GET", profile.answer(.query) != nil {
+            throw HTTPRefusal(occasion: .query, status: 404, reason: "There are no queries")
         }
         let parameters = request.queryFields
         guard let app = app(id: segments[1].text, key: parameters["auth_key"] ?? "", into: &effects) else {
-            throw HTTPRefusal(status: 404, reason: "Unknown app id: \(segments[1])")
+            throw HTTPRefusal(occasion: .unknownApp, status: 404, reason: "Unknown app id: \(segments[1])")
         }
         if let problem = signatureProblem(of: request, app: app, unixTime: unixTime) {
-            throw HTTPRefusal(status: 401, reason: problem)
+            throw problem
         }
         guard app.isEnabled else { throw HTTPRefusal(status: 403, reason: "App disabled") }
         let call = segments[2...]
         switch (Name(request.method), call.first, call.dropFirst(2).first, call.count) {
         case ("POST", "events", nil, 1):
-            return try trigger(try body(of: request), app: app, into: &effects)
+            let reply = try trigger(try body(of: request), app: app, into: &effects)
+            return (reply, reply == [:] ? .published : nil)
         case ("POST", "batch_events", nil, 1) where profile.servesBatches:
-            return try triggerBatch(try body(of: request), app: app, into: &effects)
+            let reply = try triggerBatch(try body(of: request), app: app, into: &effects)
+            return (reply, reply == [:] ? .batchPublished : nil)
         case ("GET", "channels", nil, 1):
-            return try listChannels(parameters, app: app)
+            return (try listChannels(parameters, app: app), nil)
         case ("GET", "channels", nil, 2):
-            return try describe(segments[3].text, info: parameters["info"], app: app)
+            return (try describe(segments[3].text, info: parameters["info"], app: app), nil)
         case ("GET", "channels", "users", 3):
-            return try listUsers(segments[3].text, app: app)
-        case ("POST", "users", "terminate_connections", 3):
+            return (try listUsers(segments[3].text, app: app), nil)
+        case ("GET", "connections", nil, 1) where profile.accepts(.connections):
+            return (["connections": .integer(connections.values.count { $0.app.hasKey(app.key) })], nil)
+        case ("POST", "users", "terminate_connections", 3) where profile.supportsSignIn:
             terminateConnections(of: segments[3].text, app: app, into: &effects)
-            return [:]
+            return ([:], .hasTerminated)
         default:
-            throw HTTPRefusal(status: 404, reason: "No such call: \(request.method) \(request.path)")
+            let isTermination = call.dropFirst(2).first == "terminate_connections"
+            throw HTTPRefusal(
+                occasion: isTermination ? .terminate : .unknownCall, status: 404,
+                reason: "No such call: \(request.method) \(request.path)")
         }
     }
 
@@ -87,7 +113,7 @@ extension ServerMachine {
         let known = apps.first { $0.hasKey(key) }
         if let known, newKeys.contains(Name(known.key)) { return known }
         let named = apps.first { $0.id.hasBytes(of: id) }
-        if known != nil { return named }
+        if known != nil { return named ?? (profile.accepts(.unknownApp) ? known : nil) }
         return newApp(key: key, into: &effects) ?? named
     }
 
@@ -95,7 +121,7 @@ extension ServerMachine {
         do {
             return try JSONValue(parsing: request.text)
         } catch {
-            throw HTTPRefusal(status: 400, reason: "The body is not JSON: \(error)")
+            throw HTTPRefusal(occasion: .unreadableBody, status: 400, reason: "The body is not JSON: \(error)")
         }
     }
 
@@ -103,73 +129,91 @@ extension ServerMachine {
 
     private func listChannels(_ parameters: [Name: String], app: ServerApp) throws(HTTPRefusal) -> JSONValue {
         let prefix = parameters["filter_by_prefix"] ?? ""
-        if Attributes(parameters["info"]).contains(.userCount), !prefix.begins(with: "presence-") {
+        let asksForUsers = ServerProfile.Attributes(parameters["info"]).contains(.userCount)
+        if asksForUsers, !prefix.begins(with: "presence-"), !profile.accepts(.userCountOfAll) {
             throw HTTPRefusal(
-                status: 400,
+                occasion: .userCountOfAll, status: 400,
                 reason:
                     "user_count may only be requested for presence channels - please supply filter_by_prefix begining with presence-"
             )
         }
-        let names = channels.keys.filter { app.hasKey($0.appKey.text) && $0.name.text.utf8.starts(with: prefix.utf8) }.map(
-            \.name.text)
-        let listed = names.map { ($0, attributes(parameters["info"], of: $0, app: app)) }
+        let keys = profile.keepsEmptyChannels ? Array(knownChannels) : Array(channels.keys)
+        let names = keys.filter { app.hasKey($0.appKey.text) && $0.name.text.utf8.starts(with: prefix.utf8) }.map(\.name.text)
+        let listed = names.map { ($0, attributes(parameters["info"], of: $0, app: app, in: profile.listedAttributes)) }
         return .object(["channels": JSONValue(members: listed)])
     }
 
     private func describe(_ name: String, info: String?, app: ServerApp) throws(HTTPRefusal) -> JSONValue {
-        if Attributes(info).contains(.userCount), ChannelName(name).kind != .presence {
+        let asked = ServerProfile.Attributes(info)
+        if asked.contains(.userCount), ChannelName(name).kind != .presence, !profile.accepts(.userCount) {
             throw HTTPRefusal(
-                status: 400, reason: "Cannot retrieve the user count unless the channel is a presence channel")
+                occasion: .userCount, status: 400,
+                reason: "Cannot retrieve the user count unless the channel is a presence channel")
+        }
+        if !asked.isEmpty, !asked.isSubset(of: profile.attributes), profile.answer(.attribute) != nil {
+            throw HTTPRefusal(occasion: .attribute, status: 400, reason: "There is no such attribute")
+        }
+        let key = ChannelKey(appKey: app.key, name: Name(name))
+        if profile.answer(.unoccupied) != nil, channels[key] == nil, !knownChannels.contains(key) {
+            throw HTTPRefusal(occasion: .unoccupied, status: 404, reason: "Nobody is on the channel")
         }
         var members = attributes(info, of: name, app: app).objectValue ?? [:]
-        members["occupied"] = .bool(channels[ChannelKey(appKey: app.key, name: Name(name))] != nil)
+        members["occupied"] = .bool(channels[key] != nil)
         return .object(members)
     }
 
     private func listUsers(_ name: String, app: ServerApp) throws(HTTPRefusal) -> JSONValue {
-        guard ChannelName(name).kind == .presence else {
-            throw HTTPRefusal(status: 400, reason: "Users can only be retrieved for presence channels")
+        guard ChannelName(name).kind == .presence || profile.accepts(.usersOfPublicChannel) else {
+            throw HTTPRefusal(
+                occasion: .usersOfPublicChannel, status: 400, reason: "Users can only be retrieved for presence channels")
         }
-        let users = members(of: name, appKey: app.key).map { JSONValue.object(["id": .string($0)]) }
-        return .object(["users": .array(users)])
-    }
-
-    /// The attributes that a request's `info` names.
-    private struct Attributes: OptionSet {
-        let rawValue: Int
-        static let userCount = Attributes(rawValue: 1)
-        static let subscriptionCount = Attributes(rawValue: 2)
-        static let cache = Attributes(rawValue: 4)
-
-        init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
-
-        init(_ info: String?) {
-            self = []
-            for name in info?.utf8.split(separator: UInt8(ascii: ",")) ?? [] {
-                switch Name(String(Substring(name))) {
-                case "user_count": insert(.userCount)
-                case "subscription_count": insert(.subscriptionCount)
-                case "cache": insert(.cache)
-                default: break
-                }
+        guard let channel = channels[ChannelKey(appKey: app.key, name: Name(name))] else {
+            guard profile.answer(.usersOfNobody) == nil else {
+                throw HTTPRefusal(occasion: .usersOfNobody, status: 404, reason: "Nobody is on the channel")
             }
+            return ["users": []]
         }
+        let ids =
+            profile.listsSocketIDs
+            ? channel.subscribers.compactMap { connections[$0].map { .string($0.socketID) } } : channel.listedIDs(profile)
+        return .object(["users": .array(ids.map { .object(["id": $0]) })])
     }
 
-    func attributes(_ info: String?, of name: String, app: ServerApp) -> JSONValue {
-        let asked = Attributes(info)
+    /// Returns the attributes of a channel that a request asks for and the server gives.
+    func attributes(
+        _ info: String?, of name: String, app: ServerApp, in given: ServerProfile.Attributes? = nil
+    ) -> JSONValue {
+        let asked = ServerProfile.Attributes(info).intersection(given ?? profile.attributes)
+        let attributes = asked.union(profile.attributesUnasked)
         let key = ChannelKey(appKey: app.key, name: Name(name))
         let channel = channels[key]
+        let isPresence = ChannelName(name).kind == .presence
         var members: [Name: JSONValue] = [:]
-        if asked.contains(.userCount), ChannelName(name).kind == .presence {
-            members["user_count"] = .integer(channel?.memberIDs.count ?? 0)
+        if attributes.contains(.userCount), isPresence {
+            let users = profile.countsConnectionsAsUsers ? channel?.subscribers.count : channel?.memberIDs.count
+            members["user_count"] = .integer(users ?? 0)
         }
-        if asked.contains(.subscriptionCount) {
+        if attributes.contains(.subscriptionCount), !(isPresence && profile.hidesPresentSubscriptions) {
             members["subscription_count"] = .integer(channel?.subscribers.count ?? 0)
         }
-        if asked.contains(.cache), caches(ChannelName(name)) { members["cache"] = cache.description(of: key, at: now) }
+        if attributes.contains(.cache), caches(ChannelName(name)) {
+            members["cache"] = cache.description(of: key, as: profile.cacheDescription, at: now)
+        }
+        if !profile.attributesUnasked.isEmpty { members["occupied"] = .bool(channel != nil) }
         return .object(members)
+    }
+}
+
+extension ServerProfile.Attributes {
+    init(_ info: String?) {
+        self = []
+        for name in info?.utf8.split(separator: UInt8(ascii: ",")) ?? [] {
+            switch Name(String(Substring(name))) {
+            case "user_count": insert(.userCount)
+            case "subscription_count": insert(.subscriptionCount)
+            case "cache": insert(.cache)
+            default: break
+            }
+        }
     }
 }

@@ -3,11 +3,13 @@ import PusherChannels
 extension ServerMachine {
     /// Reads a client's frame and does what it asks.
     mutating func receive(_ text: String, from id: ConnectionID, into effects: inout [Effect]) {
-        guard let frame = try? JSONValue(parsing: text), frame.objectValue != nil else {
-            return receiveUnreadable(from: id, into: &effects)
+        guard let frame = try? JSONValue(parsing: text) else {
+            return refuse(text.isEmpty ? .emptyMessage : .unreadable, "Invalid JSON", from: id, into: &effects)
         }
+        guard frame.objectValue != nil else { return refuse(.notAnObject, "Invalid JSON", from: id, into: &effects) }
         guard let event = frame["event"]?.stringValue else {
-            return reject("Message without an event", from: id, into: &effects)
+            let occasion: ServerProfile.Occasion = frame["event"] == nil ? .noEvent : .eventNotText
+            return refuse(occasion, "Message without an event", from: id, into: &effects)
         }
         switch Name(event) {
         case "pusher:ping":
@@ -22,20 +24,24 @@ extension ServerMachine {
         case "pusher:signin" where profile.supportsSignIn:
             signIn(frame["data"], from: id, into: &effects)
         case _ where event.begins(with: "pusher:") || event.begins(with: "pusher_internal:"):
-            guard case .refused(let code, let message) = profile.unknownEvents else { return }
-            reject(message, code: code, from: id, into: &effects)
+            _ = answer(.unknownEvent, to: id, into: &effects)
         default:
             passOn(event, frame: frame, text: text, from: id, into: &effects)
         }
     }
 
-    private mutating func receiveUnreadable(from id: ConnectionID, into effects: inout [Effect]) {
-        switch profile.unreadableMessages {
-        case .refused(let code, let message):
-            reject(message, code: code, from: id, into: &effects)
-        case .fatal:
-            for id in connections.keys.sorted() { close(id, code: 1011, reason: "The server died", into: &effects) }
+    /// Gives the profile's answer, or else the hosted service's.
+    mutating func refuse(
+        _ occasion: ServerProfile.Occasion, _ message: String, code: Int? = nil, channel: String? = nil, from id: ConnectionID,
+        into effects: inout [Effect]
+    ) {
+        let appKey = connections[id]?.app.key
+        guard answer(occasion, channel: channel, words: ["reason": message], to: id, into: &effects) else {
+            return reject(message, code: code, channel: channel, from: id, into: &effects)
         }
+        guard profile.answer(occasion) != .nothing else { return }
+        effects.append(.notice(.protocolError(id, message: message)))
+        observe(.refused, appKey: appKey, by: id, channel: channel.map { Name($0) }, text: message)
     }
 
     /// Replies with `pusher:error`; the connection stays open.

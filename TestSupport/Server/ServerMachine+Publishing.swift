@@ -73,22 +73,28 @@ extension ServerMachine {
 
     /// Sends an event of the HTTP API as it is, because the caller has already encrypted it if necessary.
     mutating func passOn(
-        _ event: String, channel: String, data: String, app: ServerApp, excluding socketID: String?,
+        _ event: String, channel: String, data: String, isValue: Bool, app: ServerApp, excluding socketID: String?,
         into effects: inout [Effect]
     ) {
         let receivers = deliver(
-            event, on: ChannelName(channel), data: data, app: app, excluding: socketID, into: &effects)
+            event, on: ChannelName(channel), data: data, isValue: isValue, app: app, excluding: socketID, into: &effects)
         effects.append(.notice(.published(channel: channel, event: event, receivers: receivers)))
     }
 
     private mutating func deliver(
-        _ event: String, on channel: ChannelName, data: String, app: ServerApp, excluding socketID: String?,
-        into effects: inout [Effect]
+        _ event: String, on channel: ChannelName, data: String, isValue: Bool = false, app: ServerApp,
+        excluding socketID: String?, into effects: inout [Effect]
     ) -> Int {
         let key = ChannelKey(appKey: app.key, name: channel.name)
-        let frame = ServerFrame.event(event, channel: channel.text, data: data)
+        let frame = ServerFrame.event(event, channel: channel.text, json: isValue ? data : data.quotedJSON, userID: nil)
+        if profile.keepsEmptyChannels { knownChannels.insert(key) }
         if caches(channel) { cache.keep(frame, data: data, for: key, until: now + profile.cacheLifetime, at: now) }
-        let receivers = (channels[key]?.subscribers ?? []).filter {
+        var subscribers = channels[key]?.subscribers ?? []
+        if profile.reachesUsersDirectly, ServerUser.isUserChannel(channel.text) {
+            let signedIn = connections.filter { $0.value.user?.channel == channel.name && $0.value.app.hasKey(app.key) }.keys
+            subscribers += signedIn.filter { !subscribers.contains($0) }.sorted()
+        }
+        let receivers = subscribers.filter {
             guard let socketID, let connection = connections[$0] else { return true }
             return !connection.socketID.hasBytes(of: socketID)
         }

@@ -16,6 +16,7 @@ struct ServerUser: Equatable {
 
 extension ServerMachine {
     private struct SignInRefusal: Error {
+        var occasion = ServerProfile.Occasion.signInRefused
         let message: String
     }
 
@@ -27,8 +28,9 @@ extension ServerMachine {
             let (user, isWatchlistTooLong) = try user(userData)
             let isFirst = !isOnline(user.id, app: connection.app)
             connections[id]?.user = user
-            effects.append(
-                .send(ServerFrame.event("pusher:signin_success", value: .object(["user_data": .string(userData)])), to: id))
+            var success: [Name: JSONValue] = ["user_data": .string(userData)]
+            if profile.repeatsSignInAuth { success["auth"] = data?["auth"] }
+            effects.append(.send(ServerFrame.event("pusher:signin_success", value: .object(success)), to: id))
             effects.append(.notice(.signedIn(id, userID: user.id.text)))
             if isWatchlistTooLong {
                 let limit = profile.maximumWatchlistLength
@@ -36,15 +38,14 @@ extension ServerMachine {
             }
             announceArrival(of: user, at: id, isFirst: isFirst, app: connection.app, into: &effects)
         } catch {
-            reject(error.message, code: 4009, from: id, into: &effects)
-            if profile.closesAfterRefusedSignIn { close(id, code: 4009, reason: error.message, into: &effects) }
+            refuse(error.occasion, error.message, code: 4009, from: id, into: &effects)
         }
     }
 
     /// Returns the user data as it was signed.
     private func verifiedUserData(_ data: JSONValue?, of connection: Connection) throws(SignInRefusal) -> String {
         guard let userData = data?["user_data"]?.stringValue else {
-            throw SignInRefusal(message: "Sign-in without user_data")
+            throw SignInRefusal(occasion: .signInWithoutData, message: "Sign-in without user_data")
         }
         if checksSignatures(of: connection.app) {
             let expected = try? Signature.user(
@@ -105,6 +106,8 @@ extension ServerMachine {
     /// Closes every connection of a user with 4009, as the HTTP API's `terminate_connections` does.
     mutating func terminateConnections(of userID: String, app: ServerApp, into effects: inout [Effect]) {
         let ids = connections.filter { $0.value.user?.id == Name(userID) && $0.value.app.hasKey(app.key) }.keys.sorted()
-        for id in ids { close(id, code: 4009, reason: "Terminated by app", into: &effects) }
+        for id in ids where !answer(.terminated, to: id, into: &effects) {
+            close(id, code: 4009, reason: "Terminated by app", into: &effects)
+        }
     }
 }

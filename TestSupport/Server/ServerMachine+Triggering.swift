@@ -5,6 +5,8 @@ extension ServerMachine {
     struct Trigger {
         let name: String
         let data: String
+        /// Indicates whether the data is JSON, not text.
+        var isValue = false
         let channels: [String]
         var socketID: String?
         var info: String?
@@ -16,9 +18,8 @@ extension ServerMachine {
     ) throws(HTTPRefusal) -> JSONValue {
         let trigger = try read(body)
         run(trigger, app: app, into: &effects)
-        guard let info = trigger.info else { return [:] }
-        let described = trigger.channels.map { ($0, attributes(info, of: $0, app: app)) }
-        return .object(["channels": JSONValue(members: described)])
+        guard trigger.info != nil, !profile.publishedAttributes.isEmpty else { return [:] }
+        return .object(["channels": JSONValue(members: trigger.channels.map { ($0, description(trigger, of: $0, app: app)) })])
     }
 
     /// `POST /apps/{id}/batch_events`
@@ -26,65 +27,112 @@ extension ServerMachine {
         _ body: JSONValue, app: ServerApp, into effects: inout [Effect]
     ) throws(HTTPRefusal) -> JSONValue {
         guard let batch = body["batch"]?.arrayValue else {
-            throw HTTPRefusal(status: 400, reason: "Missing: batch, a list of events")
+            throw HTTPRefusal(occasion: .unreadableBody, status: 400, reason: "Missing: batch, a list of events")
         }
         guard batch.count <= profile.maximumBatchLength else {
-            throw HTTPRefusal(status: 400, reason: "Batch too large (\(batch.count) > \(profile.maximumBatchLength))")
+            throw HTTPRefusal(
+                occasion: .batch, status: 400, reason: "Batch too large (\(batch.count) > \(profile.maximumBatchLength))")
+        }
+        if batch.isEmpty, profile.answers[.emptyBatch] != nil {
+            throw HTTPRefusal(occasion: .emptyBatch, status: 400, reason: "An empty batch")
         }
         // Nothing is sent unless everything can be.
         var triggers: [Trigger] = []
         for event in batch {
             guard event["channels"] == nil else {
-                throw HTTPRefusal(status: 400, reason: "Missing: channel, a name; an event of a batch has one, and no channels")
+                throw HTTPRefusal(
+                    occasion: .noChannels, status: 400,
+                    reason: "Missing: channel, a name; an event of a batch has one, and no channels")
             }
             triggers.append(try read(event))
         }
         for trigger in triggers { run(trigger, app: app, into: &effects) }
-        guard triggers.contains(where: { $0.info != nil }) else { return [:] }
-        let described = triggers.map { attributes($0.info, of: $0.channels[0], app: app) }
-        return .object(["batch": .array(described)])
+        guard triggers.contains(where: { $0.info != nil }), !profile.publishedAttributes.isEmpty else { return [:] }
+        return .object(["batch": .array(triggers.map { description($0, of: $0.channels[0], app: app) })])
+    }
+
+    /// Returns what a publish says about a channel.
+    private func description(_ trigger: Trigger, of channel: String, app: ServerApp) -> JSONValue {
+        var members = attributes(trigger.info, of: channel, app: app, in: profile.publishedAttributes).objectValue ?? [:]
+        if trigger.info != nil, profile.acknowledgesEvents {
+            members["acknowledgement_id"] = "00000000-0000-4000-8000-000000000000"
+        }
+        return .object(members)
     }
 
     private mutating func run(_ trigger: Trigger, app: ServerApp, into effects: inout [Effect]) {
         for channel in trigger.channels {
             passOn(
-                trigger.name, channel: channel, data: trigger.data, app: app, excluding: trigger.socketID, into: &effects)
+                trigger.name, channel: channel, data: trigger.data, isValue: trigger.isValue, app: app,
+                excluding: trigger.socketID, into: &effects)
         }
     }
 
     private func read(_ body: JSONValue) throws(HTTPRefusal) -> Trigger {
-        guard let name = body["name"]?.stringValue else { throw HTTPRefusal(status: 400, reason: "Missing: name, a string") }
-        guard let data = body["data"]?.stringValue else {
-            throw HTTPRefusal(status: 400, reason: "Missing: data, a string")
+        guard let name = body["name"]?.stringValue ?? (profile.accepts(.noName) ? "" : nil) else {
+            throw HTTPRefusal(occasion: .noName, status: 400, reason: "Missing: name, a string")
         }
+        let (data, isValue) = try publishedData(body["data"])
         let named = body["channels"]?.arrayValue ?? body["channel"].map { [$0] } ?? []
         let channels = named.compactMap(\.stringValue)
-        guard !channels.isEmpty, channels.count == named.count else {
-            throw HTTPRefusal(status: 400, reason: "Missing: channels, a list of names, or channel, a name")
+        guard !channels.isEmpty || profile.accepts(.noChannels), channels.count == named.count else {
+            throw HTTPRefusal(
+                occasion: .noChannels, status: 400, reason: "Missing: channels, a list of names, or channel, a name")
         }
         let trigger = Trigger(
-            name: name, data: data, channels: channels, socketID: body["socket_id"]?.stringValue,
+            name: name, data: data, isValue: isValue, channels: channels, socketID: body["socket_id"]?.stringValue,
             info: body["info"]?.stringValue)
+        if let socketID = trigger.socketID, profile.answer(.invalidSocketID) != nil, socketID.wholeMatch(of: #/\d+\.\d+/#) == nil
+        {
+            throw HTTPRefusal(occasion: .invalidSocketID, status: 400, reason: "Invalid socket_id: \(socketID)")
+        }
         try check(trigger)
         return trigger
     }
 
+    /// Returns an event's data as the subscribers get it, and whether it is JSON, not text.
+    private func publishedData(_ data: JSONValue?) throws(HTTPRefusal) -> (String, isValue: Bool) {
+        if let text = data?.stringValue {
+            if text.isEmpty, profile.answer(.emptyData) != nil {
+                throw HTTPRefusal(occasion: .emptyData, status: 400, reason: "Missing: data, a string")
+            }
+            let isEncoded = profile.encodesPlainText && (try? JSONValue(parsing: text)) == nil
+            return (isEncoded ? text.quotedJSON : text, false)
+        }
+        let occasion: ServerProfile.Occasion = data == nil ? .noData : .dataNotText
+        guard profile.accepts(occasion) else {
+            throw HTTPRefusal(occasion: occasion, status: 400, reason: "Missing: data, a string")
+        }
+        return ((data ?? .null).text, profile.sendsPublishedValues)
+    }
+
     /// Checks the limits that apply to every event.
     func check(_ trigger: Trigger) throws(HTTPRefusal) {
-        guard !trigger.name.isEmpty, trigger.name.unicodeScalars.count <= profile.maximumEventNameLength else {
+        let nameLength = trigger.name.unicodeScalars.count
+        guard nameLength > 0 || profile.accepts(.noName), nameLength <= profile.maximumEventNameLength else {
             throw HTTPRefusal(
-                status: 400, reason: "Missing: name, a string of at most \(profile.maximumEventNameLength) characters")
+                occasion: nameLength == 0 ? .noName : .longEventName, status: 400,
+                reason: "Missing: name, a string of at most \(profile.maximumEventNameLength) characters",
+                words: ["event": trigger.name])
         }
         guard trigger.data.utf8.count <= profile.maximumEventDataLength else {
             throw HTTPRefusal(
-                status: 413, reason: "The data of event \(trigger.name) is longer than \(profile.maximumEventDataLength) bytes")
+                occasion: .largeData, status: 413,
+                reason: "The data of event \(trigger.name) is longer than \(profile.maximumEventDataLength) bytes")
         }
         guard trigger.channels.count <= profile.maximumChannelsPerTrigger else {
-            throw HTTPRefusal(status: 400, reason: "At most \(profile.maximumChannelsPerTrigger) channels")
+            throw HTTPRefusal(
+                occasion: .manyChannels, status: 400, reason: "At most \(profile.maximumChannelsPerTrigger) channels")
         }
-        for channel in trigger.channels where !ServerUser.isUserChannel(channel) {
-            guard ChannelName(channel).problem(profile.channelLimits) == nil else {
-                throw HTTPRefusal(status: 400, reason: "Invalid channel name: \(channel)")
+        for channel in trigger.channels {
+            if ServerUser.isUserChannel(channel) {
+                guard profile.answer(.eventForUser) != nil else { continue }
+                throw HTTPRefusal(occasion: .eventForUser, status: 400, reason: "There are no users")
+            }
+            guard ChannelName(channel).problem(profile.channelLimits) == nil || profile.accepts(.invalidChannel) else {
+                throw HTTPRefusal(
+                    occasion: .invalidChannel, status: 400, reason: "Invalid channel name: \(channel)",
+                    words: ["channel": channel, "wrong": ChannelName(channel).wrongCharacters])
             }
         }
     }

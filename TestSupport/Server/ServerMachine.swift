@@ -99,7 +99,11 @@ public struct ServerMachine: Sendable {
     var connections: [ConnectionID: Connection] = [:]
     /// The connections that were refused with an error, but not closed.
     private var refused: Set<ConnectionID> = []
+    /// Indicates whether the server tells everybody that it is closing.
+    var isClosing = false
     var channels: [ChannelKey: ServerChannel] = [:]
+    /// The channels that a server never forgets, if it doesn't.
+    var knownChannels: Set<ChannelKey> = []
     var cache = ServerCache()
     /// What happened, for an observer; `nil` if there is none.
     var observation: Observation?
@@ -188,14 +192,20 @@ public struct ServerMachine: Sendable {
 
     private mutating func open(_ id: ConnectionID, path: String, isSecure: Bool, into effects: inout [Effect]) {
         let request = RecordedRequest(method: "GET", url: path)
+        if isClosing {
+            let shutdown = profile.shutdown
+            effects.append(.send(profile.error(shutdown.reason, code: Int(shutdown.code)), to: id))
+            return effects.append(.close(id, code: shutdown.code, reason: shutdown.reason))
+        }
         let app: ServerApp
         do throws(ConnectionRefusal) {
             app = try admit(request, isSecure: isSecure, into: &effects)
         } catch {
-            effects.append(.send(profile.error(error.message, code: Int(error.code)), to: id))
-            if error.closes {
+            let words = ["key": error.key, "reason": error.message]
+            if !answer(error.occasion, words: words, to: id, into: &effects) {
+                effects.append(.send(profile.error(error.message, code: Int(error.code)), to: id))
                 effects.append(.close(id, code: error.code, reason: error.message))
-            } else {
+            } else if case .error(_, _, then: .nothing) = profile.answer(error.occasion) {
                 refused.insert(id)
             }
             effects.append(.notice(.refused(id, code: error.code, reason: error.message)))
@@ -206,8 +216,9 @@ public struct ServerMachine: Sendable {
         let connection = Connection(app: app, socketID: socketID, openedAt: now, lastActivity: now)
         connections[id] = connection
         needsTime(by: deadline(of: connection))
-        // The activity time-out came with protocol 7; older clients would not expect it.
-        let activityTimeout = request.queryFields["protocol"].map { Name($0) } == "7" ? profile.activityTimeout : nil
+        // The activity time-out came with protocol 7; older clients don't expect it.
+        let hasTimeout = profile.tellsActivityTimeoutToAll || request.queryFields["protocol"].map { Name($0) } == "7"
+        let activityTimeout = hasTimeout ? profile.activityTimeout : nil
         effects.append(.send(ServerFrame.established(socketID: socketID, activityTimeout: activityTimeout), to: id))
         effects.append(.notice(.connected(id, appKey: app.key, socketID: socketID)))
         observe(.connected, appKey: app.key, by: id, text: socketID)

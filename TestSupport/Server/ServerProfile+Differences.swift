@@ -1,3 +1,5 @@
+import PusherChannels
+
 /// The details in which servers differ, one by one.
 extension ServerProfile {
     /// The messages of a server that is being stopped.
@@ -39,6 +41,8 @@ extension ServerProfile {
         case emptyText
         /// Nothing.
         case absent
+        /// `{}`, an object.
+        case value
     }
 
     /// The message that tells a client that its subscription was refused.
@@ -51,24 +55,6 @@ extension ServerProfile {
         case connectionError
         /// A `pusher:error` without a code.
         case errorWithoutCode
-    }
-
-    /// The treatment of a client whose key the server doesn't know.
-    public enum UnknownKeys: Equatable, Sendable {
-        /// The client gets error 4001 and is closed with it.
-        case closed
-        /// The client gets error 4001, and nothing after that.
-        case told(String)
-        /// The client is let in, to the first app.
-        case welcome
-    }
-
-    /// The treatment of a message that isn't JSON.
-    public enum UnreadableMessages: Equatable, Sendable {
-        /// A `pusher:error`; the connection stays.
-        case refused(code: Int?, message: String)
-        /// The message ends the server: every connection is closed, with 1011.
-        case fatal
     }
 
     /// The data that `pusher:pong` carries.
@@ -87,8 +73,63 @@ extension ServerProfile {
         case text
         /// The JSON value that was sent.
         case value
-        /// The value that was sent; data that is a string is refused with 4200.
-        case valueButNoText
+        /// The JSON value that was sent; `null` if there was none.
+        case valueOrNull
+        /// A string that holds the JSON value that was sent, also if that was a string.
+        case encoded
+        /// The object, array or `null` that was sent or that the string holds; anything else is refused with 4200.
+        case structure
+    }
+
+    /// The attributes of channels that the HTTP API gives.
+    public struct Attributes: OptionSet, Sendable {
+        /// The attributes as bits.
+        public let rawValue: Int
+        /// The number of a presence channel's users.
+        public static let userCount = Attributes(rawValue: 1)
+        /// The number of a channel's connections.
+        public static let subscriptionCount = Attributes(rawValue: 2)
+        /// A cache channel's event.
+        public static let cache = Attributes(rawValue: 4)
+
+        /// Creates attributes from bits.
+        public init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+    }
+
+    /// The form of a cache channel's event in the HTTP API.
+    public enum CacheDescription: Equatable, Sendable {
+        /// The event's data, and the seconds that are left.
+        case dataAndLifetime
+        /// The whole message as text, and the seconds that are left.
+        case messageAndLifetime
+        /// The whole message as an object.
+        case message
+    }
+
+    /// What stands for the `user_info` of a member who has none.
+    public struct MissingInfo: Equatable, Sendable {
+        /// A JSON value, or nothing.
+        public enum Value: Equatable, Sendable {
+            /// Nothing.
+            case absent
+            /// `null`
+            case null
+            /// `{}`
+            case object
+        }
+
+        /// In `member_added`.
+        public var told: Value
+        /// In the list of members. A member with nothing there is only among the ids.
+        public var listed: Value
+
+        /// Creates what stands for a missing `user_info`.
+        public init(told: Value, listed: Value) {
+            self.told = told
+            self.listed = listed
+        }
     }
 
     /// The changes that a presence channel's members are told of if a user has several connections.
@@ -131,19 +172,21 @@ extension ServerProfile {
         case none
     }
 
-    /// The treatment of a `pusher:` event that the server doesn't know.
-    public enum UnknownEvents: Equatable, Sendable {
-        /// The event is ignored.
-        case ignored
-        /// A `pusher:error` with this code; the connection stays.
-        case refused(code: Int, message: String)
-    }
-
     /// The way in which a client is told about the users on its watchlist.
     public enum Watchlist: Equatable, Sendable {
         /// By `pusher_internal:watchlist_events`.
         case watchlistEvents
         /// By events named `online` and `offline`.
         case plainEvents
+    }
+}
+
+extension ServerProfile.MissingInfo.Value {
+    var value: JSONValue? {
+        switch self {
+        case .absent: nil
+        case .null: .null
+        case .object: [:]
+        }
     }
 }

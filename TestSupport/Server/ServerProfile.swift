@@ -4,18 +4,23 @@ import PusherChannels
 ///
 /// Start with a named profile, such as ``reverb``, and change the details that the test is about.
 public struct ServerProfile: Equatable, Sendable {
+    /// The server's version, and when it was recorded or where the profile is from.
+    public var about = "from the documentation"
+    /// The server's own answers; on other occasions it answers as the hosted service does.
+    public var answers: [Occasion: Answer] = [:]
+
     // MARK: Connections
 
     /// The activity time-out that `connection_established` tells clients, in seconds (`activity_timeout`).
     public var activityTimeout = 120
+    /// Indicates whether clients of versions before 7 are told it, too.
+    public var tellsActivityTimeoutToAll = false
     /// The time a connection may be silent before the server sends `pusher:ping`; `nil` means it never does.
     public var idleTimeout: Duration?
     /// The time that the server waits for a message after its ping, before it closes the connection with 4201.
     public var pongTimeout: Duration = .seconds(30)
     /// The limit after which a silent client is closed.
     public var silenceLimit: SilenceLimit? = SilenceLimit(.seconds(24 * 60 * 60), code: 4202)
-    /// The treatment of a client whose key the server doesn't know.
-    public var unknownKeys = UnknownKeys.closed
     /// The protocol versions that are served; others are refused with 4007.
     public var protocolVersions: ClosedRange<Int> = 5...7
     /// The largest number of connections; more are refused with 4100.
@@ -36,13 +41,6 @@ public struct ServerProfile: Equatable, Sendable {
     public var namesChannelInErrors = false
     /// The message that tells a client that its subscription was refused.
     public var channelRefusal = ChannelRefusal.subscriptionError
-    /// The treatment of an event that the server doesn't know.
-    public var unknownEvents = UnknownEvents.ignored
-    /// The error message for a refused channel signature, in which `{channel}` stands for the channel; `nil` for the hosted
-    /// service's message.
-    public var refusalWords: String?
-    /// The treatment of a message that isn't JSON.
-    public var unreadableMessages = UnreadableMessages.refused(code: nil, message: "Invalid JSON")
     /// The data that `pusher:pong` carries.
     public var pongData = PongData.object
     /// The data that `pusher:cache_miss` carries, as JSON; `nil` for nothing.
@@ -51,6 +49,16 @@ public struct ServerProfile: Equatable, Sendable {
     public var listsMemberIDs = true
     /// Indicates whether an empty list of members is sent as `[]`, not `{}`.
     public var sendsEmptyHashAsArray = false
+    /// What stands for the `user_info` of a member who has none.
+    public var missingInfo = MissingInfo(told: .absent, listed: .null)
+    /// Indicates whether `member_added` is sent before the success of the one who joins.
+    public var tellsMembersFirst = false
+    /// Indicates whether `member_removed` is sent to the one who leaves, too.
+    public var tellsLeavers = false
+    /// Indicates whether `member_removed` carries the `user_info`.
+    public var describesLeavers = false
+    /// Indicates whether a member's id that is a number stays one.
+    public var keepsNumericIDs = false
     /// The changes that a presence channel's members are told of if a user has several connections.
     public var memberChanges = MemberChanges.ofUsers
 
@@ -58,8 +66,6 @@ public struct ServerProfile: Equatable, Sendable {
 
     /// Indicates whether users can sign in.
     public var supportsSignIn = true
-    /// Indicates whether a connection is closed, with 4009, if its user could not be signed in.
-    public var closesAfterRefusedSignIn = false
     /// The way in which watchlists are served; `nil` if they aren't.
     public var watchlist: Watchlist? = .watchlistEvents
     /// The kinds of cache channels that exist.
@@ -68,17 +74,49 @@ public struct ServerProfile: Equatable, Sendable {
     public var cacheLifetime: Duration = .seconds(30 * 60)
     /// The form in which a client event's data reaches the others.
     public var clientEventData = ClientEventData.text
+    /// Indicates whether client events on presence channels name their sender.
+    public var namesSenders = true
+    /// Indicates whether cache channels keep client events.
+    public var cachesClientEvents = false
+    /// Indicates whether an event for a user reaches all of the user's connections, subscribed or not.
+    public var reachesUsersDirectly = false
+    /// Indicates whether the success of a sign-in repeats its signature.
+    public var repeatsSignInAuth = false
     /// The treatment of members who join without a `user_info`.
     public var membersWithoutInfo = MembersWithoutInfo.join
     /// The signatures that the HTTP API accepts.
     public var publishers = Publishers.ofKeyAndSecret
+    /// The attributes that the HTTP API gives when it is asked about channels.
+    public var attributes: Attributes = [.userCount, .subscriptionCount, .cache]
+    /// The attributes that the HTTP API gives in a list of channels; `nil` if they are the same.
+    public var listedAttributes: Attributes?
+    /// The attributes that the HTTP API gives when an event is published.
+    public var publishedAttributes: Attributes = [.userCount, .subscriptionCount, .cache]
+    /// The attributes that the HTTP API always gives, and with them whether a channel is occupied.
+    public var attributesUnasked: Attributes = []
+    /// Indicates whether the HTTP API lists a channel's connections, by their socket ids, as its users.
+    public var listsSocketIDs = false
+    /// Indicates whether the HTTP API gives no number of subscriptions of presence channels.
+    public var hidesPresentSubscriptions = false
+    /// Indicates whether the HTTP API counts a user once for each connection.
+    public var countsConnectionsAsUsers = false
+    /// Indicates whether the HTTP API lists channels that were published to, though nobody has ever been on them.
+    public var keepsEmptyChannels = false
+    /// The form of a cache channel's event in the HTTP API.
+    public var cacheDescription = CacheDescription.dataAndLifetime
+    /// Indicates whether a publish that asks for attributes is given an `acknowledgement_id`, too.
+    public var acknowledgesEvents = false
+    /// Indicates whether data that isn't text, if accepted, is delivered as it is, not as text.
+    public var sendsPublishedValues = false
+    /// Indicates whether published text that isn't JSON is delivered as a JSON string within the text.
+    public var encodesPlainText = false
     /// Indicates whether the HTTP API accepts batches of events; if not, it responds with 404.
     public var servesBatches = true
-    /// Indicates whether the HTTP API accepts the digest of an empty body, which the official Python library sends.
-    public var takesDigestOfNothing = true
 
     /// Indicates whether apps' backends receive webhooks.
     public var sendsWebhooks = true
+    /// Indicates whether a webhook carries a client event's data as it was sent, not as text.
+    public var webhooksCarryValues = false
     /// The time for which webhooks hold back departures. Anybody who comes back within that time doesn't count as having left.
     public var webhookDepartureDelay: Duration = .seconds(3)
     /// The time for which a webhook waits for more events.
@@ -94,6 +132,8 @@ public struct ServerProfile: Equatable, Sendable {
     public var maximumEventNameLength = 200
     /// The largest number of bytes of data that an event may carry; the HTTP API responds with 413 to more.
     public var maximumEventDataLength = 10_240
+    /// The largest number of bytes of data that a client event may carry.
+    public var maximumClientEventDataLength = 10_240
     /// The largest number of channels one trigger may name.
     public var maximumChannelsPerTrigger = 100
     /// The largest number of events one batch may hold.
@@ -110,6 +150,8 @@ public struct ServerProfile: Equatable, Sendable {
     public var maximumWatchlistLength = 100
 
     init() {}
+
+    var channelLimits: ProtocolLimits { ProtocolLimits(channelNameLength: maximumChannelNameLength) }
 
     func with(_ change: (inout ServerProfile) -> Void) -> ServerProfile {
         var profile = self

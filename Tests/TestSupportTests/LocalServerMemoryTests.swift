@@ -36,7 +36,9 @@ import Testing
         var settings = LocalServer.Settings()
         settings.isForgetful = true
         let server = try await LocalServer.start(profile: .soketi, settings: settings)
-        #expect(try await post(String(repeating: "x", count: 2_100_000), to: server) == 401)
+        #expect(
+            try await post(String(repeating: "x", count: 2_100_000), to: server) == 200,
+            "soketi says in the body that nothing is signed")
         await server.stop()
     }
 

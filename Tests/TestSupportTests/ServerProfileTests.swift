@@ -1,113 +1,115 @@
+import Foundation
 import PusherChannels
 import TestSupport
 import Testing
 
-/// Each row of the table of differences, byte for byte.
+/// What the steps of `ci/checks/profiles` can't show, which compare each profile with the real server's transcript.
 struct ServerProfileTests {
     private func rig(_ profile: ServerProfile) -> ServerRig {
         var rig = ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4"]))
         rig.open(1)
+        rig.open(2)
         return rig
     }
 
-    /// Returns the reply of each server, in the order of ``ServerProfile/byName``: hosted, Reverb, soketi, Sockudo, pusher-fake,
-    /// pylon, ipe, poxa.
-    private func replies(_ ask: (inout ServerRig) -> Void) -> [String] {
-        ServerProfile.byName.map { _, profile in
+    @Test func `An answer is also that to special cases, which may have their own`() {
+        var profile = ServerProfile.hosted
+        profile.answers = [.unreadable: .error("Not JSON", code: 1), .notAnObject: .error("Not an object: {reason}", code: 2)]
+        func error(_ message: String) -> String? {
             var rig = rig(profile)
-            ask(&rig)
-            return rig.sent.joined(separator: "\n")
+            rig.receive(message, from: 1)
+            return rig.error.map { "\($0.code ?? 0) \($0.message ?? "")" }
         }
+        #expect(error("hello") == "1 Not JSON")
+        #expect(error("") == "1 Not JSON")
+        #expect(error("[1]") == "2 Not an object: Invalid JSON")
+        #expect(error("{}") == "0 Message without an event", "the hosted service's")
     }
 
-    @Test func `The time-out for activity`() {
-        #expect(ServerProfile.byName.map(\.value.activityTimeout) == [120, 30, 30, 120, 120, 120, 120, 120])
+    /// Until it is started again.
+    @Test func `soketi ends for everybody at a subscription without data`() {
+        var rig = rig(.soketi)
+        rig.receive(#"{"event":"pusher:subscribe"}"#, from: 1)
+        let reason = "Server is closing. Please reconnect shortly."
+        let error = #"{"event":"pusher:error","data":{"code":4200,"message":"\#(reason)"}}"#
+        #expect(rig.sent == ["1: \(error)", "2: \(error)"])
+        #expect(rig.closes == ["1: 4200 \(reason)", "2: 4200 \(reason)"])
+        rig.open(3)
+        #expect(rig.sent == ["3: \(error)"])
+        #expect(rig.closes == ["3: 4200 \(reason)"])
     }
 
-    @Test func `The answer to a ping`() {
-        let with = #"1: {"event":"pusher:pong","data":{}}"#
-        let without = #"1: {"event":"pusher:pong"}"#
-        let text = #"1: {"event":"pusher:pong","data":"{}"}"#
-        #expect(
-            replies { $0.receive(#"{"event":"pusher:ping"}"#, from: 1) }
-                == [with, without, with, without, text, with, without, with])
+    @Test func `pusher-fake breaks down at a message that is not JSON, and starts again`() {
+        var rig = rig(.pusherFake)
+        rig.subscribe(1, to: "cache-a")
+        rig.publish("cache-a", "e", "1")
+        rig.receive("hello", from: 2)
+        #expect(rig.sent.isEmpty, "nobody is told that others left")
+        #expect(rig.closes == ["1: 1006 ", "2: 1006 "])
+        rig.open(3)
+        rig.subscribe(3, to: "cache-a")
+        #expect(rig.sent.last?.contains("cache_miss") == true, "\(rig.sent)")
     }
 
-    @Test func `The success of a subscription`() {
-        func success(_ data: String) -> String {
-            #"1: {"event":"pusher_internal:subscription_succeeded","channel":"news"\#(data)}"#
-        }
-        let object = success(#","data":"{}""#)
-        #expect(
-            replies { $0.subscribe(1, to: "news") } == [
-                object, object, success(""), object, object, success(#","data":"""#), object, object,
-            ])
+    /// No frame has the code of an end without one (RFC 6455, 7.4.1).
+    @Test func `A client in memory sees the end of a connection without a close frame`() throws {
+        let scheduler = TestScheduler()
+        let server = InMemoryServer(ServerMachine(apps: [], profile: .sockudo), scheduler: scheduler)
+        let pusher = Pusher(
+            key: "nobodys", options: PusherClientOptions(delivery: .immediate),
+            environment: PusherEnvironment(
+                scheduler: scheduler, httpSession: MockSession(), makeWebSocket: { server.makeWebSocket() }, randomSeed: { 1 }))
+        let recorder = RecordingDelegate(of: pusher)
+        pusher.connect()
+        #expect(try #require(recorder.errors.first).kind == .transport(.connectionLost))
     }
 
-    @Test func `The refusal of a subscription`() {
-        let named =
-            #"1: {"event":"pusher:subscription_error","channel":"private-a","data":{"error":"Auth info required to subscribe to private-a","status":401,"type":"AuthError"}}"#
-        let text = #"Auth info required to subscribe to private-a"#
-        #expect(
-            replies { $0.receive(ServerRig.subscription(to: "private-a"), from: 1) } == [
-                named, #"1: {"event":"pusher:error","data":"{\"code\":4009,\"message\":\"Connection is unauthorized\"}"}"#, named,
-                #"1: {"event":"pusher:error","data":{"code":4009,"message":"\#(text)"}}"#,
-                #"1: {"event":"pusher_internal:subscription_error","channel":"private-a","data":"{}"}"#, named,
-                #"1: {"event":"pusher:error","data":{"code":null,"message":"Auth value for subscription to private-a is invalid"}}"#,
-                #"1: {"event":"pusher:error","data":{"code":null,"message":"\#(text)"}}"#,
-            ])
-    }
-
-    @Test func `An event that nobody knows`() {
-        let refused = #"1: {"event":"pusher:error","data":"{\"code\":4200,\"message\":\"Invalid message format\"}"}"#
-        #expect(replies { $0.receive(#"{"event":"pusher:what"}"#, from: 1) } == ["", refused, "", "", "", "", "", ""])
-    }
-
-    @Test func `An error about a channel`() {
-        let codes = replies {
-            $0.subscribe(1, to: "news")
-            $0.subscribe(1, to: "news")
-        }
-        #expect(codes.map { $0.contains(#""channel":"news""#) } == [false, false, true, false, false, true, false, false])
-    }
-
-    @Test func `The members of a presence channel`() {
-        func members(_ list: String) -> String {
-            #"1: {"event":"pusher_internal:subscription_succeeded","channel":"presence-a","data":"{\"presence\":{\"count\":1,\"hash\":{\"ann\":\"Ann\"}\#(list)}}"}"#
-        }
-        let usual = members(#",\"ids\":[\"ann\"]"#)
-        #expect(
-            replies { $0.subscribe(1, to: "presence-a", as: "ann", info: "Ann") }
-                == [usual, usual, usual, usual, members(""), usual, usual, usual])
-    }
-
-    @Test func `A client event whose data is a string`() {
-        let codes = ServerProfile.byName.map { _, profile -> Int? in
-            var rig = rig(profile)
-            rig.subscribe(1, to: "private-a")
-            rig.receive(#"{"event":"client-hi","channel":"private-a","data":"text"}"#, from: 1)
-            return rig.error?.code
-        }
-        #expect(codes == [nil, 4200, nil, nil, nil, nil, nil, nil])
-    }
-
-    @Test func `Signing in`() {
-        let events = replies { $0.signIn(1, as: "ann") }.map { reply in
-            ["signin_success", "4200"].first { reply.contains($0) }
-        }
-        let yes = "signin_success"
-        #expect(events == [yes, "4200", yes, yes, nil, yes, nil, nil])
-    }
-
-    @Test func `The end`() {
+    @Test func `A client that only listens`() {
         let ends = ServerProfile.byName.map { _, profile -> [String] in
             var rig = rig(profile)
-            rig.shutdown()
-            return rig.closes + rig.sent
+            rig.now = .seconds(120)
+            rig.handle(.timePassed)
+            return rig.closes.filter { $0.hasPrefix("1") }
         }
-        let plain = ["1: 1001 Server stopped"]
+        #expect(Set(ends) == [[], ["1: 4201 Pong reply not received"], ["1: 1000 Closed after inactivity"]])
+    }
+
+    @Test func `A server that is stopped`() {
+        func end(_ profile: ServerProfile) -> [String] {
+            var rig = rig(profile)
+            rig.shutdown()
+            return (rig.closes + rig.sent).filter { $0.hasPrefix("1") }
+        }
+        #expect(end(.hosted) == ["1: 1001 Server stopped"])
         let reason = "Server is closing. Please reconnect shortly."
-        let announced = ["1: 4200 \(reason)", #"1: {"event":"pusher:error","data":{"code":4200,"message":"\#(reason)"}}"#]
-        #expect(ends == [plain, plain, announced, plain, plain, plain, plain, plain])
+        #expect(
+            end(.soketi) == ["1: 4200 \(reason)", #"1: {"event":"pusher:error","data":{"code":4200,"message":"\#(reason)"}}"#])
+    }
+
+    @Test func `Each imitated server but the hosted service names its version`() {
+        for (name, profile) in ServerProfile.byName where name != "hosted" {
+            #expect(profile.about.contains("2026"), "\(name)")
+        }
+    }
+
+    /// The webhooks of soketi, Sockudo and Pylon.
+    @Test func `A webhook carries a client event's data as it was sent`() throws {
+        func data(_ profile: ServerProfile) throws -> String {
+            var app = ServerApp.local
+            app.webhooks = [ServerApp.WebhookEndpoint("http://127.0.0.1/", kinds: [.clientEvent])]
+            var rig = ServerRig(ServerMachine(apps: [app], profile: profile))
+            rig.open(1)
+            rig.subscribe(1, to: "private-a")
+            rig.receive(#"{"event":"client-a","channel":"private-a","data":{"x":1}}"#, from: 1)
+            var webhooks = rig.webhooks
+            if webhooks.isEmpty {
+                rig.now = .seconds(10)
+                rig.handle(.timePassed)
+                webhooks = rig.webhooks
+            }
+            return try #require(webhooks.first).body(at: Date(timeIntervalSince1970: 0))
+        }
+        #expect(try data(.pylon).contains(#""data":{"x":1}"#))
+        #expect(try data(.hosted).contains(#""data":"{\"x\":1}""#))
     }
 }

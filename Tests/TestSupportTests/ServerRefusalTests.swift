@@ -28,11 +28,14 @@ struct ServerRefusalTests {
         #expect(refusal(profile: full, connections: 1) == 4100)
     }
 
-    /// Reverb, for example, sends an error to clients with an unknown key, but doesn't close their connections.
+    /// Reverb, for example, sends an error to clients over its limit, but doesn't close their connections.
     @Test func `Who was told and not closed is closed when the server is stopped`() {
-        var rig = ServerRig(ServerMachine(profile: .reverb))
-        rig.open(1, path: "/app/nobody?protocol=7")
-        rig.open(2, path: "/app/nobody?protocol=7")
+        var app = ServerApp.local
+        app.maximumConnections = 0
+        var rig = ServerRig(ServerMachine(apps: [app], profile: .reverb))
+        rig.open(1)
+        rig.open(2)
+        #expect(rig.error?.code == 4004)
         rig.handle(.closed(.init(2)))
         #expect(rig.closes.isEmpty)
         #expect(rig.closesAtShutdown().map { $0.prefix(2) } == ["1:"])

@@ -89,7 +89,6 @@ class Socket:
             self.send(8, payload[:2])
         elif opcode == 9:
             self.send(10, payload)
-            self.came.append(("ping", payload.hex()))
         elif opcode == 10 and payload == b"barrier":
             self.pongs += 1
         elif opcode == 10:
@@ -106,6 +105,7 @@ class Player:
 
     def __init__(self, address, quiet):
         self.address, self.quiet, self.sockets = address, quiet, {}
+        self.sender = None
         self.sent = [0.0] * 9  # The times of the latest client events.
 
     def play(self, only=None):
@@ -129,6 +129,7 @@ class Player:
         if path := deed.get("connect"):
             self.sockets[letter] = Socket(self.address, path)
         elif connection := self.sockets.get(deed["from"]):
+            self.sender = connection
             self.say(connection, deed, step)
         return None
 
@@ -138,6 +139,8 @@ class Player:
             self.settle()
             connection.socket.close()
             self.sockets = {key: other for key, other in self.sockets.items() if other is not connection}
+        elif connection.isOver and "frame" not in deed:
+            connection.came.append(("not-connected",))
         elif "frame" in deed:
             frame = deed["frame"]
             data = frame.get("data")
@@ -148,7 +151,10 @@ class Player:
                 connection.subscriptions.pop(channel, None)
             elif "channel" in frame:
                 self.pause()
-            connection.send(1, json.dumps(self.signed(frame, connection.id), ensure_ascii=False).encode())
+            if connection.isOver:
+                connection.came.append(("not-connected",))
+            else:
+                connection.send(1, json.dumps(self.signed(frame, connection.id), ensure_ascii=False).encode())
         elif "ping" in deed:
             connection.send(9, deed["ping"].encode())
         else:
@@ -164,8 +170,10 @@ class Player:
         data = frame.get("data")
         if not isinstance(data, dict) or "<signature" not in data.get("auth", ""):
             return frame
-        parts = ["user", data["user_data"]] if "user_data" in data else [data["channel"], data.get("channel_data")]
-        text = ":".join([socket_id, ":" + parts[0] if parts[0] == "user" else parts[0], *filter(None, parts[1:])])
+        if "user_data" in data:
+            text = f"{socket_id}::user::{data['user_data']}"
+        else:
+            text = ":".join([socket_id, data["channel"], *filter(None, [data.get("channel_data")])])
         made = signature(text, "wrong" if "wrong secret" in data["auth"] else "local-secret")
         return {**frame, "data": {**data, "auth": re.sub("<.*>", made, data["auth"])}}
 
@@ -187,19 +195,21 @@ class Player:
         try:
             connection.request(request["method"], f"{path}?{urllib.parse.urlencode(query)}", body, {"Content-Type": "application/json"})
             response = connection.getresponse()
-            return f"{response.status} {normal(response.read().decode())}"
+            return f"{response.status} {normal(response.read().decode())}".rstrip()
         except OSError as error:
             return f"ERR {error}"
         finally:
             connection.close()
 
     def settle(self):
-        """Reads until nothing more comes: for a time, or until every connection has answered a ping, one after the other."""
+        """Reads until nothing more comes: for a time, or until every connection has answered a ping, one after the other. The latest
+        sender is the first, so that the server has read what it sent before the others are asked.
+        """
         if self.quiet:
             while self.wait(self.quiet):
                 pass
             return
-        for connection in list(self.sockets.values()):
+        for connection in sorted(self.sockets.values(), key=lambda other: other is not self.sender):
             while not connection.isOver and not connection.isUpgraded and self.wait(10):
                 pass
             answered = connection.pongs + 1
@@ -231,6 +241,7 @@ class Player:
             new.subscriptions = connection.subscriptions
             self.settle()
             for frame in new.subscriptions.values():
+                self.sender = new
                 new.send(1, json.dumps(self.signed(frame, new.id), ensure_ascii=False).encode())
                 self.settle()
         for connection in self.sockets.values():

@@ -12,9 +12,9 @@ import re
 HERE = pathlib.Path(__file__).parent
 STEPS = [json.loads(line) for line in (HERE / "steps.jsonl").read_text(encoding="utf-8").split("\n") if line]
 ORDER = {step["step"]: place for place, step in enumerate(STEPS)}
-# What these cause may come late, so it counts as the next step's.
-LATE = {"batch": "batch frames", "batch 11": "batch empty", "events missing data": "events not json",
-        "terminate u1": "terminate u1 with {}", "terminate u1 with {}": "after terminate"}
+# What these cause may come late, so it counts as a later step's.
+LATE = {"batch": "batch frames", "batch 11": "batch empty", "events missing name": "events not json",
+        "events missing data": "events not json", "terminate u1": "after terminate", "terminate u1 with {}": "after terminate"}
 
 
 def plain(value):
@@ -50,7 +50,8 @@ def normal(text):
         text = " ".join(text.split())
     text = re.sub(r"(.)\1{99,}", lambda run: f"<{len(run[0])} {run[1]}>", text)
     text = re.sub(r"\b[0-9a-f]{32,64}\b", "<digest>", text)
-    text = re.sub(r"\b\d+\.\d+(?=:)", "<socket_id>", text)
+    text = re.sub(r"\b\d+\.\d+(?=:)|\b\d{4,}\.\d{4,}\b", "<socket_id>", text)
+    text = re.sub(r"\"\d+\.\d+\"", '"<socket_id>"', text)
     text = re.sub(r"\b1\d{9}\b", "<time>", text)
     return text[:1500].replace("\u2028", "\\u2028")
 
@@ -121,7 +122,7 @@ class Transcript:
                 step = None
             elif answer := re.match(r"  HTTP (\d+|ERR) \S+(?: charset=\S+)? ?(.*)", text):
                 http = f"HTTP {answer[1]} {normal(answer[2])}".rstrip()
-            elif frame := re.match(r"  ([A-Z])< (\(.*\))$", text):
+            elif (frame := re.match(r"  ([A-Z])< (\(.*\))$", text)) and "('ping'" not in text:
                 frames.append((frame[1], *ast.literal_eval(frame[2])))
         finish()
         return transcript

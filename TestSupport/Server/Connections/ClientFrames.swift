@@ -12,10 +12,12 @@ enum ClientMessage {
 struct ClientFrames: ~Copyable {
     private var masks = MaskReader()
     private var reader: MessageReader
+    private let binaryAnswer: ServerProfile.Answer?
 
     /// Creates a reader that refuses messages of more than `limit` bytes, before any byte too many is kept.
-    init(limit: Int) {
+    init(limit: Int, binaryAnswer: ServerProfile.Answer? = nil) {
         reader = MessageReader(maximumSize: limit)
+        self.binaryAnswer = binaryAnswer
     }
 
     /// Reads what came, and changes it. Nothing is read after the end.
@@ -26,7 +28,13 @@ struct ClientFrames: ~Copyable {
             while let event = try reader.next(in: &cursor) {
                 switch event {
                 case .message(.text, let text): handle(.text(String(decoding: text, as: UTF8.self)))
-                case .message(.binary, _): return handle(.end(.close(1003, reason: "Binary messages are not supported")))
+                case .message(.binary, let bytes):
+                    switch binaryAnswer {
+                    case .success: handle(.text(String(decoding: bytes, as: UTF8.self)))
+                    case .nothing: break
+                    case .close(let code, let reason): return handle(.end(.close(code, reason: reason)))
+                    default: return handle(.end(.close(1003, reason: "Binary messages are not supported")))
+                    }
                 case .ping(let payload): handle(.ping(Array(payload)))
                 case .pong: break
                 // The client's own code, or that of a normal closure if it sent none (5.5.1 and 7.4).

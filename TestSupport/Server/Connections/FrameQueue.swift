@@ -19,11 +19,11 @@ final class FrameQueue: Sendable {
         self.wake = wake
     }
 
-    /// Adds a frame, and returns how many wait. Nothing follows a close frame.
+    /// Adds a frame, and returns how many wait. Nothing follows a close frame or a cut.
     @discardableResult
     func append(_ frame: OutgoingFrame) -> Int {
         let (count, isNoticed) = state.withLock { state in
-            guard !state.isClosing, !state.isFinished else { return (0, true) }
+            guard !state.isClosing, !state.isCut, !state.isFinished else { return (0, true) }
             state.frames.append(frame)
             state.isClosing = frame.isClose
             defer { state.isWaiting = false }

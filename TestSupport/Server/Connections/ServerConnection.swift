@@ -27,6 +27,8 @@ protocol WebSocketSession: Sendable {
 struct ServerTerms: Sendable {
     /// The largest number of bytes of a request's body or a message.
     let limit: Int
+    /// The answer to binary messages; `nil` for 1003.
+    let binaryAnswer: ServerProfile.Answer?
     /// The time that a client has for the end of its connection.
     let closeTimeout: Duration
     /// Replies to a request, in a task of its own.
@@ -86,7 +88,7 @@ final class ServerConnection {
         self.handOver = handOver
         self.wake = wake
         reader = RequestReader(bodyLimit: terms.limit)
-        frames = ClientFrames(limit: terms.limit)
+        frames = ClientFrames(limit: terms.limit, binaryAnswer: terms.binaryAnswer)
     }
 
     // MARK: Waiting

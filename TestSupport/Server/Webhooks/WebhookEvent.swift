@@ -32,6 +32,8 @@ struct WebhookEvent: Hashable, Sendable {
     struct ClientEvent: Hashable, Sendable {
         let name: String
         let data: String?
+        /// Indicates whether the data is JSON, not text.
+        var isValue = false
         let socketID: String
     }
 
@@ -50,7 +52,9 @@ struct WebhookEvent: Hashable, Sendable {
         var members: [Name: JSONValue] = ["name": .string(kind.rawValue), "channel": .string(channel.text)]
         members["user_id"] = userID.map { .string($0.text) }
         members["event"] = clientEvent.map { .string($0.name) }
-        members["data"] = clientEvent?.data.map { .string($0) }
+        members["data"] = clientEvent.flatMap { event in
+            event.data.flatMap { event.isValue ? try? JSONValue(parsing: $0) : .string($0) }
+        }
         members["socket_id"] = clientEvent.map { .string($0.socketID) }
         members["subscription_count"] = count.map { .integer($0) }
         return .object(members)

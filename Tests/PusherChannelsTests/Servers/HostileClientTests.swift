@@ -15,7 +15,10 @@ struct HostileClientTests {
     ]
 
     @Test(arguments: ServerCase.all) func mutatedFrames(_ server: ServerCase) {
-        var machine = ServerMachine(apps: [], admission: .anyKey(secret: nil), profile: server.profile)
+        var profile = server.profile
+        // One message would be the end.
+        if profile.answers[.noSubscriptionData] == .closing { profile.answers[.noSubscriptionData] = nil }
+        var machine = ServerMachine(apps: [], admission: .anyKey(secret: nil), profile: profile)
         var mutation = Mutation(seed: 1)
         var effects: [ServerMachine.Effect] = []
         for number in 1...4 {
@@ -32,7 +35,7 @@ struct HostileClientTests {
                 machine.handle(.opened(closed, path: "/app/k?protocol=7"), at: .milliseconds(index), into: &effects)
             }
         }
-        #expect(replied > 2_000)
+        #expect(replied > (profile.answers[.unreadable] == .nothing ? 100 : 2_000), "some servers ignore what they can't read")
         for number in 1...4 { machine.handle(.closed(.init(number)), at: .seconds(10), into: &effects) }
         #expect(machine.openConnections.isEmpty)
         #expect(machine.subscribers(of: "presence-a").isEmpty)
