@@ -66,6 +66,7 @@ class Cell:
     retries: int = dataclasses.field(default=2, repr=False)  # nor do they depend on this
     job: str = ""
     runner: str = "linux"
+    image: str = ""  # its runner's
     shards: int = 1
     shard: str = ""  # of its tests, such as 2/4; all of them if it is empty
 
@@ -210,7 +211,8 @@ class Reader:
         values["requires"] = dict.fromkeys(with_values(name, values["axes"]) for name in names)
         for key in ("labels", "flags", "requires", "needs", "inputs"):
             values[key] = tuple(values.get(key, ()))
-        return Cell(steps=steps, **({"build": values["id"]} | values))
+        image = with_values(runners[values.get("runner", "linux")].get("container", ""), values["axes"])
+        return Cell(steps=steps, image=image, **({"build": values["id"]} | values))
 
     def expanded(self, number: int, table: Any) -> Iterator[Any]:
         """Yields a cell for each combination of the values that its axes list, without those that `exclude` has; or else the cell itself."""

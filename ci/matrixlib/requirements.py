@@ -107,6 +107,8 @@ KINDS: dict[str, Callable[[str, StrPath], str | None]] = {
     "swift-apart": swift_apart,
     "git-tag": lambda _, project: None if said("git", "describe", "--tags", cwd=project) else "there is no tag to compare with yet",
 }
+# Those that an image may meet.
+OF_IMAGES = {"swift", "command"}
 # The requirements that need a name after a colon.
 NAMED = {"swift", "command", "apt", "machine", "swift-sdk", "simulator"}
 
@@ -120,12 +122,33 @@ def missing(requirement: str, project: str) -> str | None:
 
 def missing_of(cell: 'Cell', project: str) -> str | None:
     """Returns the first reason why a cell can't run here, because others may follow from it, or None."""
-    return next(filter(None, (missing(requirement, project) for requirement in cell.requires)), None)
+    here = [name for name in cell.requires if not (kind_of(name) in OF_IMAGES and engine_for(cell, project))]
+    return next(filter(None, (missing(requirement, project) for requirement in here)), None)
+
+
+def kind_of(requirement: str) -> str:
+    return requirement.partition(":")[0]
+
+
+def engine_for(cell: 'Cell', project: str) -> str | None:
+    """Returns the container engine for a cell whose image may have the Swift or the command that this machine lacks; None if it runs here.
+
+    Nobody would install packages in its image.
+    """
+    if not cell.image or {"apt", "setup"} & {*map(kind_of, cell.requires)}:
+        return None
+    lacks = any(kind_of(requirement) in OF_IMAGES and missing(requirement, project) for requirement in cell.requires)
+    return engine() if lacks else None
+
+
+@functools.cache
+def engine() -> str | None:
+    return next((name for name in ("docker", "podman") if said(name, "info") is not None), None)
 
 
 def forget() -> None:
     """Forgets what is cached, so that the next call looks again."""
-    for known in (missing, simctl, packages.installed):
+    for known in (missing, simctl, engine, packages.installed):
         known.cache_clear()
 
 

@@ -1,16 +1,19 @@
 """The commands of a cell as a shell runs them, here and wherever the output of `--dry-run` is pasted."""
 
+import contextlib
 import os
 import pathlib
 import shlex
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
 
 from . import testlog
 from .archive import program
 from .cells import PLACEHOLDER, Cell, Step
 from .problems import Problem, StrPath
+from .processes import said
 from .results import CellResult
-from .requirements import missing_of
+from .requirements import engine_for, missing_of
 from .temporary import removed
 
 
@@ -83,6 +86,26 @@ def tests_of(cell: Cell, step: Step) -> str:
     return f"{step.tests} {shlex.join(testlog.shard(cell.shard))}".strip() if cell.shard and step.kind == "test" else step.tests
 
 
+@contextlib.contextmanager
+def contained(places: Places, cell: Cell, command: Sequence[str], values: Mapping[str, str]) -> Iterator[Sequence[str]]:
+    """Yields the command, or one that runs it in the cell's image if this machine lacks what the image has. Removes the container."""
+    engine = engine_for(cell, str(places.project))
+    if not engine:
+        yield command
+        return
+    name = f"ci-matrix-{uuid.uuid4()}"
+    # Its files are to be this user's. A debugger's rights are what sanitizers need.
+    user = ["--user", f"{os.getuid()}:{os.getgid()}"] if engine == "docker" else []
+    rights = ["--cap-add", "SYS_PTRACE", "--security-opt", "seccomp=unconfined"]
+    folders = [word for folder in (places.project, values["TMPDIR"]) for word in ("--volume", f"{folder}:{folder}")]
+    variables = [word for name in (*values, *(["CI"] if "CI" in os.environ else [])) for word in ("--env", name)]
+    variables += ["--env", f"HOME={values['TMPDIR']}"]
+    try:
+        yield [engine, "run", "--rm", "--init", "--name", name, *user, *rights, *folders, *variables, "--workdir", str(places.project), cell.image, *command]
+    finally:  # It goes on without the engine's command, which may have been ended.
+        said(engine, "rm", "--force", name)
+
+
 # A failing command ends the step, even in the middle of a pipe.
 SHELL = ["bash", "-eo", "pipefail"]
 
@@ -96,6 +119,7 @@ def script(places: Places, cell: Cell) -> list[str]:
     lines = [
         f"{shlex.join(SHELL)} /dev/fd/3 3<<'CELL' </dev/null",
         f"# {cell.id}: {cell.what}",
+        *([f"# would run in {cell.image} with {engine}"] if (engine := engine_for(cell, str(places.project))) else []),
         *([f"# would be skipped here: {reason}"] if (reason := missing_of(cell, str(places.project))) else []),
         f"cd {shlex.quote(str(places.project))}",
         *exports(environment(places, cell)),

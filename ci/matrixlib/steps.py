@@ -11,7 +11,7 @@ from .cells import Cell, Step
 from .problems import in_words
 from .processes import Processes, said
 from .results import StepResult, Test
-from .shell import SHELL, Places, command, environment, own
+from .shell import SHELL, Places, command, contained, environment, own
 from .verdict import Evidence, judge, names, retriable, with_status
 
 # More failures than this at once aren't flakes, and running each again would take long.
@@ -29,9 +29,9 @@ class StepRunner:
             file.unlink(missing_ok=True)
         text = command(self.places, cell, step, number, tests)
         log.write_text(f"$ {text}\n", errors="surrogateescape")  # An argument may not be valid text.
-        values = os.environ | environment(self.places, cell) | own(self.places, step.env) | {"TMPDIR": self.temporary}
-        with self.shown(cell, log):
-            ended = self.processes.run([*SHELL, "-c", text], values, self.places.project, step.timeout, log)
+        values = environment(self.places, cell) | own(self.places, step.env) | {"TMPDIR": self.temporary}
+        with self.shown(cell, log), contained(self.places, cell, [*SHELL, "-c", text], values) as words:
+            ended = self.processes.run(words, os.environ | values, self.places.project, step.timeout, log)
         if ended.problem:  # Its log and its tests' reports may be incomplete.
             raise OSError(ended.problem, os.strerror(ended.problem), str(log))
         result = StepResult(step.name, step.kind, "passed", round(ended.seconds, 2), ended.code, str(log.relative_to(self.places.project)))

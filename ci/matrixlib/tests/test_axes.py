@@ -1,6 +1,7 @@
 """Tests what stands for several cells, here and as hosted jobs: lists of values of axes, and shards of tests."""
 
 import json
+import os
 import re
 
 from support import ProjectCase
@@ -38,6 +39,47 @@ class AxesCase(ProjectCase):
         self.assertEqual((code, self.statuses()), (0, {"debug-6.2-bookworm": "skipped", "debug-6.3-bookworm": "passed", "debug-6.3-noble": "passed"}))
         self.assertIn("needs Swift 6.2, this is 6.3.1", said)
         self.assertEqual(self.matrix("list", "-a", "swift=6.2")[1].split()[0], "debug-6.2-bookworm")
+
+    def engine(self, name):
+        """Makes a stand-in for a container engine, in whose images Swift has another version: no image can be had in these tests."""
+        inside = self.project / "inside"
+        inside.mkdir(exist_ok=True)
+        self.program(name, f"""#!/bin/bash
+echo "$@" >> {self.project}/asked
+[ "$1" = run ] || exit 0
+until [[ $1 == swift:* ]]; do shift; done
+shift
+cd {inside}
+exec "$@"
+""")
+
+    def asked(self, word):
+        return [line for line in (self.project / "asked").read_text().splitlines() if line.startswith(word)]
+
+    def test_what_is_not_installed_runs_in_a_container_where_an_engine_runs(self):
+        for name in ("podman", "docker"):
+            self.engine(name)
+            code, said = self.matrix("run", "-l", "full")
+            self.assertEqual((code, set(self.statuses().values())), (0, {"passed"}), said)
+            self.assertTrue((self.project / "inside/debug-6.2-bookworm.ran").exists())
+            self.assertFalse((self.project / "inside/debug-6.3-noble.ran").exists(), "it is installed")
+        ran, name = self.asked("run")[-1], self.asked("rm --force")[-1].split()[-1]
+        for words in (f"--name {name} --user {os.getuid()}:{os.getgid()} ", f" --volume {self.project}:{self.project} ", " --env SWIFTPM_BUILD_DIR ", " --env CI_CELL ",
+                      f" --workdir {self.project} swift:6.2-bookworm bash -eo pipefail -c "):
+            self.assertIn(words, ran)
+        self.assertNotIn("--user", self.asked("run")[0], "podman's root is this user")
+        self.assertIn("# would run in swift:6.2-bookworm with docker\n", self.matrix("run", "--dry-run", "debug-6.2-bookworm")[1])
+
+    def test_a_container_ends_with_its_step(self):
+        self.engine("docker")
+        self.cells(CELLS.format(exclude="{ image = 'noble' }").replace("touch $CI_CELL.ran", "sleep 1000") + "timeout = 1\n")
+        self.assertEqual(self.matrix("run", "debug-6.2-bookworm")[0], 124)
+        self.assertEqual(len(self.asked("rm --force ci-matrix-")), 1)
+
+    def test_an_image_does_not_have_the_packages_of_a_system(self):
+        self.engine("docker")
+        self.cells(CELLS.format(exclude="").replace('requires = ["swift:{swift}"]', 'requires = ["swift:{swift}", "apt:bash"]'))
+        self.assertIn("needs Swift 6.2, this is 6.3.1", self.matrix("run", "debug-6.2-bookworm")[1])
 
     def test_a_value_that_the_cell_does_not_have_is_excluded_from_nothing(self):
         for rule, words in (("{ swift = '6.1' }", "no value of the axis 'swift' in the cell called '6.1'"), ("{ other = 'x' }", "no key 'other'"), ("'x'", "is not a table")):
