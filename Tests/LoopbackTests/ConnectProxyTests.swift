@@ -106,4 +106,181 @@ import TestSupport
         await server.stop()
     }
 }
+
+/// The tests' CONNECT proxy, checked byte for byte.
+@Suite struct ConnectProxyReplyTests {
+    private static let granted = "HTTP/1.1 200 Connection established\r\n\r\n"
+
+    private func client(of proxy: ConnectProxy, to port: Int = 1, saying rest: String = "") throws -> RawClient {
+        let client = try RawClient(port: proxy.port)
+        client.send(Array("CONNECT 127.0.0.1:\(port) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n\(rest)".utf8))
+        return client
+    }
+
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Returns a server that sends back the received bytes once the client has finished.
+    private func echo() throws -> RawServer {
+        try RawServer { connection in
+            try connection.send(try connection.readToEnd())
+        }
+    }
+
+    @Test(arguments: [
+        (ConnectProxy.Reply.established(), granted), (.establishedHTTP10, "HTTP/1.0 200 Connection established\r\n\r\n"),
+        (.establishedWithBodyLength, "HTTP/1.1 200 Connection established\r\nContent-Length: 100\r\n\r\n"),
+        (.establishedFollowed(by: Array("early".utf8)), granted + "early"),
+    ])
+    func whatGrantsATunnel(reply: ConnectProxy.Reply, head: String) async throws {
+        let server = try echo()
+        let proxy = try ConnectProxy(reply: reply)
+        try await withWatchdog {
+            let client = try client(of: proxy, to: server.port)
+            #expect(text(try await client.reads(head.utf8.count).bytes) == head)
+            client.send(Array("hello".utf8))
+            client.finish()
+            let read = try await client.reads()
+            #expect(text(read.bytes) == "hello")
+            #expect(read.end == .finished)
+        }
+    }
+
+    @Test(arguments: [
+        (Cut.every(1), Array(repeating: 1, count: granted.utf8.count)), (.at(1), [1, granted.utf8.count - 1]),
+        (.at(granted.utf8.count - 1), [granted.utf8.count - 1, 1]), (.every(7), [7, 7, 7, 7, 7, 4]),
+        (.nowhere, [granted.utf8.count]),
+    ])
+    func aHeadComesInPieces(cut: Cut, sizes: [Int]) async throws {
+        let server = try echo()
+        let proxy = try ConnectProxy(reply: .established(cut: cut))
+        try await withWatchdog {
+            let client = try client(of: proxy, to: server.port)
+            let pieces = try await onThread { client.readPieces(Self.granted.utf8.count) }
+            #expect(pieces.map(\.count) == sizes)
+            #expect(text(pieces.flatMap { $0 }) == Self.granted)
+        }
+    }
+
+    @Test(arguments: [
+        (ConnectProxy.Reply.garbage([0xFF, 0, 13]), "CONNECT a:1 HTTP/1.1", [0xFF, 0, 13]), (.closed, "CONNECT a:1 HTTP/1.1", []),
+        (.refused(status: 503), "CONNECT a:1 HTTP/1.1", refusal(503)), (.established(), "CONNECT a:1 HTTP/1.1", refusal(502)),
+        (.established(), "GET / HTTP/1.1", refusal(400)), (.established(), "CONNECT HTTP/1.1", refusal(400)),
+    ])
+    func whatGrantsNone(reply: ConnectProxy.Reply, line: String, bytes: [UInt8]) async throws {
+        let proxy = try ConnectProxy(reply: reply)
+        try await withWatchdog {
+            let client = try RawClient(port: proxy.port)
+            client.send(Array("\(line)\r\n\r\n".utf8))
+            let read = try await client.reads()
+            #expect(read.bytes == bytes)
+            #expect(read.end == .finished)
+            #expect(proxy.requests.all.map(\.line) == [line])
+        }
+    }
+
+    private static func refusal(_ status: Int) -> [UInt8] {
+        let head = "HTTP/1.1 \(status) Refused\r\nContent-Type: text/plain\r\nContent-Length: 19\r\nConnection: close\r\n\r\n"
+        return Array("\(head)the proxy says \(status)\n".utf8)
+    }
+
+    @Test func aHeaderWithoutEndHasNone() async throws {
+        let proxy = try ConnectProxy(reply: .endlessHeader)
+        try await withWatchdog {
+            let text = text(try await client(of: proxy).reads(300_000).bytes)
+            #expect(text.utf8.count == 300_000)
+            #expect(text.hasPrefix("HTTP/1.1 200 Connection established\r\nX-More: x"))
+            #expect(!text.contains("\r\n\r\n"))
+        }
+    }
+
+    @Test func silenceLastsUntilTheProxyStops() async throws {
+        try await withWatchdog {
+            let proxy = try ConnectProxy(reply: .silence)
+            let client = try client(of: proxy)
+            _ = await proxy.requests.next()
+            let (bytes, end) = client.read(patience: .milliseconds(20))
+            #expect(bytes.isEmpty)
+            #expect(end == .open)
+            proxy.stop()
+            #expect(try await client.reads().end != .open)
+        }
+    }
+
+    // MARK: The tunnel
+
+    @Test func bothWaysAtOnceWhoeverReadsLate() async throws {
+        let bytes = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let server = try RawServer { connection in
+            try connection.send(bytes)
+            try connection.send(try connection.readToEnd())
+        }
+        let proxy = try ConnectProxy()
+        try await withWatchdog {
+            let client = try client(of: proxy, to: server.port, saying: "early")
+            let sending = Task {
+                try await onThread {
+                    client.send(bytes)
+                        && {
+                            client.finish(); return true
+                        }()
+                }
+            }
+            let read = try await client.reads()
+            #expect(try await sending.value)
+            #expect(read.end == .finished)
+            // Compared outside the expectation, which would print all the bytes.
+            let isWhole = read.bytes == Array(Self.granted.utf8) + bytes + Array("early".utf8) + bytes
+            #expect(isWhole)
+        }
+    }
+
+    @Test func resetsGoOn() async throws {
+        let heard = Note<Bool>()
+        let server = try RawServer { connection in
+            let request = try connection.readRequest()
+            if request.hasPrefix("RESET") {
+                try connection.send("now")
+                connection.resetOnClose()
+            } else {
+                do { try connection.readToEnd() } catch { heard.send(true) }
+                heard.send(false)
+            }
+        }
+        let proxy = try ConnectProxy()
+        try await withWatchdog {
+            let first = try client(of: proxy, to: server.port, saying: "RESET\r\n\r\n")
+            #expect(try await first.reads().end == .reset)
+            var second: RawClient? = try client(of: proxy, to: server.port, saying: "STAY\r\n\r\n")
+            _ = second?.read(Self.granted.utf8.count)
+            while server.requests.all.count < 2 { _ = await server.requests.next() }
+            second?.resetOnClose()
+            second = nil
+            #expect(await heard.next() == true)
+        }
+    }
+
+    // MARK: Stopping
+
+    @Test(arguments: [ConnectProxy.Reply.established(), .established(cut: .every(1)), .silence, .endlessHeader])
+    func aStoppedProxyLeavesNothingBehind(reply: ConnectProxy.Reply) async throws {
+        let server = try RawServer { _ = $0.readRest() }
+        try await withWatchdog {
+            let proxy = try ConnectProxy(reply: reply)
+            let client = try client(of: proxy, to: server.port)
+            let idle = try RawClient(port: proxy.port)
+            _ = await proxy.requests.next()
+            if case .established = reply { _ = try await client.reads(Self.granted.utf8.count) }
+            let tunnels = ProcessTables.sockets(connectedTo: server.port)
+            #expect(tunnels.count == proxy.openTunnelCount)
+            let sockets = tunnels.union(ProcessTables.sockets(atPort: proxy.port))
+            #expect(sockets.count > 1 + tunnels.count)
+            proxy.stop()
+            #expect(proxy.openTunnelCount == 0)
+            #expect(sockets.isDisjoint(with: ProcessTables.sockets))
+            // A thread that has ended stays in the system's list for a moment.
+            await pollTheSystem { ProcessTables.threads(named: proxy.threadName) == 0 }
+            withExtendedLifetime((client, idle)) {}
+        }
+    }
+}
 #endif

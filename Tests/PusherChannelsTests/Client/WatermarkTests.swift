@@ -1,3 +1,7 @@
+import Dispatch
+import Foundation
+import Processes
+import TestSupport
 import Testing
 
 @testable import PusherChannels
@@ -75,5 +79,172 @@ import Testing
         #expect(!watermark.isFull)
         watermark.add(bytes: 1)
         #expect(watermark.state == .over)
+    }
+}
+
+/// Everything that waits also has a limit in bytes.
+@Suite(.timeLimit(.lost)) struct ByteBoundTests {
+    /// An event of a megabyte, which a backend can publish only if the server's limits are higher than usual.
+    private static let large = #"{"event":"n","channel":"news","data":"\#(String(repeating: "x", count: 1 << 20))"}"#
+
+    private func publish(_ rig: ClientRig, _ count: Int) {
+        for _ in 0..<count { rig.socket.serverSends(Self.large) }
+    }
+
+    @Test func aBlockedClosureMakesTheServerWait() async throws {
+        let queue = DispatchQueue(label: "slow consumer")
+        let gate = DispatchSemaphore(value: 0)
+        let rig = ClientRig.connected {
+            $0.delivery = .queue(queue)
+            $0.maximumMessageSize = 2 << 20
+            $0.pauseLimit = .seconds(5)
+        }
+        let heard = Locked(0)
+        rig.pusher.subscribe("news").bind(eventName: "n") { _ in heard.withLock { $0 += 1 } }
+        queue.sync {}
+        queue.async { gate.wait() }
+        publish(rig, 15)
+        #expect(rig.socket.isReading, "fifteen megabytes and what is around them are less than sixteen")
+        publish(rig, 20)
+        #expect(!rig.socket.isReading)
+        #expect(rig.pusher.connection.droppedEvents == 0)
+        rig.scheduler.advance(by: .seconds(5))
+        #expect(rig.pusher.connection.droppedEvents == 19, "what was not read until then")
+        gate.signal()
+        queue.sync {}
+        #expect(heard.withLock { $0 } == 16)
+        try await rig.recorder.next { if case .gap("news", _) = $0 { true } else { false } }
+    }
+
+    /// Each of these events is reported with its data.
+    @Test func soDoEventsThatCannotBeDecrypted() {
+        let queue = DispatchQueue(label: "slow consumer")
+        let gate = DispatchSemaphore(value: 0)
+        let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: EncryptedChannelTests.masterKey)) {
+            $0.delivery = .queue(queue)
+            $0.maximumMessageSize = 2 << 20
+            $0.pauseLimit = .seconds(5)
+        }
+        let event = Self.large.replacingOccurrences(of: "news", with: "private-encrypted-news")
+        rig.pusher.subscribe("private-encrypted-news")
+        queue.sync {}
+        queue.async { gate.wait() }
+        for number in 1...20 {
+            if number == 15 { #expect(rig.socket.isReading) }
+            rig.socket.serverSends(event)
+        }
+        #expect(!rig.socket.isReading)
+        rig.scheduler.advance(by: .seconds(5))
+        rig.socket.serverSends(event)
+        #expect(rig.pusher.connection.droppedEvents > 0)
+        gate.signal()
+        queue.sync {}
+    }
+
+    @Test func whatIsSaidOfMembersCounts() {
+        let rig = ClientRig.connected { $0.maximumMessageSize = 2 << 20 }
+        let stream = rig.pusher.subscribe("presence-room").updates(buffering: StreamBuffering(byteLimit: 5 << 19))
+        let info = String(repeating: "x", count: 1 << 20)
+        for number in 1...3 {
+            #expect(rig.socket.isReading, "\(number)")
+            let member = #"{"user_id":"u\#(number)","user_info":"\#(info)"}"#
+            rig.socket.serverSends(#"{"event":"pusher_internal:member_added","channel":"presence-room","data":\#(member)}"#)
+        }
+        #expect(!rig.socket.isReading)
+        withExtendedLifetime(stream) {}
+    }
+
+    @Test func soDoTheirIDs() {
+        let rig = ClientRig.connected { $0.maximumMessageSize = 2 << 20 }
+        let stream = rig.pusher.subscribe("presence-room").updates(buffering: StreamBuffering(byteLimit: 5 << 19))
+        for number in 1...3 {
+            #expect(rig.socket.isReading, "\(number)")
+            let member = "{\"user_id\":\"\(number)\(String(repeating: "x", count: 1 << 20))\"}"
+            rig.socket.serverSends(#"{"event":"pusher_internal:member_added","channel":"presence-room","data":\#(member)}"#)
+        }
+        #expect(!rig.socket.isReading)
+        withExtendedLifetime(stream) {}
+    }
+
+    @Test func aStreamThatNobodyReadsMakesTheServerWait() async throws {
+        let rig = ClientRig.connected()
+        let stream = rig.pusher.subscribe("news").events(buffering: StreamBuffering(byteLimit: 2 << 20))
+        publish(rig, 1)
+        #expect(rig.socket.isReading)
+        publish(rig, 2)
+        #expect(!rig.socket.isReading)
+        var iterator = stream.makeAsyncIterator()
+        for _ in 0..<3 { _ = try await iterator.next() }
+        #expect(rig.socket.isReading)
+    }
+
+    @Test func theOldestBytesMakeRoom() async {
+        let rig = ClientRig.connected()
+        let buffering = StreamBuffering(limit: 1_000, byteLimit: 3 << 20, overflow: .dropOldest)
+        let stream = rig.pusher.subscribe("news").events(buffering: buffering)
+        publish(rig, 10)
+        #expect(rig.socket.isReading)
+        #expect(stream.dropped == 7)
+    }
+}
+
+/// A run of combining marks is one character to Swift; comparing or hashing it as a `String` takes quadratic time.
+@Suite struct CombiningMarksTests {
+    /// The places where a server may put any text, marked with percent signs.
+    static let places = [
+        #"{"event":"%","channel":"room","data":"{}"}"#,
+        #"{"event":"%","data":"{}"}"#,
+        #"{"event":"pusher:%","channel":"room","data":"{}"}"#,
+        #"{"event":"n","channel":"%","data":"{}"}"#,
+        #"{"event":"n","channel":"room","data":"%"}"#,
+        #"{"event":"n","channel":"room","data":"{}","user_id":"%"}"#,
+        #"{"event":"n","channel":"room","data":"{}","%":"%"}"#,
+        #"{"event":"pusher:error","data":{"code":4301,"message":"%","%":1}}"#,
+        #"{"event":"pusher:subscription_error","channel":"%","data":{"error":"%"}}"#,
+        #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-room","data":{"presence":{"ids":["%"]}}}"#,
+        #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-room","data":{"presence":{"hash":{"%":{"%":1}}}}}"#,
+        #"{"event":"pusher_internal:member_added","channel":"presence-room","data":{"user_id":"%","user_info":{"%":"%"}}}"#,
+        #"{"event":"pusher_internal:member_removed","channel":"presence-room","data":{"user_id":"%"}}"#,
+        #"{"event":"pusher_internal:watchlist_events","data":{"events":[{"name":"%","user_ids":["%"]}]}}"#,
+    ]
+
+    private func client(_ change: (inout PusherClientOptions) -> Void = { _ in }) -> ClientRig {
+        let rig = ClientRig.connected(change)
+        rig.pusher.subscribe("room").bind(eventName: "n") { _ in }
+        rig.pusher.bind { _ in }
+        rig.pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: "me") }
+        rig.pusher.subscribe("presence-room")
+        rig.pusher.user.watchlist.bind(eventName: "online") { _ in }
+        return rig
+    }
+
+    /// Returns the lowest of three measurements, in seconds of this thread's processor time, which excludes other work on the
+    /// machine.
+    private func cost(_ place: String, marks: Int) -> Double {
+        let text = "e" + String(repeating: "\u{301}", count: marks)
+        return cost(of: place.components(separatedBy: "%").joined(separator: text), to: { client() })
+    }
+
+    private func cost(of message: String, to client: () -> ClientRig) -> Double {
+        (0..<3).map { _ in
+            let rig = client()
+            let began = ThreadTime.seconds()
+            rig.socket.serverSends(message)
+            return ThreadTime.seconds() - began
+        }.min() ?? 0
+    }
+
+    // Proves P2.10.
+    @Test(arguments: places) func messagesCostWhatTheirLengthCosts(place: String) {
+        let (short, long) = (cost(place, marks: 12_500), cost(place, marks: 200_000))
+        #expect(long < 64 * short, "sixteen times as long; the square of it would be 256")
+    }
+
+    /// A flag consists of two code points, and Swift searches for the first one of a run.
+    @Test(arguments: ["\u{301}", "\u{1F1E6}"]) func soDoesTheLogOfWhatIsNoMessage(unit: String) {
+        let logging = { client { $0.logger = LineRecorder.logger(Locked([])) } }
+        let (short, long) = (5_000, 80_000)
+        let costs = [short, long].map { cost(of: String(repeating: unit, count: $0), to: logging) }
+        #expect(costs[1] < 64 * costs[0])
     }
 }

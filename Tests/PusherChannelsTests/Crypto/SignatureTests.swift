@@ -93,3 +93,139 @@ import Testing
         #expect(Signature.request(method: "GET", path: "/apps/3/channels", query: query, secret: "s") == signed)
     }
 }
+
+@Suite struct DigestsTests {
+    private func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    /// FIPS 180's examples, and the lengths around a block's end.
+    @Test(arguments: [
+        ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
+        ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        ("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "84983e441c3bd26ebaae4aa1f95129e5e54670f1"),
+        (
+            "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+            "a49b2446a02c645bf419f995b67091253a04a259"
+        ),
+        (String(repeating: "a", count: 55), "c1c8bbdc22796e28c0e15163d20899b65621d65a"),
+        (String(repeating: "a", count: 56), "c2db330f6083854c99d4b5bfb6e8f29f201be699"),
+        (String(repeating: "a", count: 63), "03f09f5b158a7a8cdad920bddc29b81c18a551f5"),
+        (String(repeating: "a", count: 64), "0098ba824b5c16427bd7a1122a5a442a25ec644d"),
+        (String(repeating: "a", count: 65), "11655326c708d70319be2610e8a57d9a5b959d3b"),
+    ])
+    func digestIsThatOfTheStandard(message: String, digest: String) {
+        #expect(hex(sha1(message.utf8)) == digest)
+    }
+
+    @Test func manyBlocks() {
+        let digest = sha1(String(repeating: "a", count: 10_000).utf8)
+        #expect(hex(digest) == "a080cbda64850abb7b7f67ee875ba068074ff6fe")
+    }
+}
+
+@Suite struct MD5Tests {
+    /// RFC 1321, appendix A.5.
+    @Test(arguments: [
+        ("", "d41d8cd98f00b204e9800998ecf8427e"),
+        ("a", "0cc175b9c0f1b6a831c399e269772661"),
+        ("abc", "900150983cd24fb0d6963f7d28e17f72"),
+        ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
+        ("abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"),
+        ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "d174ab98d277d9f5a5611c2c9f419d9f"),
+        (String(repeating: "1234567890", count: 8), "57edf4a22be3c955ac49da2e2107b67a"),
+    ])
+    func digestIsThatOfTheRFC(text: String, digest: String) {
+        #expect(md5(text.utf8) == digest)
+    }
+
+    /// The body that Pusher's HTTP API reference signs.
+    @Test func digestIsThatOfTheHTTPAPIReference() {
+        let body = #"{"name":"foo","channels":["project-3"],"data":"{\"some\":\"data\"}"}"#
+        #expect(md5(body.utf8) == "ec365a775a4cd0599faeb73354201b6f")
+    }
+
+    @Test func anySequenceOfBytesWillDo() {
+        #expect(md5([UInt8](repeating: 0, count: 16)) == "4ae71336e44bf9bf79d2752e234818a5")
+        #expect(md5(repeatElement(UInt8(ascii: "a"), count: 1)) == "0cc175b9c0f1b6a831c399e269772661")
+    }
+}
+
+@Suite struct HexadecimalTests {
+    @Test(
+        arguments: [([], ""), ([0], "00"), ([0x0F, 0xF0], "0ff0"), ([0xDE, 0xAD, 0xBE, 0xEF], "deadbeef")] as [([UInt8], String)])
+    func bytesAreWrittenInLowercase(bytes: [UInt8], text: String) {
+        #expect(hexadecimal(bytes) == text)
+    }
+
+    @Test func everyByteIsReadBack() {
+        for byte in UInt8.min...UInt8.max {
+            let text = hexadecimal(CollectionOfOne(byte))
+            #expect(text.utf8.count == 2)
+            #expect(UInt8(text, radix: 16) == byte)
+        }
+    }
+}
+
+@Suite struct HMACTests {
+    /// RFC 4231, section 4: the cases whose keys and messages are text.
+    @Test(arguments: [
+        (
+            String(repeating: "\u{0B}", count: 20), "Hi There",
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+        ),
+        ("Jefe", "what do ya want for nothing?", "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
+    ])
+    func digestIsThatOfTheRFC(key: String, message: String, digest: String) {
+        #expect(hmacSHA256(message, key: key) == digest)
+    }
+
+    /// RFC 4231, section 4.6, prints the first 128 bits only.
+    @Test func truncatedDigestIsThatOfTheRFC() {
+        let digest = hmacSHA256("Test With Truncation", key: String(repeating: "\u{0C}", count: 20))
+        #expect(digest.hasPrefix("a3b6167473100ee06e0c796c2955552b"))
+    }
+
+    /// Made with Python's `hmac`: keys as long as SHA-256's block and longer, which are hashed first, and no key at all.
+    @Test(arguments: [
+        (64, "message", "890f3a16e0ca0aaa3bf180f70fa8e3970b3fd6505e98fde157988dcc19d1685c"),
+        (65, "message", "0c256505306af48015530c139bb7add5ad7a6a9291cd511278a067e765816fbd"),
+        (131, "message", "bf7c7ea93af6117b4f6f7dd0b8aac62097cd835b9df2ca81010858ebe0d2cabd"),
+        (0, "message", "eb08c1f56d5ddee07f7bdf80468083da06b64cf4fac64fe3a90883df5feacae4"),
+        (0, "", "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"),
+    ])
+    func keyMayHaveAnyLength(length: Int, message: String, digest: String) {
+        #expect(hmacSHA256(message, key: String(repeating: "k", count: length)) == digest)
+    }
+
+    /// Made with Python's `hmac`.
+    @Test func textIsSignedAsUTF8() {
+        #expect(hmacSHA256("é🙂", key: "schlüssel") == "db178af93bb5216fdb338790d6651174d559aa85b70fcd47a093c41b17d3999c")
+    }
+
+    // MARK: Comparing
+
+    @Test(arguments: ["", "a", "58df8b0c36d6982b", "278d425bdf160c739803:58df8b0c", "é🙂"])
+    func signatureIsTheSameAsItself(signature: String) {
+        #expect(isSameSignature(signature, String(decoding: Array(signature.utf8), as: UTF8.self)))
+    }
+
+    @Test(arguments: [
+        ("", "a"), ("a", ""), ("a", "b"), ("abc", "abd"), ("abc", "xbc"), ("abc", "ab"), ("abc", "abcd"), ("abc", "ABC"),
+        ("ab", "ba"),
+        ("é", "e\u{301}"),
+    ])
+    func signatureIsNotTheSameAsAnother(left: String, right: String) {
+        #expect(!isSameSignature(left, right))
+        #expect(!isSameSignature(right, left))
+    }
+
+    @Test func oneBitAnywhereMakesADifference() {
+        let signature = Array(hmacSHA256("m", key: "k").utf8)
+        for index in signature.indices {
+            var other = signature
+            other[index] ^= 1
+            #expect(!isSameSignature(String(decoding: signature, as: UTF8.self), String(decoding: other, as: UTF8.self)))
+        }
+    }
+}

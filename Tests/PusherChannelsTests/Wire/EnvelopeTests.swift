@@ -75,3 +75,79 @@ import Testing
         #expect(try ServerMessage(reserved: Envelope(event: Name(event))) == .event(Envelope(event: Name(event))))
     }
 }
+
+@Suite struct EnvelopeEncoderTests {
+    // Proves P2.9, P8.1, P13.1.
+    @Test(
+        arguments: [
+            (.ping, #"{"event":"pusher:ping","data":{}}"#),
+            (.pong, #"{"event":"pusher:pong","data":{}}"#),
+            (
+                .subscribe(channel: "room", auth: nil, channelData: nil),
+                #"{"event":"pusher:subscribe","data":{"channel":"room"}}"#
+            ),
+            (
+                .subscribe(channel: "private-room", auth: "key:sig", channelData: nil),
+                #"{"event":"pusher:subscribe","data":{"channel":"private-room","auth":"key:sig"}}"#
+            ),
+            (
+                .subscribe(channel: "presence-room", auth: "key:sig", channelData: #"{"user_id": "1","user_info":{"n":"é"}}"#),
+                #"{"event":"pusher:subscribe","data":{"channel":"presence-room","auth":"key:sig","#
+                    + #""channel_data":"{\"user_id\": \"1\",\"user_info\":{\"n\":\"é\"}}"}}"#
+            ),
+            (.unsubscribe(channel: "room"), #"{"event":"pusher:unsubscribe","data":{"channel":"room"}}"#),
+            (
+                .signIn(auth: "key:sig", userData: #"{"id":"1"}"#),
+                #"{"event":"pusher:signin","data":{"auth":"key:sig","user_data":"{\"id\":\"1\"}"}}"#
+            ),
+            (
+                .clientEvent(name: "client-typing", channel: "private-room", data: #"{"by":"ann"}"#),
+                #"{"event":"client-typing","channel":"private-room","data":{"by":"ann"}}"#
+            ),
+        ] as [(ClientMessage, String)])
+    func messageIsExactlyThisFrame(message: ClientMessage, frame: String) {
+        #expect(EnvelopeEncoder.encode(message) == frame)
+    }
+
+    private static let awkward = [
+        "", "\"", "\\", "\\\"", "a\nb\r\n\t", "\u{0}\u{1F}\u{7F}", "é🙂e\u{301}\u{2028}", #"","event":"pusher:ping","x":""#, "}{",
+        "\\u0041",
+    ]
+
+    // Proves P2.9.
+    @Test(arguments: awkward)
+    func stringsStayInTheirPlaces(text: String) throws {
+        let subscribe = EnvelopeEncoder.encode(.subscribe(channel: text, auth: text, channelData: text))
+        #expect(
+            try JSONValue(parsing: subscribe) == [
+                "event": "pusher:subscribe",
+                "data": ["channel": .string(text), "auth": .string(text), "channel_data": .string(text)],
+            ])
+        let unsubscribe = EnvelopeEncoder.encode(.unsubscribe(channel: text))
+        #expect(try JSONValue(parsing: unsubscribe) == ["event": "pusher:unsubscribe", "data": ["channel": .string(text)]])
+        let signIn = EnvelopeEncoder.encode(.signIn(auth: text, userData: text))
+        #expect(
+            try JSONValue(parsing: signIn) == [
+                "event": "pusher:signin", "data": ["auth": .string(text), "user_data": .string(text)],
+            ])
+    }
+
+    @Test(arguments: awkward)
+    func clientEventIsReadBack(text: String) {
+        for data in [text.quotedJSON, "{\"t\":\(text.quotedJSON)}", "[1, 2.50]", "7", "true"] {
+            let frame = EnvelopeEncoder.encode(.clientEvent(name: "client-" + text, channel: text, data: data))
+            let expected = Envelope(
+                event: Name("client-" + text), channel: Name(text), data: data == text.quotedJSON ? text : data)
+            #expect(EnvelopeDecoder.decode(frame) == .success(.event(expected)))
+        }
+    }
+
+    /// Signed data is sent as it was signed: not a single byte of it is rewritten.
+    // Proves P2.9, P7.1.
+    @Test func channelDataIsPassedOnByteForByte() throws {
+        let signed = "{ \"user_id\":1,\t\"user_info\" : {\"n\":\"\\u00e9e\u{301}\\/\"}, \"user_id\":1.0 }"
+        let frame = EnvelopeEncoder.encode(.subscribe(channel: "presence-room", auth: "k:s", channelData: signed))
+        let sent = try #require(try JSONValue(parsing: frame)["data"]?["channel_data"]?.stringValue)
+        #expect(Array(sent.utf8) == Array(signed.utf8))
+    }
+}

@@ -154,3 +154,211 @@ import Testing
         }
     }
 }
+
+@Suite struct ResponseHeadParserTests {
+    /// Reads a text in pieces of the given size and returns the head and the text after it.
+    private func read(_ text: String, by size: Int = .max) throws -> (reply: ResponseHead?, rest: String) {
+        var reader = ResponseHeadParser()
+        let bytes = Array(text.utf8)
+        var position = 0
+        while position < bytes.count {
+            let end = size == .max ? bytes.count : min(position + size, bytes.count)
+            let found: (ResponseHead, String)? = try bytes[position..<end].withUnsafeBytes { piece in
+                var cursor = ByteCursor(piece)
+                guard let reply = try reader.read(&cursor) else { return nil }
+                let left = cursor.take(upTo: .max)
+                return (reply, String(decoding: left, as: UTF8.self) + String(decoding: bytes[end...], as: UTF8.self))
+            }
+            if let found { return found }
+            position = end
+        }
+        return (nil, "")
+    }
+
+    @Test(arguments: [1, 2, 7, Int.max])
+    func theHeadIsReadHoweverItComesAndNotMore(size: Int) throws {
+        let (reply, rest) = try read(
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nSec-WebSocket-Accept:  abc= \t\r\nX-Empty:\r\n\r\nhi",
+            by: size)
+        #expect(reply?.status == 101)
+        #expect(reply?.fields.map(\.name) == ["Upgrade", "Sec-WebSocket-Accept", "X-Empty"])
+        #expect(reply?.fields.map(\.value) == ["websocket", "abc=", ""])
+        #expect(rest == "hi")
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.0 200 Connection established\r\n\r\n", 200), ("HTTP/1.1 407\r\n\r\n", 407), ("HTTP/1.1 200 \n\n", 200),
+        ("HTTP/1.1 404 Not Found\nServer: x\n\n", 404),
+        ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 503 Busy\r\n\r\n", 503),
+    ])
+    func whatServersWrite(text: String, status: Int) throws {
+        #expect(try read(text).reply?.status == status)
+    }
+
+    @Test(arguments: ["HTTP/1.1 200 OK\r\nA: b\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "HT", ""])
+    func whatIsNotThereYet(text: String) throws {
+        #expect(try read(text).reply == nil)
+    }
+
+    @Test(arguments: [
+        ("SSH-2.0-OpenSSH_9.2\r\n", ResponseHeadParser.Problem.notHTTP), ("\u{15}\u{3}\u{3}", .notHTTP), ("<html>", .notHTTP),
+        ("HTTP/2 200\r\n\r\n", .notHTTP), ("HTTP/1.1 2000 OK\r\n\r\n", .malformed), ("HTTP/1.1 abc OK\r\n\r\n", .malformed),
+        ("HTTP/1.1\r\n\r\n", .malformed), ("HTTP/1.1 -10 x\r\n\r\n", .malformed), ("HTTP/1.1 099 x\r\n\r\n", .malformed),
+        ("HTTP/1.1 200 OK\r\nno colon\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\r\n: empty\r\n\r\n", .malformed),
+        ("HTTP/1.1 200 OK\r\nA: b\rSet-Cookie: c\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\rA: b\r\n\r\n", .malformed),
+        ("HTTP/1.1 200 OK\r\nA: b\r\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\r\nA: b\0c\r\n\r\n", .malformed),
+        ("HTTP/1.1 200 OK\r\nA b: c\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n", .malformed),
+    ])
+    func whatIsNoReply(text: String, problem: ResponseHeadParser.Problem) {
+        for size in [1, 3, Int.max] {
+            #expect(throws: problem) { try read(text, by: size) }
+        }
+    }
+
+    @Test func garbageIsNoticedAtItsFirstByte() {
+        #expect(throws: ResponseHeadParser.Problem.notHTTP) { try read("x") }
+    }
+
+    @Test(arguments: [0, 1])
+    func headsHaveALimit(more: Int) throws {
+        let frame = "HTTP/1.1 200 OK\r\nA: \r\n\r\n"
+        let text = "HTTP/1.1 200 OK\r\nA: " + String(repeating: "b", count: 16_384 - frame.utf8.count + more) + "\r\n\r\n"
+        if more == 0 {
+            #expect(try read(text).reply?.status == 200)
+        } else {
+            #expect(throws: ResponseHeadParser.Problem.tooLong) { try read(text) }
+        }
+    }
+
+    @Test func aHeadWithoutEndIsRefusedBeforeItFillsTheMemory() {
+        #expect(throws: ResponseHeadParser.Problem.tooLong) {
+            try read("HTTP/1.1 200 OK\r\n" + String(repeating: "A: b\r\n", count: 4000))
+        }
+    }
+}
+
+/// Chunked bodies: RFC 9112, 7.1, including those of a hostile server.
+@Suite struct ChunkedReaderTests {
+    private func read(_ text: String, limit: Int = 1 << 20) -> String {
+        var results: Set<String> = []
+        for pieces in [[Array(text.utf8)], text.utf8.map { [$0] }] { results.insert(read(pieces, limit: limit)) }
+        return results.count == 1 ? results.first ?? "" : "differs: \(results)"
+    }
+
+    private func read(_ pieces: [[UInt8]], limit: Int) -> String {
+        var reader = ChunkedReader()
+        var body: [UInt8] = []
+        for (index, piece) in pieces.enumerated() {
+            let outcome = piece.withUnsafeBytes { bytes -> String? in
+                var cursor = ByteCursor(bytes)
+                do throws(ChunkedReader.Problem) {
+                    guard try reader.read(&cursor, into: &body, limit: limit) else { return nil }
+                } catch {
+                    return "\(error)"
+                }
+                let unread = cursor.remaining + pieces[(index + 1)...].reduce(0) { $0 + $1.count }
+                return String(decoding: body, as: UTF8.self) + (unread > 0 ? " +\(unread)" : "")
+            }
+            if let outcome { return outcome }
+        }
+        return "more"
+    }
+
+    @Test(arguments: [
+        ("0\r\n\r\n", ""),
+        ("1\r\na\r\n2\r\nbc\r\n0\r\n\r\n", "abc"),
+        ("a\r\n0123456789\r\nA\r\n0123456789\r\n0\r\n\r\n", "01234567890123456789"),
+        ("1A\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n", "abcdefghijklmnopqrstuvwxyz"),
+        ("0001\r\nx\r\n000\r\n\r\n", "x"),
+        ("1;name\r\nx\r\n0;last=\"1\"\r\n\r\n", "x"),
+        ("1 ; name=value\r\nx\r\n0\t\r\n\r\n", "x"),
+        ("1\r\nx\r\n0\r\nDigest: 1\r\nOther: 2\r\n\r\n", "x"),
+        ("1\r\nx\r\n0\r\n\r\nnext", "x +4"),
+        // The bytes of a chunk may look like framing.
+        ("7\r\n0\r\n\r\n\r\n\r\n0\r\n\r\n", "0\r\n\r\n\r\n"),
+        ("1\r\nx\r\n", "more"),
+        ("1\r\nx\r\n0\r\n", "more"),
+        ("1\r\nx\r\n0\r\nTrailer: x\r\n", "more"),
+        ("5\r\nhel", "more"),
+    ])
+    func chunks(sent: String, body: String) {
+        #expect(read(sent) == body)
+    }
+
+    @Test(arguments: [
+        "\r\n", "x\r\n", ";a\r\n", " 1\r\nx\r\n", "-1\r\n", "+1\r\nx", "0x1\r\nx\r\n", "1_0\r\n", "1\nx\r\n", "1\rx", "1;a\nx",
+        "1;a\u{0}\r\n", "1;\u{7F}\r\n", "1\r\nxy", "1\r\nx\n", "1\r\nx\rz", "1\r\nx0\r\n\r\n", "0\r\n\n", "0\r\nA: b\n\r\n",
+        "0\r\n\r0", "0\r\nA: b\rC", "0\r\nA\u{0}\r\n",
+    ])
+    func noChunks(sent: String) {
+        #expect(read(sent) == "malformed")
+    }
+
+    @Test func sizesThatAreNone() {
+        #expect(read("FFFFFFFFFFFFFFFF\r\n") == "malformed")
+        #expect(read("8000000000000000\r\n") == "malformed")
+        #expect(read(String(repeating: "0", count: ChunkedReader.digitLimit + 1) + "\r\n\r\n") == "malformed")
+        #expect(read(String(repeating: "0", count: ChunkedReader.digitLimit) + "\r\n\r\n") == "")
+        #expect(read(String(repeating: "F", count: ChunkedReader.digitLimit) + "\r\n") == "tooLong")
+    }
+
+    @Test func theLimit() {
+        #expect(read("5\r\nhello\r\n0\r\n\r\n", limit: 5) == "hello")
+        #expect(read("5\r\n", limit: 4) == "tooLong")
+        #expect(read("4\r\nabcd\r\n1\r\n", limit: 4) == "tooLong")
+        #expect(read("4\r\nabcd\r\n0\r\n\r\n", limit: 4) == "abcd")
+    }
+
+    /// Each one-byte chunk with a kilobyte of overhead is fine, but too many of them exceed the limit.
+    @Test func whatIsReadPastHasALimit() {
+        let extra = String(repeating: "e", count: 1024)
+        #expect(read(String(repeating: "1;\(extra)\r\nx\r\n", count: 16) + "0\r\n\r\n").count == 16)
+        #expect(read(String(repeating: "1;\(extra)\r\nx\r\n", count: 17) + "0\r\n\r\n") == "overhead")
+        #expect(read("0\r\n" + String(repeating: "T: \(extra)\r\n", count: 17)) == "overhead")
+        #expect(read("1;" + String(repeating: "e", count: ChunkedReader.overheadLimit + 1)) == "overhead")
+    }
+}
+
+/// Describes the response that a reader finds in a server's bytes as one line of text, however the bytes are split.
+enum ResponseTranscript {
+    /// The state of the connection after the bytes.
+    enum Ending {
+        case open, closed
+    }
+
+    static func reading(
+        _ pieces: [[UInt8]], method: String = "GET", limit: Int = ResponseReader.bodyLimit, ending: Ending = .open
+    ) -> String {
+        var reader = ResponseReader(method: method, limit: limit)
+        for (index, piece) in pieces.enumerated() {
+            let outcome = piece.withUnsafeBytes { bytes -> String? in
+                var cursor = ByteCursor(bytes)
+                do throws(ResponseReader.Problem) {
+                    guard let response = try reader.read(&cursor) else { return nil }
+                    let unread = cursor.remaining + pieces[(index + 1)...].reduce(0) { $0 + $1.count }
+                    return line(response) + (unread > 0 ? " +\(unread)" : "")
+                } catch {
+                    return "\(error)"
+                }
+            }
+            if let outcome { return outcome }
+        }
+        guard case .closed = ending else { return reader.hasBegun ? "more to come" : "nothing yet" }
+        do throws(ResponseReader.Problem) {
+            return line(try reader.end())
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    static func reading(
+        _ text: String, method: String = "GET", limit: Int = ResponseReader.bodyLimit, ending: Ending = .open
+    ) -> String {
+        reading([Array(text.utf8)], method: method, limit: limit, ending: ending)
+    }
+
+    private static func line(_ response: HTTPResponse) -> String {
+        let reuse = response.reuse.map { "kept \($0.components.seconds) s" } ?? "not kept"
+        return "\(response.status) \"\(String(decoding: response.body, as: UTF8.self))\" \(reuse)"
+    }
+}

@@ -83,3 +83,96 @@ import Testing
         }
     }
 }
+
+@Suite struct ProxyEnvironmentTests {
+    private func proxy(
+        _ variables: [String: String], host: String = "ws.example", port: Int = 443, secure: Bool = true
+    ) throws -> String? {
+        try ProxyEnvironment(variables: variables).proxy(for: host, port: port, secure: secure).map { proxy in
+            proxy.credentials.map { "\($0.user):\($0.password)@\(proxy)" } ?? "\(proxy)"
+        }
+    }
+
+    @Test func withoutVariablesTheWayIsDirect() throws {
+        #expect(try proxy([:]) == nil)
+        #expect(try proxy(["https_proxy": ""]) == nil)
+    }
+
+    @Test(arguments: [
+        (["https_proxy": "http://a:1", "HTTPS_PROXY": "http://b:1", "all_proxy": "http://c:1"], "a:1", "a:1"),
+        (["HTTPS_PROXY": "http://b:1", "http_proxy": "http://d:1"], "b:1", "b:1"),
+        (["http_proxy": "http://d:1", "all_proxy": "http://c:1"], "c:1", "d:1"), (["ALL_PROXY": "http://e:1"], "e:1", "e:1"),
+        // In a CGI program, HTTP_PROXY is the value of a request's "Proxy" header.
+        (["HTTP_PROXY": "http://f:1"], nil, nil),
+    ])
+    func whichVariableCounts(variables: [String: String], secure: String?, plain: String?) throws {
+        #expect(try proxy(variables, secure: true) == secure)
+        #expect(try proxy(variables, secure: false) == plain)
+    }
+
+    @Test(arguments: [Int.min, -1, 0, 65_536, Int.max])
+    func aPortThatIsNone(port: Int) {
+        #expect(HTTPProxy(url: "http://proxy.example:\(port)") == nil)
+        #expect(HTTPProxy(url: "http://[::1]:\(port)") == nil)
+        #expect(throws: TransportError.self) { try proxy(["https_proxy": "http://proxy.example:\(port)"]) }
+        let configuration = ProxyConfiguration.http(HTTPProxy(host: "proxy.example", port: port))
+        let request = WebSocketRequest(secure: true, host: "ws.example", port: 443, path: "/", proxy: configuration)
+        #expect(throws: TransportError.self) { try request.effectiveProxy }
+    }
+
+    @Test(arguments: ["1", "65535"])
+    func aPortThatIsOne(port: String) {
+        #expect(HTTPProxy(url: "http://proxy.example:\(port)")?.port == Int(port))
+    }
+
+    @Test(arguments: [
+        ("http://proxy.example:3128", "proxy.example:3128"), ("proxy.example:3128", "proxy.example:3128"),
+        ("http://proxy.example", "proxy.example:80"), ("HTTP://proxy.example:1/", "proxy.example:1"),
+        ("http://ann:p%40ss@proxy.example:1", "ann:p@ss@proxy.example:1"), ("ann@proxy.example:1", "ann:@proxy.example:1"),
+        ("http://:p@proxy.example:1", ":p@proxy.example:1"),
+        ("http://[::1]:3128", "[::1]:3128"), ("http://[::1]", "[::1]:80"), ("http://a:b:c@d:1", "a:b:c@d:1"),
+    ])
+    func howAProxyIsWritten(value: String, expected: String) throws {
+        #expect(try proxy(["https_proxy": value]) == expected)
+    }
+
+    @Test func aPasswordMayHaveAnAtSign() {
+        let proxy = HTTPProxy(url: "http://ann:p@ss@proxy.example:1")
+        #expect(proxy?.host == "proxy.example")
+        #expect(proxy?.credentials?.password == "p@ss")
+    }
+
+    @Test(arguments: [
+        "socks5://proxy:1080", "https://proxy:443", "http://:80", "proxy:port", "http://proxy:70000", "http://[::1]:x",
+        "http://[::1]8080", "http://abc/def==@proxy:3128", "http://ann:12/34@proxy:3128",
+    ])
+    func whatIsNoHTTPProxy(value: String) {
+        let failure = #expect(throws: TransportError.self) { try proxy(["https_proxy": value]) }
+        #expect(failure?.kind == .unsupported)
+        // The value isn't in the message because it may contain a password.
+        #expect(failure?.message == "The variable https_proxy names no HTTP proxy (http://host:port)")
+    }
+
+    @Test(arguments: ["localhost", "LOCALHOST.", "127.0.0.1", "127.8.9.1", "::1"])
+    func loopbackIsReachedDirectly(host: String) throws {
+        #expect(try proxy(["https_proxy": "http://a:1"], host: host) == nil)
+    }
+
+    @Test(arguments: [
+        ("ws.example", "ws.example", true), ("ws.example", "WS.Example", true), ("example", "ws.example", true),
+        (".example", "ws.example", true), ("*.example", "ws.example", true), (".ws.example", "ws.example", true),
+        ("ample", "ws.example", false), ("s.example", "ws.example", false), ("*", "anything", true),
+        ("a, ws.example", "ws.example", true), ("a ws.example", "ws.example", true), ("ws.example:443", "ws.example", true),
+        ("ws.example:80", "ws.example", false), ("10.0.0.0/8", "10.1.2.3", true), ("10.0.0.0/8", "11.1.2.3", false),
+        ("10.1.2.3", "10.1.2.3", true), ("10.1.2.128/25", "10.1.2.127", false), ("10.1.2.128/25", "10.1.2.129", true),
+        ("fd00::/8", "fd12::1", true), ("fd00::/8", "fe80::1", false), ("2001:db8::1", "2001:DB8::1", true),
+        ("", "ws.example", false),
+        ("ws.example.", "ws.example", true), ("10.0.0.0/33", "10.0.0.1", false),
+        // Same leading bits, but the address is of the other family.
+        ("10.0.0.0/8", "a00::1", false), ("a00::/8", "10.0.0.1", false),
+    ])
+    func noProxyListsWhatIsReachedDirectly(list: String, host: String, isDirect: Bool) throws {
+        #expect(try (proxy(["https_proxy": "http://a:1", "no_proxy": list], host: host) == nil) == isDirect)
+        #expect(try (proxy(["https_proxy": "http://a:1", "NO_PROXY": list], host: host) == nil) == isDirect)
+    }
+}
