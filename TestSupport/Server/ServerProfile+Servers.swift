@@ -85,6 +85,7 @@ extension ServerProfile {
         $0.sendsPublishedValues = true
         $0.publishers = .ofSecret
         $0.webhooksCarryValues = true
+        $0.webhookDepartureDelay = .zero
         $0.maximumWebhookLength = 1
         $0.maximumChannelNameLength = 200
         $0.maximumEventDataLength = 102_400

@@ -30,6 +30,7 @@ extension ServerProfile {
         $0.listsSocketIDs = true
         $0.keepsEmptyChannels = true
         $0.encodesPlainText = true
+        $0.webhookTimesAreInSeconds = true
         $0.publishers = .all
         $0.maximumEventDataLength = 102_400
         $0.maximumBatchLength = 100
@@ -67,6 +68,7 @@ extension ServerProfile {
         $0.keepsEmptyChannels = true
         $0.sendsPublishedValues = true
         $0.servesBatches = false
+        $0.webhookTimesAreInSeconds = true
         $0.publishers = .ofSecret
         $0.maximumEventDataLength = 10_000
         let again = Answer.error("Generic reconnect immediately", code: 4200)

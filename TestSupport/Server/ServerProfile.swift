@@ -117,6 +117,8 @@ public struct ServerProfile: Equatable, Sendable {
     public var sendsWebhooks = true
     /// Indicates whether a webhook carries a client event's data as it was sent, not as text.
     public var webhooksCarryValues = false
+    /// Indicates whether `time_ms` of webhooks is in seconds, not milliseconds.
+    public var webhookTimesAreInSeconds = false
     /// The time for which webhooks hold back departures. Anybody who comes back within that time doesn't count as having left.
     public var webhookDepartureDelay: Duration = .seconds(3)
     /// The time for which a webhook waits for more events.

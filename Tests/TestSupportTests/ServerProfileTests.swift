@@ -92,9 +92,10 @@ struct ServerProfileTests {
         }
     }
 
-    /// The webhooks of soketi, Sockudo and Pylon.
-    @Test func `A webhook carries a client event's data as it was sent`() throws {
-        func data(_ profile: ServerProfile) throws -> String {
+    @Test func `Webhooks carry a client event's data as text or as it was sent, and their time in milliseconds or seconds`()
+        throws
+    {
+        func body(_ profile: ServerProfile) throws -> String {
             var app = ServerApp.local
             app.webhooks = [ServerApp.WebhookEndpoint("http://127.0.0.1/", kinds: [.clientEvent])]
             var rig = ServerRig(ServerMachine(apps: [app], profile: profile))
@@ -107,9 +108,11 @@ struct ServerProfileTests {
                 rig.handle(.timePassed)
                 webhooks = rig.webhooks
             }
-            return try #require(webhooks.first).body(at: Date(timeIntervalSince1970: 0))
+            return try #require(webhooks.first).body(at: Date(timeIntervalSince1970: 5.25))
         }
-        #expect(try data(.pylon).contains(#""data":{"x":1}"#))
-        #expect(try data(.hosted).contains(#""data":"{\"x\":1}""#))
+        #expect(try body(.pylon).contains(#""data":{"x":1}"#))
+        #expect(try body(.hosted).contains(#""data":"{\"x\":1}""#))
+        #expect(try body(.hosted).contains(#""time_ms":5250"#))
+        #expect(try body(.ipe).contains(#""time_ms":5}"#))
     }
 }

@@ -29,11 +29,13 @@ extension ServerMachine {
         /// The address that the webhook is posted to.
         public let url: String
         let events: [WebhookEvent]
+        /// Indicates whether `time_ms` is in seconds.
+        let isInSeconds: Bool
         package var kinds: [WebhookKind] { events.map(\.kind) }
 
         /// Returns the body, dated with the time at which it is made.
         package func body(at date: Date) -> String {
-            let time = Int(exactly: (date.timeIntervalSince1970 * 1000).rounded(.down)) ?? 0
+            let time = Int(exactly: (date.timeIntervalSince1970 * (isInSeconds ? 1 : 1000)).rounded(.down)) ?? 0
             return JSONValue.object(["time_ms": .integer(time), "events": .array(events.map(\.json))]).text
         }
 
@@ -76,7 +78,9 @@ extension ServerMachine {
         for endpoint in endpoints(of: batch.appKey) {
             let events = batch.events.filter { endpoint.kinds.contains($0.kind) }
             guard !events.isEmpty else { continue }
-            effects.append(.sendWebhook(Webhook(appKey: batch.appKey, url: endpoint.url, events: events)))
+            let webhook = Webhook(
+                appKey: batch.appKey, url: endpoint.url, events: events, isInSeconds: profile.webhookTimesAreInSeconds)
+            effects.append(.sendWebhook(webhook))
         }
     }
 
