@@ -14,6 +14,22 @@ import TestSupport
         request.json?["batch"]?.arrayValue?.compactMap { $0["channel"]?.stringValue } ?? []
     }
 
+    @Test(arguments: [
+        (#"{"channel":"a","event":"e"}"# + "\nnonsense", "line 2 isn't a JSON object with a channel and an event"),
+        (#"{"channel":"a","event":"e","info":"size"}"#, "line 1 has an info with something else"),
+        (#"{"channel":"a","event":"e","info":["user_count"]}"#, "the info of line 1 isn't a string"),
+        (#"{"channel":"a","event":"e","socket_id":123.456}"#, "the socket_id of line 1 isn't a string"),
+    ])
+    func aLineThatIsNoEventIsNamed(input: String, problem: String) async throws {
+        try await withWatchdog {
+            let pipe = try NamedPipe(O_RDWR)
+            let trigger = try Command(["trigger", "--batch"], input: pipe.path)
+            pipe.write(input + "\n")
+            try await trigger.errors.next(containing: problem)
+            #expect(await trigger.end() == .exit(1))
+        }
+    }
+
     /// The command waits neither for ten lines nor for the end of the pipe.
     @Test func aLineIsPublishedWhenNoneFollows() async throws {
         try await withWatchdog {
