@@ -13,7 +13,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from . import __version__, clean, compare, describe, github, page, report, results
+from . import __version__, clean, compare, describe, github, report, results
 from .archive import HOME, OUTER, PROGRAM, first
 from .cells import Cell, Matrix, load
 from .history import History
@@ -288,7 +288,7 @@ def print_report(options: Namespace) -> int:
     if options.json:
         results.write(options.json, results.to_json(cells, sum(cell.seconds for cell in cells)))
     if options.html:
-        results.write(options.html, page.page(cells, History(Places(options.project))))
+        results.write(options.html, report.page(cells, History(Places(options.project))))
     table = report.markdown(cells)
     if options.markdown or pathlib.Path("-") not in (options.junit, options.json, options.html):
         results.write(options.markdown or "-", table)

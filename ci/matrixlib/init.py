@@ -11,7 +11,6 @@ from .problems import Problem
 from .processes import fault, said
 
 
-
 def init(project: pathlib.Path) -> Iterator[str]:
     """Writes the files; yields the lines to print. Begun anew, it leaves the cells and brings the rest up to date."""
     packages = [] if (project / "Package.swift").exists() else below(project)

@@ -8,9 +8,9 @@ import platform
 import re
 import shutil
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from . import packages, simulators
+from . import packages
 from .problems import StrPath
 from .processes import said
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from .cells import Cell
 
 APT_LISTS = pathlib.Path("/var/lib/apt/lists")
+PLATFORMS = {"iOS": "iPhone", "tvOS": "Apple TV", "watchOS": "Apple Watch", "visionOS": "Apple Vision"}
+# The platforms' names in simctl's runtimes, if they differ.
+RUNTIMES = {"visionOS": "xrOS"}
 
 
 def system(name: str) -> str | None:
@@ -69,7 +72,26 @@ def simctl() -> str | None:
 def simulator(name: str, _: object) -> str | None:
     if (listing := simctl()) is None:
         return "needs Xcode's simulators (xcrun simctl)"
-    return None if simulators.choose(json.loads(listing), name) else f"no {name} simulator is available"
+    return None if choose(json.loads(listing), name) else f"no {name} simulator is available"
+
+
+def runtime_version(runtime: str, platform: str) -> tuple[int, ...] | None:
+    """Returns (18, 4) for com.apple.CoreSimulator.SimRuntime.iOS-18-4, and None for another platform's runtime."""
+    match = re.fullmatch(rf"com\.apple\.CoreSimulator\.SimRuntime\.{RUNTIMES.get(platform, platform)}-(\d+(?:-\d+)*)", runtime)
+    return tuple(map(int, match[1].split("-"))) if match else None
+
+
+def choose(listing: Any, platform: str) -> str | None:
+    """Returns the id of a booted device, or else of one with the newest runtime, the first by name; None if there is none."""
+    found = []
+    for runtime, devices in listing["devices"].items():
+        number = runtime_version(runtime, platform)
+        if number is None:
+            continue
+        for device in devices:
+            if device.get("isAvailable") and device["name"].startswith(PLATFORMS.get(platform, platform)):
+                found.append((device.get("state") != "Booted", [-part for part in number], device["name"], device["udid"]))
+    return min(found)[3] if found else None
 
 
 def swift_sdk(name: str, _: object) -> str | None:

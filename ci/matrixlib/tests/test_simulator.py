@@ -4,7 +4,7 @@ import json
 import unittest
 
 from support import PACKAGE
-from matrixlib.simulators import choose
+from matrixlib.requirements import choose
 
 LISTING = PACKAGE / "tests/simctl.json"
 # The devices of the hosted images, by runtime, as their own lists name them; ids are made up.
