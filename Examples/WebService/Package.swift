@@ -3,11 +3,13 @@ import PackageDescription
 
 let package = Package(
     name: "WebService",
-    platforms: [.macOS(.v14)],
+    platforms: [.macOS(.v15)],
     dependencies: [
         // In a package of your own:
-        // .package(url: "https://github.com/swift-pusher-channels/swift-pusher-channels", …, traits: ["ServiceLifecycle"])
-        .package(name: "swift-pusher-channels", path: "../..", traits: ["ServiceLifecycle"]),
+        // .package(url: "https://github.com/swift-pusher-channels/swift-pusher-channels", …,
+        //     traits: ["ServiceLifecycle", "Configuration"])
+        .package(name: "swift-pusher-channels", path: "../..", traits: ["ServiceLifecycle", "Configuration"]),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
@@ -18,7 +20,8 @@ let package = Package(
         .executableTarget(
             name: "web-service",
             dependencies: [
-                "Settings",
+                "Shop",
+                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -29,13 +32,14 @@ let package = Package(
         .executableTarget(
             name: "listener",
             dependencies: [
-                "Settings",
+                "Shop",
+                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "PusherChannels", package: "swift-pusher-channels"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
-        .target(name: "Settings", dependencies: [.product(name: "PusherChannels", package: "swift-pusher-channels")]),
+        .target(name: "Shop", dependencies: [.product(name: "PusherChannels", package: "swift-pusher-channels")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,4 @@
+import Configuration
 import Foundation
 import Logging
 import PusherChannels
@@ -24,64 +25,20 @@ enum Daemon {
     /// Indicates whether somebody has to fix something first, such as a wrong key. systemd must not restart the daemon for such
     /// an error.
     private static func isOfSettings(_ error: any Error) -> Bool {
-        guard let error = error as? PusherError else { return error is Missing || error is Unusable }
+        guard let error = error as? PusherError else { return error is OrdersAPI.NoAddress }
         // These may resolve by themselves: the app may fall below its connection quota (4004), and a refused channel may be
         // allowed later.
         return !error.isRetryable && error.code != 4004 && ![.authorization, .subscriptionRefused].contains(error.kind)
     }
 
     private static func run() async throws {
-        let pusher = Pusher(key: try setting("PUSHER_KEY"), options: try options())
+        let pusher = try Pusher(config: ConfigReader(provider: EnvironmentVariablesProvider()))
         let api = try OrdersAPI()
         let orders = Orders(steps: pusher.follow("orders") { try await api.orders() })
         // Services are asked to end from the last to the first: the reader before the client.
         let group = ServiceGroup(
             services: [pusher, orders], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "daemon"))
         try await group.run()
-    }
-
-    /// The server to connect to: the hosted service's cluster (`PUSHER_CLUSTER`), or a server of your own (`PUSHER_HOST` and
-    /// `PUSHER_PORT`, with TLS if `PUSHER_TLS` is 1).
-    private static func options() throws -> PusherClientOptions {
-        if let cluster = ProcessInfo.processInfo.environment["PUSHER_CLUSTER"], !cluster.isEmpty {
-            return PusherClientOptions(host: .cluster(cluster))
-        }
-        return PusherClientOptions(host: .host(try setting("PUSHER_HOST")), port: try port(), useTLS: try usesTLS())
-    }
-
-    private static func port() throws -> Int {
-        let value = try setting("PUSHER_PORT")
-        guard let port = Int(value), (1...65_535).contains(port) else {
-            throw Unusable(name: "PUSHER_PORT", value: value, need: "a number from 1 to 65535")
-        }
-        return port
-    }
-
-    private static func usesTLS() throws -> Bool {
-        switch ProcessInfo.processInfo.environment["PUSHER_TLS"] {
-        case nil, "", "0": false
-        case "1": true
-        case let value?: throw Unusable(name: "PUSHER_TLS", value: value, need: "1 or 0")
-        }
-    }
-
-    static func setting(_ name: String) throws -> String {
-        guard let value = ProcessInfo.processInfo.environment[name], !value.isEmpty else { throw Missing(name: name) }
-        return value
-    }
-
-    struct Missing: Error, CustomStringConvertible {
-        let name: String
-
-        var description: String { "\(name) is not set" }
-    }
-
-    struct Unusable: Error, CustomStringConvertible {
-        let name: String
-        let value: String
-        let need: String
-
-        var description: String { "\(name) is \"\(value)\", not \(need)" }
     }
 }
 
@@ -91,6 +48,12 @@ struct Order: Decodable {
 
 /// The application's own API, which has all orders at the address `ORDERS_URL`.
 struct OrdersAPI {
+    struct NoAddress: Error, CustomStringConvertible {
+        let address: String
+
+        var description: String { "ORDERS_URL is \"\(address)\", not an address such as http://127.0.0.1:8000/orders" }
+    }
+
     struct Refused: Error {
         let status: Int
     }
@@ -98,10 +61,8 @@ struct OrdersAPI {
     private let url: URL
 
     init() throws {
-        let address = try Daemon.setting("ORDERS_URL")
-        guard let url = URL(string: address), url.host != nil else {
-            throw Daemon.Unusable(name: "ORDERS_URL", value: address, need: "an address such as http://127.0.0.1:8000/orders")
-        }
+        let address = ProcessInfo.processInfo.environment["ORDERS_URL"] ?? ""
+        guard let url = URL(string: address), url.host != nil else { throw NoAddress(address: address) }
         self.url = url
     }
 

@@ -1,12 +1,13 @@
+import Configuration
 import Foundation
 import Logging
 import PusherChannels
 import ServiceLifecycle
-import Settings
+import Shop
 
 /// Signs in at the web service, follows its orders and writes a line for each, until it gets SIGTERM.
 ///
-/// Settings come from the environment: `PUSHER_KEY`, the server's address (``ChannelsServer``), `SERVICE_URL` and `USER_TOKEN`.
+/// Settings come from the environment: the app's (`PusherSettings`), `SERVICE_URL` and `USER_TOKEN`.
 @main
 enum Listener {
     static func main() async {
@@ -20,12 +21,13 @@ enum Listener {
     }
 
     private static func run() async throws {
-        let (service, token, server) = (try setting("SERVICE_URL"), try setting("USER_TOKEN"), try ChannelsServer())
+        let config = ConfigReader(provider: EnvironmentVariablesProvider())
+        let service = try config.requiredString(forKey: "service.url")
+        let token = try config.requiredString(forKey: "user.token", isSecret: true)
         let options = PusherClientOptions(
             authMethod: .customEndpoint(endpoint(service + "/pusher/auth", token)),
-            userAuthMethod: .customEndpoint(endpoint(service + "/pusher/user-auth", token)),
-            host: server.host, port: server.port, useTLS: server.useTLS)
-        let pusher = Pusher(key: try setting("PUSHER_KEY"), options: options)
+            userAuthMethod: .customEndpoint(endpoint(service + "/pusher/user-auth", token)))
+        let pusher = try Pusher(config: config, options: options)
         // Calls back once. The client signs in again by itself on every later connection, and whenever its authorization may
         // succeed on another try.
         pusher.signIn { result in
@@ -34,7 +36,7 @@ enum Listener {
             case .failure(let error): write("not signed in: \(error)")
             }
         }
-        let orders = Orders(updates: pusher.updates(of: "private-orders"))
+        let orders = Orders(updates: pusher.updates(of: "private-orders", as: OrderEvent.self))
         let group = ServiceGroup(
             services: [pusher, orders], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "listener"))
         try await group.run()
@@ -50,32 +52,21 @@ enum Listener {
 
 /// Writes the updates of the channel of orders.
 struct Orders: Service {
-    struct Order: Decodable {
-        let id: Int
-    }
-
-    let updates: PusherStream<ChannelUpdate>
+    let updates: TypedUpdates<OrderEvent>
 
     func run() async throws {
         for try await update in updates {
             switch update {
-            case .subscribed: write("following orders")
-            case .event(let event) where event.eventName == "placed": handle(event)
-            case .eventsMayBeMissing(let gap): write("orders since \(gap.since) may be missing: fetch them")
-            case .subscriptionFailed(let error): write("not subscribed, and tried again: \(error)")
-            default: break
+            case .event(.placed(let order), _): write("order \(order.id)")
+            // One that can't be read is no reason to stop.
+            case .undecodable(_, let error): write("an order that can't be read: \(error)")
+            case .channel(.subscribed): write("following orders")
+            case .channel(.eventsMayBeMissing(let gap)): write("orders since \(gap.since) may be missing: fetch them")
+            case .channel(.subscriptionFailed(let error)): write("not subscribed, and tried again: \(error)")
+            case .unknown, .channel: break
             }
         }
         write("done")
-    }
-
-    /// Handles an order. One that can't be read is no reason to stop.
-    private func handle(_ event: PusherEvent) {
-        do {
-            write("order \(try event.decode(Order.self).id)")
-        } catch {
-            write("an order that can't be read: \(error)")
-        }
     }
 }
 

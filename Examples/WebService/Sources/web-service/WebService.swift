@@ -1,15 +1,14 @@
+import Configuration
 import Foundation
 import Hummingbird
 import Logging
 import PusherChannels
-import Settings
 
 /// The backend of a shop: authorizes its users, publishes their orders, and receives webhooks about its channels.
 ///
-/// Settings come from the environment: `PUSHER_APP_ID`, `PUSHER_KEY`, `PUSHER_SECRET`, the server's address (``ChannelsServer``),
-/// `PORT` to listen on, and `WAREHOUSE_TOKEN` and `CUSTOMER_TOKEN`, which identify users (``Users``). It listens on this machine
-/// only, behind a proxy that speaks TLS to the outside, because requests carry tokens. After SIGTERM it ends once the requests in
-/// progress have their responses.
+/// Settings come from the environment: the app's (`PusherSettings`), `PORT` to listen on, and `WAREHOUSE_TOKEN` and
+/// `CUSTOMER_TOKEN`, which identify users (``Users``). It listens on this machine only, behind a proxy that speaks TLS to the
+/// outside, because requests carry tokens. After SIGTERM it ends once the requests in progress have their responses.
 @main
 enum WebService {
     static func main() async {
@@ -23,19 +22,18 @@ enum WebService {
     }
 
     private static func run() async throws {
-        let (key, secret, server) = (try setting("PUSHER_KEY"), try setting("PUSHER_SECRET"), try ChannelsServer())
+        let config = ConfigReader(provider: EnvironmentVariablesProvider())
+        let settings = try PusherSettings(config: config)
         let backend = Backend(
-            api: PusherHTTPAPI(
-                appID: try setting("PUSHER_APP_ID"), key: key, secret: secret, host: server.host, port: server.port,
-                useTLS: server.useTLS,
-                // A customer waits for each publish, so it fails soon rather than be tried again.
-                options: PusherHTTPAPIOptions(timeout: .seconds(3), retryPolicy: .none)),
-            authenticator: PusherAuthenticator(key: key, secret: secret),
-            verifier: PusherWebhookVerifier(secrets: [key: secret]))
+            // A customer waits for each publish, so it fails soon rather than be tried again.
+            api: try PusherHTTPAPI(
+                settings: settings, options: PusherHTTPAPIOptions(timeout: .seconds(3), retryPolicy: .none)),
+            handler: try PusherAuthHandler(settings: settings))
         let users = Users([
-            try setting("WAREHOUSE_TOKEN"): User(id: "warehouse", followsOrders: true),
-            try setting("CUSTOMER_TOKEN"): User(id: "customer", followsOrders: false),
+            try config.requiredString(forKey: "warehouse.token", isSecret: true): User(id: "warehouse", followsOrders: true),
+            try config.requiredString(forKey: "customer.token", isSecret: true): User(id: "customer", followsOrders: false),
         ])
+        let port = try config.requiredInt(forKey: "port")
 
         let router = Router(context: VisitContext.self)
         router.post("/pusher/webhooks", use: backend.receiveWebhook)
@@ -43,12 +41,12 @@ enum WebService {
             .add(middleware: UserMiddleware(users: users))
             .group(context: UserContext.self)
             .post("/pusher/auth", use: backend.authorize)
-            .post("/pusher/user-auth", use: backend.authenticateUser)
+            .post("/pusher/user-auth", use: backend.authorize)
             .post("/orders", use: backend.placeOrder)
 
         let app = Application(
             router: router,
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: try port("PORT"))),
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
             logger: Logger(label: "web-service"))
         try await app.runService()
     }

@@ -1,3 +1,4 @@
+import Configuration
 import Foundation
 import Logging
 import PusherChannels
@@ -18,10 +19,10 @@ enum Worker {
     }
 
     private static func run() async throws {
-        let variables = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
-        guard let key = variables["PUSHER_KEY"] else { throw Missing(name: "PUSHER_KEY") }
+        let settings = try PusherSettings(config: ConfigReader(provider: EnvironmentVariablesProvider()))
+        let shard = try Shard(environment: ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty })
         let pool = PusherPool(
-            key: key, channelsPerConnection: 100, shard: try Shard(environment: variables), options: try options(variables))
+            key: settings.key, channelsPerConnection: 100, shard: shard, options: settings.options())
         let prices = Prices(updates: pool.updates)
         pool.subscribe((0..<1000).map { "prices-\($0)" })
         let (channels, connections) = (pool.channels.count, pool.connections.count)
@@ -30,34 +31,6 @@ enum Worker {
         let group = ServiceGroup(
             services: [pool, prices], gracefulShutdownSignals: [.sigterm, .sigint], logger: Logger(label: "worker"))
         try await group.run()
-    }
-
-    /// The server to connect to: the hosted service's cluster (`PUSHER_CLUSTER`), or a server of your own (`PUSHER_HOST` and
-    /// `PUSHER_PORT`, with TLS if `PUSHER_TLS` is 1).
-    private static func options(_ variables: [String: String]) throws -> PusherClientOptions {
-        if let cluster = variables["PUSHER_CLUSTER"] { return PusherClientOptions(host: .cluster(cluster)) }
-        guard let host = variables["PUSHER_HOST"] else { throw Missing(name: "PUSHER_HOST") }
-        guard let port = variables["PUSHER_PORT"] else { throw Missing(name: "PUSHER_PORT") }
-        guard let number = Int(port), (1...65_535).contains(number) else {
-            throw Unusable(name: "PUSHER_PORT", value: port, need: "a number from 1 to 65535")
-        }
-        let tls = variables["PUSHER_TLS"] ?? ""
-        guard ["", "0", "1"].contains(tls) else { throw Unusable(name: "PUSHER_TLS", value: tls, need: "1 or 0") }
-        return PusherClientOptions(host: .host(host), port: number, useTLS: tls == "1")
-    }
-
-    struct Missing: Error, CustomStringConvertible {
-        let name: String
-
-        var description: String { "\(name) is not set" }
-    }
-
-    struct Unusable: Error, CustomStringConvertible {
-        let name: String
-        let value: String
-        let need: String
-
-        var description: String { "\(name) is \"\(value)\", not \(need)" }
     }
 }
 
