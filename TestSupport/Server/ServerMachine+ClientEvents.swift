@@ -21,15 +21,16 @@ extension ServerMachine {
             try check(frame["data"], size: data?.utf8.count ?? 0)
             try countClientEvent(of: id)
             guard let name else { return }
-            let receivers = channels[key(of: Name(name), connection)]?.subscribers.filter { $0 != id } ?? []
+            let key = key(of: Name(name), connection)
+            let getsIt = connection.sockudo?.getsOwnEvents == true
+            let receivers = channels[key]?.subscribers.filter { $0 != id || getsIt } ?? []
             let passed = ServerFrame.event(
                 event, channel: name, json: passedData(frame["data"], raw: rawJSONMember("data", of: text)),
                 userID: profile.namesSenders ? userID?.text : nil)
             if profile.cachesClientEvents, caches(ChannelName(name)) {
-                let key = key(of: Name(name), connection)
                 cache.keep(passed, data: data ?? "", for: key, until: now + profile.cacheLifetime, at: now)
             }
-            send(passed, to: receivers, into: &effects)
+            sendEvent(passed, event, of: key, to: receivers, into: &effects)
             observe(
                 event, on: ChannelName(name), data: data ?? "", app: connection.app, by: id, receivers: receivers.count)
             let sent = WebhookEvent.ClientEvent(

@@ -7,11 +7,16 @@ extension ServerMachine {
             return refuse(text.isEmpty ? .emptyMessage : .unreadable, "Invalid JSON", from: id, into: &effects)
         }
         guard frame.objectValue != nil else { return refuse(.notAnObject, "Invalid JSON", from: id, into: &effects) }
-        guard let event = frame["event"]?.stringValue else {
+        guard let name = frame["event"]?.stringValue else {
             let occasion: ServerProfile.Occasion = frame["event"] == nil ? .noEvent : .eventNotText
             return refuse(occasion, "Message without an event", from: id, into: &effects)
         }
+        let event = pusherName(name, from: id)
         switch Name(event) {
+        case "pusher:resume" where profile.sockudoV2 != nil:
+            resume(frame["data"], from: id, into: &effects)
+        case "pusher:channel_history" where connections[id]?.sockudo != nil:
+            sendHistory(frame["data"], from: id, into: &effects)
         case "pusher:ping":
             effects.append(.send(profile.pong, to: id))
         case "pusher:pong":

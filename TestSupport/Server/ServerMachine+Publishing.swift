@@ -98,7 +98,7 @@ extension ServerMachine {
             guard let socketID, let connection = connections[$0] else { return true }
             return !connection.socketID.hasBytes(of: socketID)
         }
-        send(frame, to: receivers, into: &effects)
+        sendEvent(frame, event, of: key, to: receivers, into: &effects)
         observe(event, on: channel, data: data, app: app, by: nil, receivers: receivers.count)
         return receivers.count
     }

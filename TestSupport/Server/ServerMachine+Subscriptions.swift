@@ -189,13 +189,16 @@ extension ServerMachine {
 
     /// Tells a connection that it is subscribed, also one that was before. Returns false if the server breaks down instead.
     private mutating func tellSuccess(of name: ChannelName, to id: ConnectionID, into effects: inout [Effect]) -> Bool {
-        let channel = connections[id].flatMap { channels[key(of: name.name, $0)] }
+        guard let connection = connections[id] else { return false }
+        let key = key(of: name.name, connection)
+        let channel = channels[key]
         if name.kind == .presence, profile.membersWithoutInfo == .breakTheirChannel, channel?.hasMemberWithoutInfo == true {
             reject("Invalid message format", code: 4200, from: id, into: &effects)
             return false
         }
         let members = name.kind == .presence ? channel?.presence(profile) : nil
-        effects.append(.send(profile.subscriptionSucceeded(name, members: members), to: id))
+        let success = profile.subscriptionSucceeded(name, members: members)
+        effects.append(.send(withPosition(success, of: key, to: id, members: members), to: id))
         return true
     }
 

@@ -10,12 +10,13 @@ extension ServerMachine {
         let pong = connection.pingedAt.map { $0 + profile.pongTimeout }
         let idle = profile.idleTimeout.map { connection.lastActivity + $0 }
         let silence = profile.silenceLimit.map { connection.lastActivity + $0.duration }
-        return [pong ?? idle, silence, connection.authorizationDeadline].compactMap { $0 }.min()
+        return [pong ?? idle, silence, connection.authorizationDeadline, connection.sockudo?.deadline].compactMap { $0 }.min()
     }
 
     mutating func passTime(into effects: inout [Effect]) {
         guard let due = nextDeadline, now >= due else { return }
         for (id, connection) in connections.sorted(by: { $0.key < $1.key }) {
+            answerResumes(of: id, into: &effects)
             check(connection, id, into: &effects)
         }
         sendDueCounts(into: &effects)

@@ -16,10 +16,13 @@ extension ServerMachine {
     mutating func trigger(
         _ body: JSONValue, app: ServerApp, into effects: inout [Effect]
     ) throws(HTTPRefusal) -> JSONValue {
-        let trigger = try read(body)
-        run(trigger, app: app, into: &effects)
-        guard trigger.info != nil, !profile.publishedAttributes.isEmpty else { return [:] }
-        return .object(["channels": JSONValue(members: trigger.channels.map { ($0, description(trigger, of: $0, app: app)) })])
+        try onceByKey(body, app: app) { machine throws(HTTPRefusal) in
+            let trigger = try machine.read(body)
+            machine.run(trigger, app: app, into: &effects)
+            guard trigger.info != nil, !machine.profile.publishedAttributes.isEmpty else { return [:] }
+            let told = trigger.channels.map { ($0, machine.description(trigger, of: $0, app: app)) }
+            return .object(["channels": JSONValue(members: told)])
+        }
     }
 
     /// `POST /apps/{id}/batch_events`
@@ -46,7 +49,12 @@ extension ServerMachine {
             }
             triggers.append(try read(event))
         }
-        for trigger in triggers { run(trigger, app: app, into: &effects) }
+        for (trigger, event) in zip(triggers, batch) {
+            _ = try onceByKey(event, app: app) { machine throws(HTTPRefusal) in
+                machine.run(trigger, app: app, into: &effects)
+                return [:]
+            }
+        }
         guard triggers.contains(where: { $0.info != nil }), !profile.publishedAttributes.isEmpty else { return [:] }
         return .object(["batch": .array(triggers.map { description($0, of: $0.channels[0], app: app) })])
     }

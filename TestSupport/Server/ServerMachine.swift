@@ -67,6 +67,8 @@ public struct ServerMachine: Sendable {
         var subscriptions: [Name: Name?] = [:]
         var lastActivity: Instant
         var pingedAt: Instant?
+        /// What it has for Sockudo's protocol V2; nil for other protocols.
+        var sockudo: SockudoConnection?
         /// The arrival times of the client events of the last second.
         var clientEventTimes: [Instant] = []
 
@@ -105,6 +107,10 @@ public struct ServerMachine: Sendable {
     /// The channels that a server never forgets, if it doesn't.
     var knownChannels: Set<ChannelKey> = []
     var cache = ServerCache()
+    /// The publishes that the HTTP API knows again.
+    var publishKeys = PublishKeys()
+    /// The streams of Sockudo's protocol V2.
+    var streams: [ChannelKey: SockudoStream] = [:]
     /// What happened, for an observer; `nil` if there is none.
     var observation: Observation?
     var webhooks: WebhookQueue
@@ -149,6 +155,8 @@ public struct ServerMachine: Sendable {
     ///   - effects: The array to which effects are appended.
     public mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
         self.now = max(self.now, now)
+        let start = effects.count
+        defer { speakSockudo(&effects, from: start) }
         switch input {
         case .opened(let id, let path, let isSecure):
             open(id, path: path, isSecure: isSecure, into: &effects)
@@ -213,11 +221,13 @@ public struct ServerMachine: Sendable {
             return
         }
         let socketID = makeSocketID()
-        let connection = Connection(app: app, socketID: socketID, openedAt: now, lastActivity: now)
+        var connection = Connection(app: app, socketID: socketID, openedAt: now, lastActivity: now)
+        connection.sockudo = sockudoConnection(request.queryFields)
         connections[id] = connection
         needsTime(by: deadline(of: connection))
         // The activity time-out came with protocol 7; older clients don't expect it.
-        let hasTimeout = profile.tellsActivityTimeoutToAll || request.queryFields["protocol"].map { Name($0) } == "7"
+        let isOfVersion7 = request.queryFields["protocol"].map { Name($0) } == "7"
+        let hasTimeout = connection.sockudo != nil || profile.tellsActivityTimeoutToAll || isOfVersion7
         let activityTimeout = hasTimeout ? profile.activityTimeout : nil
         effects.append(.send(ServerFrame.established(socketID: socketID, activityTimeout: activityTimeout), to: id))
         effects.append(.notice(.connected(id, appKey: app.key, socketID: socketID)))

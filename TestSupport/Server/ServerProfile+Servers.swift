@@ -135,6 +135,7 @@ extension ServerProfile {
         $0.channelRefusal = .connectionError
         $0.pongData = .absent
         $0.watchlist = .plainEvents
+        $0.publishKeyLifetime = .seconds(300)
         $0.reachesUsersDirectly = true
         $0.missingInfo = MissingInfo(told: .object, listed: .object)
         $0.tellsMembersFirst = true
@@ -258,7 +259,8 @@ extension ServerProfile {
 extension ServerProfile {
     /// The servers that can be imitated, by the names that `pusher-channels serve --profile` takes.
     public static let byName: KeyValuePairs<String, ServerProfile> = [
-        "hosted": hosted, "reverb": reverb, "soketi": soketi, "sockudo": sockudo, "pusher-fake": pusherFake, "pylon": pylon,
+        "hosted": hosted, "reverb": reverb, "soketi": soketi, "sockudo": sockudo, "sockudo-v2": sockudoV2,
+        "pusher-fake": pusherFake, "pylon": pylon,
         "ipe": ipe, "poxa": poxa, "pusher-server-go": pusherServerGo,
     ]
 }

@@ -23,6 +23,8 @@ public struct ServerProfile: Equatable, Sendable {
     public var silenceLimit: SilenceLimit? = SilenceLimit(.seconds(24 * 60 * 60), code: 4202)
     /// The protocol versions that are served; others are refused with 4007.
     public var protocolVersions: ClosedRange<Int> = 5...7
+    /// Sockudo's protocol V2; `nil` if the server doesn't have it.
+    public var sockudoV2: SockudoV2?
     /// The largest number of connections; more are refused with 4100.
     public var maximumConnections: Int?
     /// The largest number of messages that may wait for a client that doesn't read. With more, the client is closed with 4100.
@@ -112,6 +114,10 @@ public struct ServerProfile: Equatable, Sendable {
     public var encodesPlainText = false
     /// Indicates whether the HTTP API accepts batches of events; if not, it responds with 404.
     public var servesBatches = true
+
+    /// The time for which the HTTP API knows a publish again by its `idempotency_key`; `nil` if it ignores keys. A key whose publish
+    /// failed counts as one under way for two minutes.
+    public var publishKeyLifetime: Duration?
 
     /// Indicates whether apps' backends receive webhooks.
     public var sendsWebhooks = true

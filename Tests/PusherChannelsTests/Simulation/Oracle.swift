@@ -14,6 +14,8 @@ struct Oracle {
     var triggered: Set<String> = []
     private var passedOn: Set<String> = []
     private var watches: [Name: Watch] = [:]
+    /// What a client of Sockudo's protocol V2 heard; nil on protocol 7.
+    var replays: ReplayOracle?
     private var times: [Name: [Int: Instant]] = [:]
     private(set) var delivered: [Name: Int] = [:]
     private(set) var gapsAnnounced = 0
@@ -28,6 +30,7 @@ struct Oracle {
 
     mutating func userLeft(_ channel: Name) {
         watches[channel] = Watch(latest: watches[channel]?.latest)
+        settleReplays(of: channel, isOver: false)
     }
 
     mutating func serverPassedOn(_ event: String) {
@@ -41,12 +44,15 @@ struct Oracle {
             guard let channel = envelope.channel, let number = envelope.data.flatMap({ Int($0) }) else {
                 return fail("an event is not what was published: \(envelope)")
             }
+            if replays != nil { hearReplayed(number, envelope, of: channel) }
             hear(number, on: channel, isWanted: wanted.contains(channel))
         case .gap(let channel, let since):
             gapsAnnounced += 1
+            replays?.gaps[channel, default: []].append((since, now))
             // A second gap may be announced before any event ends the first one.
             let earliest = watches[channel]?.gap.map { min($0, since) } ?? since
             watches[channel, default: Watch()].gap = earliest
+        case .recovered(_, let count): replays?.count += count
         case .subscriptionFailed(let channel, let failure) where failure.error.kind == .subscriptionRefused:
             fail("the server was asked for \(channel) with a signature that is not for this connection")
         case .serverError(let error) where error.code == 4009, .report(let error) where error.code == 4009:
@@ -64,6 +70,7 @@ struct Oracle {
         delivered[channel, default: 0] += 1
         if !isWanted { fail("an event of \(channel), which nobody wants") }
         if times[channel]?[number] == nil { fail("\(number) on \(channel) was never published") }
+        if replays != nil { return watch = Watch(latest: number, isBeginning: false) }
         if let latest = watch.latest, number <= latest {
             // A cache channel sends its cached event with each subscription.
             let isReplay = channel.begins(with: "cache-") && number == latest && (watch.gap != nil || watch.isBeginning)
@@ -76,5 +83,54 @@ struct Oracle {
             }
         }
         watch = Watch(latest: number, isBeginning: false)
+    }
+}
+
+/// What a client heard whose server replays what it missed. Nothing is missing outside an announced gap, and nothing comes twice.
+struct ReplayOracle {
+    fileprivate var heard: [Name: Set<Int>] = [:]
+    fileprivate var latest: [Name: Int] = [:]
+    fileprivate(set) var gaps: [Name: [(since: Instant, told: Instant)]] = [:]
+    /// Indicates whether events come in the order in which they were published, as long as there is no gap.
+    let isOrdered: Bool
+    /// The number of events that were replayed.
+    fileprivate(set) var count = 0
+    /// The number of events that were missed within gaps.
+    fileprivate(set) var missed = 0
+
+    init(isOrdered: Bool) {
+        self.isOrdered = isOrdered
+    }
+}
+
+extension Oracle {
+    fileprivate mutating func hearReplayed(_ number: Int, _ envelope: Envelope, of channel: Name) {
+        // A cache channel sends its cached event, which has no position, with each subscription.
+        guard envelope.position != nil else { return }
+        if replays?.heard[channel, default: []].insert(number).inserted == false {
+            return fail("\(number) on \(channel) came twice")
+        }
+        let isLate = number < replays?.latest[channel] ?? 0
+        if isLate, replays?.isOrdered == true, replays?.gaps[channel] == nil { fail("\(number) on \(channel) came late") }
+        if !isLate { replays?.latest[channel] = number }
+    }
+
+    /// Checks what was missed on a channel since it was subscribed, and begins anew.
+    ///
+    /// - Parameter isOver: Indicates whether the client had the time to read late events from the history.
+    mutating func settleReplays(of channel: Name, isOver: Bool) {
+        guard let heard = replays?.heard.removeValue(forKey: channel), let first = heard.min(), let last = heard.max() else {
+            return
+        }
+        let gaps = replays?.gaps.removeValue(forKey: channel) ?? []
+        replays?.latest[channel] = nil
+        guard isOver || replays?.isOrdered == true else { return }
+        for number in first...last where !heard.contains(number) {
+            let time = times[channel]?[number] ?? .origin
+            // A server that isn't asked for a replay may take a connection in only after its success.
+            let isTold = gaps.contains { $0.since - Simulation.longestDelay <= time && time <= $0.told + .milliseconds(100) }
+            if !isTold { fail("\(number) on \(channel) of \(time) is missing without a word; gaps: \(gaps)") }
+            replays?.missed += 1
+        }
     }
 }

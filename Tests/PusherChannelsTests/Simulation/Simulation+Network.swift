@@ -43,8 +43,9 @@ extension Simulation {
     mutating func openLink(_ id: Link.ID) {
         guard let link = links[id], !link.isClosedByClient else { return }
         links[id]?.isOpen = true
+        let version = oracle.replays == nil ? "protocol=7" : "protocol=2&echo_messages=false"
         tellClient(.socketOpened(link.attempt))
-        tellServer(.opened(.init(id.number), path: "/app/\(Self.app.key)?protocol=7&version=1.0"))
+        tellServer(.opened(.init(id.number), path: "/app/\(Self.app.key)?\(version)&version=1.0"))
     }
 
     // MARK: Messages
@@ -68,7 +69,7 @@ extension Simulation {
 
     mutating func arriveAtClient(_ text: String, _ id: Link.ID) {
         guard let link = links[id], !link.isCut else { return }
-        tellClient(Transcript.input(text, link.attempt))
+        tellClient(Transcript.input(text, link.attempt, client.configuration.protocol))
     }
 
     mutating func arriveAtServer(_ text: String, _ id: Link.ID) {

@@ -48,14 +48,21 @@ struct Simulation {
     var triggered = 0
     var peersInRoom: Set<Int> = []
 
-    init(seed: UInt64) {
+    /// - Parameter settings: What a server has of Sockudo's protocol V2; nil for protocol 7.
+    init(seed: UInt64, _ settings: ServerProfile.SockudoV2? = nil) {
         self.seed = seed
         random = SplitMix64(seed: seed)
         let profiles = ServerProfile.byName.map(\.value)
-        let profile = profiles[Int(seed % UInt64(profiles.count))]
+        var profile = profiles[Int(seed % UInt64(profiles.count))]
+        if let settings {
+            profile = .sockudoV2
+            profile.sockudoV2 = settings
+            oracle.replays = ReplayOracle(isOrdered: settings.swappedEvents == 0)
+        }
         server = ServerMachine(apps: [Self.app], profile: profile, seed: seed)
         var configuration = ConnectionMachine.Configuration()
         configuration.reconnectPolicy.maximumDelay = .seconds(30)
+        if settings != nil { configuration.protocol = .sockudo }
         client = ConnectionMachine(configuration: configuration, seed: seed)
     }
 
@@ -139,6 +146,8 @@ struct Simulation {
         _ change: (inout ServerMachine, Instant, inout [ServerMachine.Effect]) -> Void
     ) {
         var effects: [ServerMachine.Effect] = []
+        // So that it knows the time, which a publish doesn't tell.
+        server.handle(.timePassed, at: now, into: &effects)
         change(&server, now, &effects)
         for effect in effects { trace("  server: \(effect)") }
         for effect in effects { run(effect) }

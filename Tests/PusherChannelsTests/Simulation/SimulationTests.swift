@@ -35,6 +35,27 @@ import Testing
         if Self.count >= 1_000 { #expect(gaps > 0) }
     }
 
+    /// With a history and without, with the server's own faults and without: nothing is lost outside an announced gap, and
+    /// nothing comes twice.
+    // Proves P19.3, P19.7, P19.9, P19.12.
+    @Test(arguments: 0..<parts) func whatASockudoServerReplaysIsThereOnce(part: Int) {
+        var (gaps, replayed) = (0, 0)
+        for seed in Self.from..<Self.from + Self.count where seed % UInt64(Self.parts) == UInt64(part) {
+            var simulation = Simulation(seed: seed, ServerProfile.SockudoV2(seed: seed))
+            simulation.isTraced = Self.isTraced
+            simulation.runToTheEnd()
+            let isOver = simulation.client.state == .connected
+            for channel in Simulation.channels { simulation.oracle.settleReplays(of: channel, isOver: isOver) }
+            gaps += simulation.oracle.gapsAnnounced
+            replayed += simulation.oracle.replays?.count ?? 0
+            if let problem = simulation.oracle.problem {
+                Issue.record("seed \(seed) of protocol V2: \(problem) (at \(simulation.now))")
+                return
+            }
+        }
+        if Self.count >= 1_000 { #expect(gaps > 0 && replayed > 0) }
+    }
+
     @Test func aWeekOfItEndsConnected() {
         var simulation = Simulation(seed: 1)
         simulation.remainingTroubles = 4_000
@@ -107,5 +128,21 @@ extension Simulation {
             let expected = wantedChannels.contains(channel) ? 1 : 0
             if came != expected { oracle.fail("of one event on \(channel) came \(came)") }
         }
+    }
+}
+
+extension ServerProfile.SockudoV2 {
+    /// Every other seed has no history, and every other pair of seeds has the server's faults.
+    fileprivate init(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        self.init()
+        historyLength = seed % 2 == 0 ? 2_000 : nil
+        guard seed % 4 >= 2 else { return }
+        answerDelay = .milliseconds(Int.random(in: 0...2_000, using: &random))
+        joinDelay = .milliseconds(Int.random(in: 0...100, using: &random))
+        refusedReplays = Int.random(in: 0...30, using: &random)
+        sendsLiveEventsTwice = Bool.random(using: &random)
+        namesOtherStreams = historyLength != nil && Int.random(in: 0..<4, using: &random) == 0
+        swappedEvents = historyLength != nil ? Int.random(in: 0...10, using: &random) : 0
     }
 }

@@ -1,0 +1,285 @@
+import PusherChannels
+
+/// Sockudo's protocol V2. Connections of both protocols share channels; only those of V2 see positions.
+extension ServerMachine {
+    private typealias Settings = ServerProfile.SockudoV2
+
+    /// Returns what a connection has for protocol V2 if it asks for it.
+    func sockudoConnection(_ parameters: [Name: String]) -> SockudoConnection? {
+        guard profile.sockudoV2 != nil, parameters["protocol"].map({ Name($0) }) == "2" else { return nil }
+        return SockudoConnection(getsOwnEvents: parameters["echo_messages"].map { Name($0) } != "false")
+    }
+
+    /// Forgets the streams of channels, as a restart does; those of all channels unless one is named.
+    public mutating func loseStreams(of channel: String? = nil) {
+        streams = streams.filter { key, _ in channel.map { key.name != Name($0) } ?? false }
+    }
+
+    /// Returns an event's name under protocol 7's prefix: V2 connections use either.
+    func pusherName(_ event: String, from id: ConnectionID) -> String {
+        guard connections[id]?.sockudo != nil, event.begins(with: "sockudo:") else { return event }
+        return "pusher:" + event.utf8.dropFirst("sockudo:".utf8.count).text
+    }
+
+    /// Gives the frames for connections of V2 its prefixes and message ids.
+    mutating func speakSockudo(_ effects: inout [Effect], from start: Int) {
+        guard profile.sockudoV2 != nil else { return }
+        for index in effects.indices.dropFirst(start) {
+            guard case .send(let frame, let id) = effects[index], connections[id]?.sockudo != nil else { continue }
+            let isOwn = ["{\"event\":\"pusher:", "{\"event\":\"pusher_internal:"].contains { frame.begins(with: $0) }
+            guard isOwn else {
+                if !frame.contains("\"message_id\":") { effects[index] = .send(withID(frame), to: id) }
+                continue
+            }
+            let prefix = "{\"event\":\"pusher"
+            let own = "{\"event\":\"sockudo" + frame.utf8.dropFirst(prefix.utf8.count).text
+            let isPlain = ["{\"event\":\"sockudo:pong", "{\"event\":\"sockudo_internal:member_"].contains { own.begins(with: $0) }
+            effects[index] = .send(isPlain ? own : withID(own), to: id)
+        }
+    }
+
+    private mutating func withID(_ frame: String) -> String { frame.adding(",\"message_id\":\"\(uuid())\"") }
+
+    private mutating func uuid() -> String {
+        let text = String(generator.next() | 1 << 63, radix: 16) + String(generator.next() | 1 << 63, radix: 16)
+        let digits = Array(text.utf8)
+        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { digits[$0].text }.joined(separator: "-")
+    }
+
+    private mutating func stream(of key: ChannelKey) -> SockudoStream {
+        if let stream = streams[key] { return stream }
+        let stream = SockudoStream(id: uuid())
+        streams[key] = stream
+        return stream
+    }
+
+    // MARK: Events
+
+    /// Sends an event to a channel's subscribers: to those of V2 with its position.
+    mutating func sendEvent(
+        _ frame: String, _ name: String, of key: ChannelKey, to receivers: [ConnectionID], into effects: inout [Effect]
+    ) {
+        guard let settings = profile.sockudoV2 else { return send(frame, to: receivers, into: &effects) }
+        var (own, serial) = (withID(frame), 0)
+        if settings.replays || settings.historyLength != nil {
+            var stream = stream(of: key)
+            serial = stream.head + 1
+            own = own.adding(",\"stream_id\":\"\(stream.id)\",\"serial\":\(serial)")
+            stream.append(SockudoStream.Entry(serial: serial, frame: own, name: name, time: now), settings)
+            streams[key] = stream
+        }
+        for id in receivers {
+            guard var connection = connections[id]?.sockudo else {
+                effects.append(.send(frame, to: id))
+                continue
+            }
+            if let join = connection.joins[key.name], now < join { continue }
+            let isGated = connection.resumes.contains { $0.positions[key.name] != nil }
+            if isGated { connection.gate.append((serial, own)) }
+            if !isGated || settings.sendsLiveEventsTwice {
+                let before = connection.swapped.removeValue(forKey: key.name)
+                if before == nil, Int.random(in: 0..<100, using: &generator) < settings.swappedEvents {
+                    connection.swapped[key.name] = (own, now + .milliseconds(50))
+                    needsTime(by: now + .milliseconds(50))
+                } else {
+                    effects.append(.send(own, to: id))
+                    if let before { effects.append(.send(before.frame, to: id)) }
+                }
+            }
+            connections[id]?.sockudo = connection
+        }
+    }
+
+    // MARK: Subscribing
+
+    /// Adds the channel's position to a success.
+    mutating func withPosition(_ success: String, of key: ChannelKey, to id: ConnectionID, members: JSONValue?) -> String {
+        guard let settings = profile.sockudoV2, connections[id]?.sockudo != nil else { return success }
+        let stream = stream(of: key)
+        var data: [Name: JSONValue] = [:]
+        data["presence"] = members
+        if settings.historyLength != nil { data["attach_serial"] = .integer(stream.head) }
+        let own = ServerFrame.event(
+            "pusher_internal:subscription_succeeded", channel: key.name.text, data: JSONValue.object(data).text)
+        guard settings.replays else { return own }
+        if settings.historyLength == nil { connections[id]?.sockudo?.joins[key.name] = now + settings.joinDelay }
+        let name = settings.namesOtherStreams ? uuid() : stream.id
+        return own.adding(",\"stream_id\":\"\(name)\",\"serial\":\(stream.head)")
+    }
+
+    // MARK: Replays
+
+    /// Begins a replay. Live events of its channels wait until it is sent.
+    mutating func resume(_ data: JSONValue?, from id: ConnectionID, into effects: inout [Effect]) {
+        guard let settings = profile.sockudoV2, settings.replays else {
+            return reject("Connection recovery is not enabled", code: 4301, from: id, into: &effects)
+        }
+        guard let asked = nested(data)?["channel_positions"]?.objectValue else {
+            let problem = "Missing channel_positions or channel_serials in resume data"
+            return reject("Invalid message format: \(problem)", code: 4000, from: id, into: &effects)
+        }
+        var positions: [Name: (serial: Int, stream: String?)] = [:]
+        for (channel, position) in asked {
+            guard case .number(let number)? = position["serial"], let serial = number.integer, serial >= 0 else {
+                return reject("Invalid message format: Invalid resume data JSON", code: 4000, from: id, into: &effects)
+            }
+            guard settings.replaysUnsubscribed || connections[id]?.subscriptions[channel] != nil else {
+                return reject("Resume before the subscription to \(channel)", code: 4301, from: id, into: &effects)
+            }
+            positions[channel] = (serial, position["stream_id"]?.stringValue)
+        }
+        guard !positions.isEmpty else {
+            return reject("No channel recovery positions provided", code: 4302, from: id, into: &effects)
+        }
+        let due = now + settings.answerDelay
+        connections[id]?.sockudo?.resumes.append(SockudoConnection.Resume(due: due, positions: positions))
+        if settings.answerDelay > .zero { needsTime(by: due) } else { answerResumes(of: id, into: &effects) }
+    }
+
+    /// Sends what is due to a connection of V2.
+    mutating func answerResumes(of id: ConnectionID, into effects: inout [Effect]) {
+        while let resume = connections[id]?.sockudo?.resumes.first, resume.due <= now {
+            connections[id]?.sockudo?.resumes.removeFirst()
+            answer(resume, id, into: &effects)
+        }
+        for (channel, swapped) in connections[id]?.sockudo?.swapped ?? [:] where swapped.due <= now {
+            connections[id]?.sockudo?.swapped[channel] = nil
+            effects.append(.send(swapped.frame, to: id))
+        }
+    }
+
+    private mutating func answer(_ resume: SockudoConnection.Resume, _ id: ConnectionID, into effects: inout [Effect]) {
+        guard let settings = profile.sockudoV2, let connection = connections[id] else { return }
+        var (frames, recovered, failed): ([String], [JSONValue], [JSONValue]) = ([], [], [])
+        for (channel, asked) in resume.positions.sorted(by: { $0.key < $1.key }) {
+            connections[id]?.sockudo?.joins[channel] = nil
+            let stream = stream(of: key(of: channel, connection))
+            switch replay(asked, stream, settings) {
+            case .success(let entries):
+                frames += entries.map(\.frame)
+                let last = entries.last.map {
+                    JSONValue.object(["stream_id": .string(stream.id), "serial": .integer($0.serial)])
+                }
+                recovered.append([
+                    "channel": .string(channel.text), "source": "hot", "replayed": .integer(entries.count),
+                    "position": last ?? .null,
+                ])
+            case .failure(let failure):
+                var members = failure.members
+                frames.append(
+                    ServerFrame.event("pusher:resume_failed", channel: channel.text, data: JSONValue.object(members).text))
+                members["channel"] = .string(channel.text)
+                failed.append(.object(members))
+            }
+        }
+        guard frames.count < settings.maximumFrames else {
+            return close(id, code: 1006, reason: "", into: &effects)
+        }
+        for frame in frames { effects.append(.send(frame, to: id)) }
+        let data: JSONValue = .object(["recovered": .array(recovered), "failed": .array(failed)])
+        effects.append(.send(ServerFrame.event("pusher:resume_success", channel: nil, data: data.text), to: id))
+        let gate = connections[id]?.sockudo?.gate ?? []
+        connections[id]?.sockudo?.gate = []
+        for event in gate.sorted(by: { $0.serial < $1.serial }) { effects.append(.send(event.frame, to: id)) }
+    }
+
+    private struct ReplayFailure: Error {
+        let members: [Name: JSONValue]
+
+        init(_ code: String, _ reason: String, asked: String?, current: String?, _ range: ClosedRange<Int>? = nil) {
+            func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+            members = [
+                "code": .string(code), "reason": .string(reason), "expected_stream_id": text(asked),
+                "current_stream_id": text(current),
+                "oldest_available_serial": range.map { .integer($0.lowerBound) } ?? .null,
+                "newest_available_serial": range.map { .integer($0.upperBound) } ?? .null,
+            ]
+        }
+    }
+
+    private mutating func replay(
+        _ asked: (serial: Int, stream: String?), _ stream: SockudoStream, _ settings: Settings
+    ) -> Result<[SockudoStream.Entry], ReplayFailure> {
+        func failure(_ code: String, _ reason: String, hasCurrent: Bool = true) -> Result<[SockudoStream.Entry], ReplayFailure> {
+            let range = stream.entries.first.map { $0.serial...stream.head }
+            return .failure(
+                ReplayFailure(
+                    code, reason, asked: asked.stream, current: hasCurrent ? stream.id : nil,
+                    settings.historyLength == nil ? nil : range))
+        }
+        let expired = "hot_replay_expired_and_durable_history_disabled"
+        if let name = asked.stream, !name.hasBytes(of: stream.id) { return failure("stream_reset", "stream_id_mismatch") }
+        let isAhead = asked.serial > stream.head || Int.random(in: 0..<100, using: &generator) < settings.refusedReplays
+        switch (isAhead, settings.historyLength) {
+        case (true, nil): return failure("position_expired", expired, hasCurrent: false)
+        case (true, _): return failure("continuity_unverifiable", "position_ahead_of_durable_stream")
+        case (false, let history):
+            if let entries = stream.replay(after: asked.serial, at: now, settings) { return .success(Array(entries)) }
+            return history == nil
+                ? failure("position_expired", expired, hasCurrent: false)
+                : failure("position_expired", "recovery_window_exceeded")
+        }
+    }
+
+    // MARK: The history
+
+    /// Sends a page of a channel's history.
+    mutating func sendHistory(_ data: JSONValue?, from id: ConnectionID, into effects: inout [Effect]) {
+        guard let data = data?.stringValue.flatMap({ try? JSONValue(parsing: $0) }), let channel = data["channel"]?.stringValue
+        else {
+            let problem = "Invalid message format: Missing data in channel_history message"
+            return reject(problem, code: 4000, from: id, into: &effects)
+        }
+        guard let settings = profile.sockudoV2, settings.historyLength != nil else {
+            let problem = "Channel error: Durable history is disabled by policy for channel '\(channel.shortened)'"
+            return reject(problem, code: 4300, from: id, into: &effects)
+        }
+        guard let connection = connections[id], connection.subscriptions[channel] != nil else {
+            let problem = "Client event error: Socket is not subscribed to channel \(channel.shortened)"
+            return reject(problem, code: 4301, from: id, into: &effects)
+        }
+        let stream = stream(of: key(of: Name(channel), connection))
+        let isForward = data["direction"]?.stringValue.map { ["oldest_first", "forwards"].contains(Name($0)) } ?? false
+        let limit = min(max(data["limit"]?.integerValue ?? settings.pageLength, 1), settings.pageLength)
+        let first = data["start_serial"]?.integerValue ?? 0
+        let end = data["end_serial"]?.integerValue ?? .max
+        let cursor = data["cursor"]?.integerValue
+        var rest = stream.entries.filter { $0.serial >= first && $0.serial <= end }
+        if !isForward { rest.reverse() }
+        if let cursor { rest.removeAll { isForward ? $0.serial <= cursor : $0.serial >= cursor } }
+        let page = rest.prefix(limit)
+        let items = page.map { entry -> JSONValue in
+            [
+                "stream_id": .string(stream.id), "serial": .integer(entry.serial), "event_name": .string(entry.name),
+                "operation_kind": "append", "payload_size_bytes": .integer(entry.frame.utf8.count),
+                "message": (try? JSONValue(parsing: entry.frame)) ?? .null,
+            ]
+        }
+        let oldest = stream.entries.first?.serial ?? 0
+        let isTruncated = stream.head > 0 && oldest > max(first, 1)
+        let hasMore = rest.count > page.count
+        let answer: JSONValue = [
+            "items": .array(items), "direction": isForward ? "oldest_first" : "newest_first", "limit": .integer(limit),
+            "has_more": .bool(hasMore), "next_cursor": hasMore ? (page.last.map { .string(String($0.serial)) } ?? .null) : .null,
+            "continuity": [
+                "stream_id": .string(stream.id), "oldest_available_serial": .integer(oldest),
+                "newest_available_serial": .integer(stream.head), "complete": .bool(!isTruncated && !hasMore),
+                "truncated_by_retention": .bool(isTruncated),
+            ],
+        ]
+        effects.append(.send(ServerFrame.event("pusher:channel_history", channel: channel, value: answer), to: id))
+    }
+
+    private func nested(_ data: JSONValue?) -> JSONValue? {
+        data?.stringValue.map { try? JSONValue(parsing: $0) } ?? data
+    }
+}
+
+extension String {
+    /// Adds members at the end of a frame's object.
+    fileprivate func adding(_ members: String) -> String { utf8.dropLast().text + members + "}" }
+}
+
+extension Collection<UInt8> {
+    fileprivate var text: String { String(decoding: self, as: UTF8.self) }
+}

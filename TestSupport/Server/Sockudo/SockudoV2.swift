@@ -1,0 +1,145 @@
+import PusherChannels
+
+extension ServerProfile {
+    /// Sockudo's protocol V2, for connections that ask for it with `protocol=2`: which of it is switched on, and the server's own
+    /// faults, which are all switched off.
+    public struct SockudoV2: Equatable, Sendable {
+        /// Indicates whether what a connection missed is replayed (`connection_recovery.enabled`).
+        public var replays = true
+        /// The largest number of events of a channel that are replayed (`max_buffer_size`).
+        public var bufferLength = 100
+        /// The time for which events are replayed (`buffer_ttl_seconds`).
+        public var bufferLifetime: Duration = .seconds(120)
+        /// The number of events of each channel that the history keeps; nil if there is none (`history.enabled`).
+        public var historyLength: Int?
+        /// The largest number of events in a page of history.
+        public var pageLength = 100
+        /// Indicates whether channels are replayed to which the connection isn't subscribed, as the real server does.
+        public var replaysUnsubscribed = false
+        /// The time that a replay takes.
+        public var answerDelay: Duration = .zero
+
+        // MARK: Faults
+
+        /// The number of frames at which an answer ends the connection instead. The real server's is 1,000.
+        public var maximumFrames = 1_000
+        /// The time after a success in which a connection gets no events of the channel, unless there is a history.
+        public var joinDelay: Duration = .zero
+        /// The percentage of replays that are refused although nothing is missing.
+        public var refusedReplays = 0
+        /// Indicates whether events that come while a replay is being made are sent before it, and again after it.
+        public var sendsLiveEventsTwice = false
+        /// Indicates whether a success names another stream than the events do, as with versioned messages.
+        public var namesOtherStreams = false
+        /// The percentage of events that reach a connection after the one that follows, as with two nodes.
+        public var swappedEvents = 0
+
+        /// Creates the settings: replays without a history, and no fault.
+        public init() {}
+    }
+
+    /// Sockudo with its protocol V2, as observed, with a history. Clients of Pusher's protocol are served as by ``sockudo``.
+    public static let sockudoV2 = sockudo.with {
+        $0.protocolVersions = 2...7
+        $0.shutdown = Shutdown(code: 4200, reason: "Server shutting down", isAnnounced: true)
+        var settings = SockudoV2()
+        settings.historyLength = 10_000
+        $0.sockudoV2 = settings
+    }
+}
+
+/// The events of a channel as a Sockudo server numbers and keeps them.
+struct SockudoStream: Sendable {
+    struct Entry: Sendable {
+        let serial: Int
+        let frame: String
+        let name: String
+        let time: Instant
+    }
+
+    let id: String
+    private(set) var head = 0
+    private(set) var entries: ArraySlice<Entry> = []
+
+    init(id: String) {
+        self.id = id
+    }
+
+    mutating func append(_ entry: Entry, _ settings: ServerProfile.SockudoV2) {
+        head = entry.serial
+        entries.append(entry)
+        let excess = entries.count - max(settings.bufferLength, settings.historyLength ?? 0)
+        if excess > 0 { entries.removeFirst(excess) }
+    }
+
+    /// Returns the events after a serial as they are replayed; nil if one of them isn't there any more.
+    func replay(after serial: Int, at now: Instant, _ settings: ServerProfile.SockudoV2) -> ArraySlice<Entry>? {
+        let kept = settings.historyLength == nil ? entries.drop { $0.time + settings.bufferLifetime <= now } : entries
+        guard serial < head else { return [] }
+        guard head - serial <= settings.bufferLength, let first = kept.first, first.serial <= serial + 1 else { return nil }
+        return kept.drop { $0.serial <= serial }
+    }
+}
+
+/// What a connection of protocol V2 has besides that of protocol 7.
+struct SockudoConnection: Sendable {
+    /// An answer to a replay that is being made.
+    struct Resume: Sendable {
+        let due: Instant
+        let positions: [Name: (serial: Int, stream: String?)]
+    }
+
+    let getsOwnEvents: Bool
+    var resumes: [Resume] = []
+    /// The live events that wait until a replay is sent.
+    var gate: [(serial: Int, frame: String)] = []
+    /// The times from which on the connection gets the events of a channel.
+    var joins: [Name: Instant] = [:]
+    /// An event that is sent after the next one.
+    var swapped: [Name: (frame: String, due: Instant)] = [:]
+
+    var deadline: Instant? { (resumes.map(\.due) + swapped.values.map(\.due)).min() }
+}
+
+/// The publishes that a server knows again by their keys.
+struct PublishKeys: Sendable {
+    private struct Entry {
+        /// The answer; nil if the publish failed, and so seems to be under way.
+        let answer: JSONValue?
+        let expiry: Instant
+    }
+
+    private var entries: [ServerMachine.ChannelKey: Entry] = [:]
+
+    /// Returns the answer that a key had, if there was one.
+    fileprivate mutating func answer(_ key: ServerMachine.ChannelKey, at now: Instant) throws(HTTPRefusal) -> JSONValue? {
+        if entries.count > 10_000 { entries = entries.filter { $0.value.expiry > now } }
+        guard let entry = entries[key], entry.expiry > now else { return nil }
+        if let answer = entry.answer { return answer }
+        throw HTTPRefusal(status: 503, reason: "Idempotent publish is still in progress")
+    }
+
+    fileprivate mutating func keep(_ answer: JSONValue?, _ key: ServerMachine.ChannelKey, until expiry: Instant) {
+        entries[key] = Entry(answer: answer, expiry: expiry)
+    }
+}
+
+extension ServerMachine {
+    /// Carries out a publish, unless its key says that this was done.
+    mutating func onceByKey(
+        _ body: JSONValue, app: ServerApp, _ publish: (inout ServerMachine) throws(HTTPRefusal) -> JSONValue
+    ) throws(HTTPRefusal) -> JSONValue {
+        guard let lifetime = profile.publishKeyLifetime, let text = body["idempotency_key"]?.stringValue else {
+            return try publish(&self)
+        }
+        guard text.utf8.count <= 128 else {
+            throw HTTPRefusal(status: 400, reason: "Idempotency key exceeds maximum length of 128 characters")
+        }
+        let key = ChannelKey(appKey: app.key, name: Name(text))
+        if let known = try publishKeys.answer(key, at: now) { return known }
+        publishKeys.keep(nil, key, until: now + .seconds(120))
+        let answer = try publish(&self)
+        publishKeys.keep(answer, key, until: now + lifetime)
+        return answer
+    }
+}
