@@ -143,7 +143,7 @@ extension PusherPresenceChannel {
 }
 
 extension PusherHTTPAPI {
-    /// Publishes an event to the subscribers of a channel, as ``trigger(channels:eventName:data:excluding:info:)`` does.
+    /// Publishes an event to the subscribers of a channel, as ``trigger(channels:eventName:data:excluding:info:idempotencyKey:)`` does.
     ///
     /// - Parameters:
     ///   - event: The event.

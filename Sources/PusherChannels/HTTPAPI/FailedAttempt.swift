@@ -55,9 +55,9 @@ extension FailedAttempt {
             url.map { [$0.scheme?.lowercased() ?? "", $0.host?.lowercased() ?? "", "\($0.port ?? 0)", $0.path] }
         }
         guard let reached = place(response.url), let asked = place(request.url), reached != asked else { return nil }
-        let warning = call.repetition == .again ? "; it may have been carried out" : ""
+        let warning = call.isRisky ? "; it may have been carried out" : ""
         error = PusherError(
-            .httpAPI(call.repetition == .again ? .noResponse : .unexpectedStatus),
+            .httpAPI(call.isRisky ? .noResponse : .unexpectedStatus),
             message: "the HTTP API sent the request elsewhere, to \(reached[1].inLogLine()), and the session followed\(warning)",
             isRetryable: false)
         remedy = .none
@@ -75,7 +75,7 @@ extension FailedAttempt {
                 .httpAPI(.unreachable), message: "the HTTP API could not be asked: \(reason)", isRetryable: mayBeOver)
             remedy = mayBeOver ? .repetition : .none
         } else {
-            let warning = call.repetition == .again ? "; the request may have been carried out" : ""
+            let warning = call.isRisky ? "; the request may have been carried out" : ""
             // A response that is too long would be too long the next time, too.
             let mayBeOver = code != .dataLengthExceedsMaximum
             self.error = PusherError(
@@ -129,7 +129,7 @@ extension HTTPAPIFailure {
         case .notFound: "check the app's id and the host; not every server has this call"
         case .payloadTooLarge: "send less, such as a reference to what clients can fetch"
         case .rateLimited: "make fewer requests"
-        case .serverError where call.repetition == .again, .noResponse where call.repetition == .again:
+        case .serverError where call.isRisky, .noResponse where call.isRisky:
             "it may have been carried out"
         default: nil
         }

@@ -13,6 +13,8 @@ struct HTTPAPICall: Sendable {
         case harmless
         /// Everything happens again, as with a publish.
         case again
+        /// Everything happens again, unless the server knows the publish by its key.
+        case againUnlessKnown
     }
 
     let method: Method
@@ -35,6 +37,9 @@ struct HTTPAPICall: Sendable {
         HTTPAPICall(
             method: .post, path: path, parameters: [:], body: Data(body.utf8), repetition: repetition, member: member)
     }
+
+    /// Indicates whether carrying it out a second time may do harm.
+    var isRisky: Bool { repetition != .harmless }
 
     /// Returns a path of segments that a user chose. Characters of channel names stay as they are, because official libraries
     /// sign and send them that way; all others are escaped.

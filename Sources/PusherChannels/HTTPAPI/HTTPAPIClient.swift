@@ -64,7 +64,12 @@ struct HTTPAPIClient: Sendable {
         switch failure.remedy {
         case .none: false
         case .repetition: true
-        case .repetitionIfHarmless: call.repetition == .harmless || retryPolicy.publishing == .atLeastOnce
+        case .repetitionIfHarmless:
+            switch retryPolicy.publishing {
+            case .atMostOnce: !call.isRisky
+            case .atLeastOnce: true
+            case .idempotent: call.repetition != .again
+            }
         }
     }
 }

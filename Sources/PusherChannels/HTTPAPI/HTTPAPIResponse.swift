@@ -28,7 +28,7 @@ struct HTTPAPIResponse: Sendable {
 
     /// Returns the error for a response to something other than the call.
     func unreadable(_ problem: String) -> PusherError {
-        let warning = call.repetition == .again ? "; it may have been carried out" : ""
+        let warning = call.isRisky ? "; it may have been carried out" : ""
         return PusherError(
             .httpAPI(.unreadableResponse), message: "the HTTP API's response can't be read: \(problem)\(warning)")
     }

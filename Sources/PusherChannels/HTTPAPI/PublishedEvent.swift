@@ -7,6 +7,7 @@ struct PublishedEvent {
     private let data: String
     private let socketID: String?
     private let info: String?
+    private var idempotencyKey: String?
 
     /// Creates an event for channels whose names were checked.
     private init(
@@ -67,6 +68,16 @@ struct PublishedEvent {
         return encrypted
     }
 
+    /// Returns the event with a key by which a server knows it again.
+    func known(by key: String?) throws(PusherError) -> PublishedEvent {
+        if let key, !(1...128).contains(key.utf8.count) {
+            throw PusherError(.invalidRequest, message: "an idempotency key has 1 to 128 bytes, this one has \(key.utf8.count)")
+        }
+        var event = self
+        event.idempotencyKey = key
+        return event
+    }
+
     /// The event as the body of a publish.
     var json: JSONValue {
         json(with: ["channels": .array(channels.map { .string($0) })])
@@ -82,6 +93,7 @@ struct PublishedEvent {
         members["name" as Name] = .string(name)
         members["data" as Name] = .string(data)
         members["socket_id" as Name] = socketID.map { .string($0) }
+        members["idempotency_key" as Name] = idempotencyKey.map { .string($0) }
         members["info" as Name] = info.map { .string($0) }
         return .object(members)
     }

@@ -10,16 +10,20 @@ public struct PusherBatchEvent: Sendable {
     public var excludedSocketID: String?
     /// The requested attributes of the channel.
     public var info: [PusherChannelInfo.Attribute]
+    /// The key by which a Sockudo server publishes the event only once, as for
+    /// ``PusherHTTPAPI/trigger(channels:eventName:data:excluding:info:idempotencyKey:)``.
+    public var idempotencyKey: String?
 
     /// Creates an event; the connection with `excluding` as its socket id doesn't get it.
     public init(
         channel: String, eventName: String, data: any Encodable & Sendable, excluding socketID: String? = nil,
-        info: [PusherChannelInfo.Attribute] = []
+        info: [PusherChannelInfo.Attribute] = [], idempotencyKey: String? = nil
     ) {
         self.channel = channel
         self.eventName = eventName
         self.data = data
         excludedSocketID = socketID
         self.info = info
+        self.idempotencyKey = idempotencyKey
     }
 }

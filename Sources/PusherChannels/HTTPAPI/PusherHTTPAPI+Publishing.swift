@@ -14,15 +14,21 @@ extension PusherHTTPAPI {
     ///     anything else as JSON, encoded by ``PusherEnvironment/jsonEncoder``.
     ///   - socketID: The connection that doesn't get the event, such as that of the client that requested it; nil for none.
     ///   - info: The requested attributes of the channels.
+    ///   - idempotencyKey: A key of at most 128 bytes by which a Sockudo server publishes the event only once, however often it is
+    ///     sent: such as the id in your outbox, if you may send it again after a crash. Sockudo compares only the key, for five
+    ///     minutes by default. Use it again only if the response was lost: after an error status, Sockudo takes the publish for one
+    ///     under way for two minutes. Other servers ignore it, and publish again. Nil for none, or one made for each publish with
+    ///     ``RetryPolicy/Guarantee/idempotent``.
     /// - Returns: The requested information about each channel, in the order of `channels`, as far as the server reports it.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     @discardableResult
     public func trigger(
         channels: [String], eventName: String, data: some Encodable, excluding socketID: String? = nil,
-        info: [PusherChannelInfo.Attribute] = []
+        info: [PusherChannelInfo.Attribute] = [], idempotencyKey: String? = nil
     ) async throws -> [PusherChannelInfo] {
         let event = try PublishedEvent(
-            channels: channels, name: eventName, data: data, excluding: socketID, info: info, options: options, encoder: encoder)
+            channels: channels, name: eventName, data: data, excluding: socketID, info: info, options: options, encoder: encoder
+        ).known(by: idempotencyKey ?? makeKey())
         let told = try await publish(
             1, to: channels.count == 1 ? channels[0] : nil, "/events", event.json, member: "channels")["channels"]
         return channels.map { PusherChannelInfo($0, told?[$0], decryptedWith: options.encryptionMasterKeys) }
@@ -44,10 +50,11 @@ extension PusherHTTPAPI {
             try PublishedEvent(
                 channels: [event.channel], name: event.eventName, data: event.data, excluding: event.excludedSocketID,
                 info: event.info, options: options, encoder: encoder
-            ).jsonInBatch
+            ).known(by: event.idempotencyKey ?? makeKey()).jsonInBatch
         }
-        let told = try await publish(
-            batch.count, to: nil, "/batch_events", ["batch": .array(batch)], member: "batch")["batch"]?.arrayValue ?? []
+        let told =
+            try await publish(
+                batch.count, to: nil, "/batch_events", ["batch": .array(batch)], member: "batch")["batch"]?.arrayValue ?? []
         return events.enumerated().map { index, event in
             PusherChannelInfo(
                 event.channel, index < told.count ? told[index] : nil, decryptedWith: options.encryptionMasterKeys)
@@ -59,10 +66,14 @@ extension PusherHTTPAPI {
     /// - Parameters:
     ///   - userID: The user's id, as it was signed.
     ///   - eventName: The event's name, 200 characters at most.
-    ///   - data: The event's data, as for ``trigger(channels:eventName:data:excluding:info:)``.
+    ///   - data: The event's data, as for ``trigger(channels:eventName:data:excluding:info:idempotencyKey:)``.
+    ///   - idempotencyKey: The key, as there.
     /// - Throws: A ``PusherError``, or `CancellationError`.
-    public func sendToUser(_ userID: String, eventName: String, data: some Encodable) async throws {
+    public func sendToUser(
+        _ userID: String, eventName: String, data: some Encodable, idempotencyKey: String? = nil
+    ) async throws {
         let event = try PublishedEvent(userID: userID, name: eventName, data: data, options: options, encoder: encoder)
+            .known(by: idempotencyKey ?? makeKey())
         _ = try await publish(1, to: nil, "/events", event.json, member: "channels")
     }
 
@@ -72,8 +83,14 @@ extension PusherHTTPAPI {
     ) async throws -> JSONValue {
         let telemetry = PublishTelemetry(environment: client.environment, logger: options.logger)
         return try await telemetry.publishing(count, to: channel) {
-            try await client.response(to: .post(path, body.text, repetition: .again, member: member)).object
+            try await client.response(to: .post(path, body.text, repetition: .againUnlessKnown, member: member)).object
         }
+    }
+
+    /// Returns a new key if each publish is to have one.
+    private func makeKey() -> String? {
+        guard options.retryPolicy.publishing == .idempotent else { return nil }
+        return (0..<2).map { _ in String(client.environment.randomSeed(), radix: 16) }.joined(separator: "-")
     }
 
     var encoder: JSONEncoder { client.environment.jsonEncoder() }

@@ -12,6 +12,13 @@ public struct RetryPolicy: Equatable, Sendable {
         /// All requests. A publish whose response was lost, or is status 408 or one from 500 to 599, is repeated and may be
         /// delivered twice.
         case atLeastOnce
+        /// All requests, as with `atLeastOnce`, but each publish has a key by which the server knows it again, so it is delivered
+        /// once. This states that the server is one that does: Sockudo. Others ignore the key, and may deliver twice.
+        ///
+        /// Each publish without a key of its own gets one. Sockudo keeps a key for five minutes by default; of one whose publish it
+        /// failed to carry out it says for two minutes that it is under way (status 503). `post` has no key and is repeated as with
+        /// `atMostOnce`.
+        case idempotent
     }
 
     /// The total number of attempts; at least one.

@@ -23,11 +23,12 @@ import Testing
         }
 
         /// Indicates whether a request may be retried after this trouble, although that may carry it out a second time.
-        func allows(_ guarantee: RetryPolicy.Guarantee, isPublish: Bool) -> Bool {
+        func allows(_ guarantee: RetryPolicy.Guarantee, _ call: APICall) -> Bool {
             switch self {
             case .unreachable, .early, .limited: true
             case .untrusted, .refused, .tooLong: false
-            case .lost, .late, .broken: !isPublish || guarantee == .atLeastOnce
+            case .lost, .late, .broken:
+                !call.isPublish || guarantee == .atLeastOnce || guarantee == .idempotent && call != .post
             }
         }
     }
@@ -37,17 +38,17 @@ import Testing
     }
 
     /// The first two attempts fail; the third would succeed.
-    // Proves P15.12.
+    // Proves P15.12, P15.18.
     @Test(arguments: APICall.allCases, Trouble.allCases)
     func aPublishIsMadeAgainOnlyWhereNothingWasCarriedOut(call: APICall, trouble: Trouble) async throws {
-        for guarantee in [RetryPolicy.Guarantee.atMostOnce, .atLeastOnce] {
+        for guarantee in [RetryPolicy.Guarantee.atMostOnce, .atLeastOnce, .idempotent] {
             let executor = TestExecutor()
             let rig = APIRig(
                 options: PusherHTTPAPIOptions(retryPolicy: RetryPolicy(publishing: guarantee)), scheduler: executor.scheduler)
             rig.session.stub(
                 RequestMatcher(where: { _ in true }), trouble.response, trouble.response,
                 StubResponse(text: Self.body(for: call)))
-            let isRepeated = trouble.allows(guarantee, isPublish: call.isPublish)
+            let isRepeated = trouble.allows(guarantee, call)
             let error = try await executor.run(time: .automatic) { _ -> PusherError? in
                 do {
                     try await call.run(on: rig.api)
@@ -59,6 +60,32 @@ import Testing
             #expect((error == nil) == isRepeated, "\(guarantee)")
             #expect(rig.session.requests.count == (isRepeated ? 3 : 1), "\(guarantee)")
         }
+    }
+
+    /// The server carries a publish out, and its response is lost.
+    // Proves P15.18.
+    @Test(arguments: [(RetryPolicy.Guarantee.idempotent, 1), (.atLeastOnce, 2)])
+    func aServerThatKnowsKeysPublishesOnce(guarantee: RetryPolicy.Guarantee, times: Int) async throws {
+        let executor = TestExecutor()
+        let server = InMemoryServer(ServerMachine(profile: .sockudo), scheduler: executor.scheduler)
+        let session = MockSession(delivery: .immediate)
+        session.stubRequests(
+            passingTest: { _ in true },
+            withStubResponse: { request in
+                let response = server.respond(to: request)
+                return session.requests.count == 1 ? .failure(.networkConnectionLost) : response
+            })
+        let app = ServerApp.local
+        let api = PusherHTTPAPI(
+            appID: app.id, key: app.key, secret: app.secret,
+            options: PusherHTTPAPIOptions(retryPolicy: RetryPolicy(publishing: guarantee)),
+            environment: PusherEnvironment(scheduler: executor.scheduler, httpSession: session))
+        try await executor.run(time: .automatic) { _ in
+            try await api.trigger(channels: ["a"], eventName: "e", data: "1")
+        }
+        let published = server.notices.count { if case .published = $0 { true } else { false } }
+        #expect(published == times)
+        #expect(session.requests.count == 2)
     }
 
     // Proves P15.12.

@@ -31,6 +31,21 @@ import Testing
         #expect(rig.session.requests.first?.header("X-Pusher-Library")?.hasPrefix("swift-pusher-channels ") == true)
     }
 
+    // Proves P15.18.
+    @Test func aKeyGoesWithTheEvent() async throws {
+        rig.respond()
+        try await rig.api.trigger(channels: ["a"], eventName: "e", data: "1", idempotencyKey: "order-7")
+        try await rig.api.sendToUser("ann", eventName: "e", data: "1", idempotencyKey: "k")
+        try await rig.api.triggerBatch([PusherBatchEvent(channel: "a", eventName: "e", data: "1", idempotencyKey: "b")])
+        for (body, key) in zip(rig.bodies, ["order-7", "k", "b"]) { #expect(body.contains("\"idempotency_key\":\"\(key)\"")) }
+        for key in ["", String(repeating: "k", count: 129)] {
+            await #expect(throws: PusherError.self) {
+                try await rig.api.trigger(channels: ["a"], eventName: "e", data: "1", idempotencyKey: key)
+            }
+        }
+        #expect(rig.bodies.count == 3)
+    }
+
     // Proves P15.2.
     @Test func aStringIsSentAsItIs() async throws {
         rig.respond()
