@@ -2,6 +2,7 @@
 
 import dataclasses
 import fnmatch
+import graphlib
 import itertools
 import os
 import pathlib
@@ -269,7 +270,8 @@ class Reader:
         cells = [self.cell(number, item, axes, runners, templates, required) for number, one in enumerate(table["cell"], 1) for item in self.expanded(number, one)]
         cells = [shard for cell in cells for shard in self.shards(cell)]
         cells = [self.joined(cell, cells) for cell in cells]
-        cells = [dataclasses.replace(cell, needs=self.needed(cell, cells)) for cell in cells]
+        needs = self.needed(cells)
+        cells = [dataclasses.replace(cell, needs=needs[cell.id]) for cell in cells]
         image = {cell.id: with_values(str(runners[cell.runner]), cell.axes) for cell in cells}
         for cell in cells:
             if other := next((other for other in cells if other.job == cell.job and image[other.id] != image[cell.id]), None):
@@ -287,19 +289,22 @@ class Reader:
         if cell.shards == 1:
             yield cell
 
-    def needed(self, cell: Cell, cells: Sequence[Cell], above: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Returns all cells that a cell needs: before each, those that it needs itself."""
-        where, above = f"cell '{cell.id}'", (*above, cell.id)
-        if cell.id in above[:-1]:
-            self.fail(where, f"'needs' goes in a circle: {' needs '.join(above[above.index(cell.id):])}")
-        found = dict[str, None]()
-        for name in cell.needs:
-            others = [other for other in cells if fnmatch.fnmatchcase(other.id, with_values(name, cell.axes))]
-            if not others:
-                self.fail(where, f"'needs': {there_is_no('cell', name, [other.id for other in cells])}")
-            for other in others:
-                found |= dict.fromkeys([*self.needed(other, cells, above), other.id])
-        return tuple(found)
+    def needed(self, cells: Sequence[Cell]) -> dict[str, tuple[str, ...]]:
+        """Returns by cell all that it needs: before each, those that this one needs itself."""
+        ids, direct, found = [cell.id for cell in cells], dict[str, list[str]](), dict[str, tuple[str, ...]]()
+        for cell in cells:
+            names = {name: fnmatch.filter(ids, with_values(name, cell.axes)) for name in cell.needs}
+            if unknown := next((name for name in names if not names[name]), None):
+                self.fail(f"cell '{cell.id}'", f"'needs': {there_is_no('cell', unknown, ids)}")
+            direct[cell.id] = [name for others in names.values() for name in others]
+        try:
+            order = [*graphlib.TopologicalSorter(direct).static_order()]
+        except graphlib.CycleError as error:
+            circle = error.args[1][::-1]
+            self.fail(f"cell '{circle[0]}'", f"'needs' goes in a circle: {' needs '.join(circle)}")
+        for name in order:
+            found[name] = tuple(dict.fromkeys(other for one in direct[name] for other in (*found[one], one)))
+        return found
 
     def joined(self, cell: Cell, cells: Sequence[Cell]) -> Cell:
         """Returns the cell with the flags, and by default the job, of the cell whose build folder it uses."""

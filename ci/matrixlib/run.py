@@ -37,7 +37,8 @@ class Inputs:
 
     def unchanged(self, cell: Cell) -> CellResult | None:
         """Returns the result of the cell's last run, if --changed leaves the cell out: nothing changed for it, nor for a cell that it needs."""
-        if self.leaves_out and all(self.as_it_passed(other) for other in self.cells if other.id in (cell.id, *cell.needs)):
+        ids = {cell.id, *cell.needs}
+        if self.leaves_out and all(self.as_it_passed(other) for other in self.cells if other.id in ids):
             return results.kept(self.places.result(cell), cell.id, self.of(cell))
         return None
 

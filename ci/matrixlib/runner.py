@@ -36,6 +36,7 @@ class Runner:
         self.jobs, self.fail_fast, self.details = jobs, fail_fast, details
         self.unchanged = unchanged
         self.results = dict(before)  # of cells that ran elsewhere, and of those that have ended
+        self.waiting = set[str]()  # the cells that have no result yet
         self.failed: str | None = None  # the first cell that failed
         self._built: dict[tuple[str, str, str], tuple[str, StepResult]] = {}  # the builds of this run, by folder and command: the cell, and how it ended
         self.shared: list[float] = []  # the seconds of the builds that other cells needed, too
@@ -43,15 +44,22 @@ class Runner:
     def run(self, cells: Sequence[Cell]) -> list[CellResult]:
         """Runs the cells; returns the results in the order of the cells."""
         left, running = sorted(cells, key=lambda cell: cell.exclusive), dict[concurrent.futures.Future[CellResult], Cell]()
+        self.waiting = {cell.id for cell in cells}
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             while left or running:
                 for cell in [*left]:
-                    if len(running) < self.jobs and may_begin(cell, left, running.values()):
+                    if len(running) < self.jobs and self.may_begin(cell, running.values()):
                         left.remove(cell)
                         running[pool.submit(self.ended, cell)] = cell
                 for ended in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
-                    self.results[running.pop(ended).id] = ended.result()
+                    self.waiting.remove(name := running.pop(ended).id)
+                    self.results[name] = ended.result()
         return [self.results[cell.id] for cell in cells]
+
+    def may_begin(self, cell: Cell, running: Collection[Cell]) -> bool:
+        """Returns whether a cell may begin beside those that run: exclusive ones, which are the last that are left, run alone."""
+        beside = any(other.exclusive or other.build == cell.build for other in running)
+        return not beside and not (cell.exclusive and running) and self.waiting.isdisjoint(cell.needs)
 
     def ended(self, cell: Cell) -> CellResult:
         result = self.cell(cell)
@@ -158,12 +166,6 @@ class Runner:
             self.screen.say(f"{cell.id}: left out of its metrics, for not being NAME=NUMBER: {shown(', '.join(other[:5]))}"
                             + (f" and {len(other) - 5} more" if other[5:] else ""))
         return found
-
-
-def may_begin(cell: Cell, left: Collection[Cell], running: Collection[Cell]) -> bool:
-    """Returns whether a cell may begin beside those that run: exclusive ones, which are the last that are left, run alone."""
-    waits = any(other.id in cell.needs for other in (*left, *running))
-    return not (waits or cell.exclusive and running or any(other.exclusive or other.build == cell.build for other in running))
 
 
 def number_in(text: str) -> float | None:

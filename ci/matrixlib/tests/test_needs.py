@@ -73,6 +73,14 @@ class NeedsCase(ProjectCase):
             self.cells(text)
             self.assertEqual(self.matrix("list"), (2, f"matrix: cells.toml: {why}\n"))
 
+    def test_cells_that_need_many_others_in_many_ways_take_no_time(self):
+        """Each way through these would be a matter of years, and so would be a run that looked at all pairs of a thousand."""
+        layers = [[f"x{layer}-{number}" for number in range(4)] for layer in range(40)]
+        self.cells("".join(cell(name, *above) for above, names in zip([[], *layers], layers) for name in names))
+        self.assertEqual(self.matrix("list", "x39-*")[1].count("\n"), 4)
+        self.cells("".join(cell(f"y{number}", f"y{number - 1}") for number in range(1, 1200)) + cell("y0"))
+        self.assertEqual(self.matrix("list", "y1199")[0], 0)
+
     def test_a_glob_or_the_value_of_an_axis_names_cells(self):
         axes = '[axes]\nswift = ["6.2", "6.3"]\n'
         both = 'axes = { swift = ["6.2", "6.3"] }\n'
