@@ -1,6 +1,9 @@
 import Foundation
 
 /// An update of a channel. ``PusherChannel/updates`` has all of them, in order.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ChannelUpdate: Sendable {
     /// The server confirmed the subscription; after a reconnect, again. In ``Pusher/updates(of:auth:buffering:)`` it is also the
     /// first update of a channel that is subscribed already.
@@ -28,6 +31,9 @@ public enum ChannelUpdate: Sendable {
 /// The time since which events of a channel may be missing, and the reason.
 public struct EventGap: Sendable {
     /// The cause of a gap.
+    #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+    #endif
     public enum Reason: Equatable, Sendable {
         /// The connection was lost and made again, or a ``PusherPool`` moved the channel to another connection.
         case reconnected

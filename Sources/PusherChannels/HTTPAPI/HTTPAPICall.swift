@@ -5,6 +5,7 @@ struct HTTPAPICall: Sendable {
     enum Method: String {
         case get = "GET"
         case post = "POST"
+        case delete = "DELETE"
     }
 
     /// The effect of carrying out a call a second time.
@@ -27,9 +28,11 @@ struct HTTPAPICall: Sendable {
     /// anything.
     let member: Name?
 
-    static func get(_ path: String, _ parameters: [String: String?] = [:], member: Name?) -> HTTPAPICall {
+    static func get(
+        _ path: String, _ parameters: [String: String?] = [:], method: Method = .get, member: Name?
+    ) -> HTTPAPICall {
         HTTPAPICall(
-            method: .get, path: path, parameters: parameters.compactMapValues { $0 }, body: Data(), repetition: .harmless,
+            method: method, path: path, parameters: parameters.compactMapValues { $0 }, body: Data(), repetition: .harmless,
             member: member)
     }
 

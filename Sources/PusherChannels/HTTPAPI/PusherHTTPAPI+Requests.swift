@@ -11,6 +11,24 @@ extension PusherHTTPAPI {
     /// - Returns: The response's body.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func get(_ path: String, parameters: [String: String] = [:]) async throws -> Data {
+        try await response(to: .get, path, parameters)
+    }
+
+    /// Makes a signed DELETE request, for a server's additions to the API, as ``get(_:parameters:)`` does. It is retried as a GET
+    /// request is, because deleting twice does no harm.
+    ///
+    /// - Parameters:
+    ///   - path: The path after `/apps/{id}`, not percent-encoded.
+    ///   - parameters: The query parameters.
+    /// - Returns: The response's body.
+    /// - Throws: A ``PusherError``, or `CancellationError`.
+    public func delete(_ path: String, parameters: [String: String] = [:]) async throws -> Data {
+        try await response(to: .delete, path, parameters)
+    }
+
+    private func response(
+        to method: HTTPAPICall.Method, _ path: String, _ parameters: [String: String]
+    ) async throws -> Data {
         for name in parameters.keys where name.lowercased().begins(with: "auth_") || name.lowercased().hasBytes(of: "body_md5") {
             throw PusherError(.invalidRequest, message: "\(name.inLogLine()) is the signature's own parameter")
         }
@@ -18,7 +36,7 @@ extension PusherHTTPAPI {
         guard Set(parameters.keys.map { Name($0.lowercased()) }).count == parameters.count else {
             throw PusherError(.invalidRequest, message: "parameters whose names differ in case alone can't be signed")
         }
-        return try await client.response(to: .get(try Self.checked(path), parameters, member: nil)).body
+        return try await client.response(to: .get(try Self.checked(path), parameters, method: method, member: nil)).body
     }
 
     /// Makes a signed POST request, for a server's additions to the API. It is retried only as a publish would be.

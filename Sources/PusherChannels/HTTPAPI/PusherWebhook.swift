@@ -8,6 +8,9 @@ public struct PusherWebhook: Equatable, Sendable {
     public let events: [Event]
 
     /// A notification of something that happened.
+    #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+    #endif
     public enum Event: Equatable, Sendable {
         /// The first connection subscribed to a channel.
         case channelOccupied(channel: String)

@@ -1,6 +1,9 @@
 /// The reason why a request to the HTTP API failed; the ``PusherError`` of this kind has the details.
 ///
 /// A refusal that comes with a success status, as all of soketi's do, counts as the status that its body names as `code`.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum HTTPAPIFailure: Equatable, Sendable {
     /// The server was not reached, or no connection to it was free in time. Nothing was carried out.
     case unreachable

@@ -1,6 +1,9 @@
 /// An error of the client, and what can be done about it.
 public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kind of error, for code that handles kinds differently.
+    #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+    #endif
     public enum Kind: Equatable, Sendable {
         /// The server reported it, in a `pusher:error` or by closing the connection. ``PusherError/code`` has the server's code,
         /// if it gave one: 4000–4399 are Channels' own, 1000–1015 the WebSocket protocol's.

@@ -1,6 +1,9 @@
 /// The reason why the network failed: why a socket could not be opened or ended without a close frame, or a request had no response.
 public struct TransportError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kind of failure, for code that handles kinds differently.
+    #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+    #endif
     public enum Kind: Equatable, Sendable {
         /// The host name has no address.
         case hostNotFound
@@ -44,6 +47,9 @@ public struct TransportError: Error, Equatable, Sendable, CustomStringConvertibl
 }
 
 /// The reason why TLS could not be agreed on, for code that handles reasons differently. The failure's message is for people.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum TLSError: Equatable, Sendable {
     /// The server's certificate, or that of an authority above it, is no longer valid.
     case certificateExpired

@@ -73,10 +73,14 @@ import Testing
         #expect(String(decoding: body, as: UTF8.self) == #"{"connections":7}"#)
         let done = try await rig.api.post("/users/ann/warn", body: ["text": "a"])
         #expect(String(decoding: done, as: UTF8.self) == #"{"connections":7}"#)
+        _ = try await rig.api.delete("/channels/news", parameters: ["all": "1"])
         #expect(
-            rig.session.requests.map { "\($0.method) \($0.path)" } == ["GET /apps/3/connections", "POST /apps/3/users/ann/warn"])
+            rig.session.requests.map { "\($0.method) \($0.path)" } == [
+                "GET /apps/3/connections", "POST /apps/3/users/ann/warn", "DELETE /apps/3/channels/news",
+            ])
         #expect(rig.session.requests.first?.parameters["verbose"] == "1")
-        #expect(rig.bodies == ["", #"{"text":"a"}"#])
+        #expect(rig.session.requests.last?.parameters["all"] == "1")
+        #expect(rig.bodies == ["", #"{"text":"a"}"#, ""])
     }
 
     // Proves P15.10.
