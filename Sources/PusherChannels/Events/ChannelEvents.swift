@@ -87,7 +87,7 @@ private struct NamedCase<Event: ChannelEvents>: Decodable {
 
 // The compiler codes an enum as `{"placed":{"_0":…}}`: the outer container has the case, the inner one its values.
 
-private func isWhole(_ key: some CodingKey) -> Bool { key.stringValue == "_0" }
+private func isWhole(_ key: some CodingKey) -> Bool { key.stringValue.hasBytes(of: "_0") }
 
 private struct CaseDecoder: Decoder {
     let name: String
