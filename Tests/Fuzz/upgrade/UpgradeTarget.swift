@@ -76,7 +76,7 @@ struct ReferenceResponse {
             && !upgrade.isEmpty && upgrade.allSatisfy { $0 == Array("websocket".utf8) }
             && connection.contains(Array("upgrade".utf8))
             && values("sec-websocket-accept") == [Array("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=".utf8)]
-            && values("content-length").isEmpty && values("transfer-encoding").isEmpty
+            && values("content-length").allSatisfy { $0 == [UInt8(ascii: "0")] } && values("transfer-encoding").isEmpty
             && values("sec-websocket-extensions").flatMap(elements).isEmpty
             && subprotocols.count <= 1 && subprotocols.allSatisfy(asked.map { Array($0.utf8) }.contains)
         return isGood ? .taken(subprotocols.first) : .refused
