@@ -47,7 +47,7 @@ extension PusherEvent {
 
     private func read<Event: ChannelEvents>(_ type: Event.Type) throws -> Event {
         guard envelope.hasData else { return try withoutData(type) }
-        return try CaseName.$current.withValue(eventName) { try decode(NamedCase<Event>.self).event }
+        return try CaseName.current.withValue(eventName) { try decode(NamedCase<Event>.self).event }
     }
 
     /// Returns whether a case has the event's name. Its data may be anything, even no JSON.
@@ -61,7 +61,7 @@ extension PusherEvent {
     }
 
     private func withoutData<Event: ChannelEvents>(_ type: Event.Type) throws -> Event {
-        try CaseName.$current.withValue(eventName) {
+        try CaseName.current.withValue(eventName) {
             try Array("null".utf8).withUnsafeBytes { try JSONTextDecoder.decode(NamedCase<Event>.self, from: $0).event }
         }
     }
@@ -69,7 +69,7 @@ extension PusherEvent {
 
 /// The name of the event that is being decoded: an application's decoder can't be told by its user info, because it may be shared.
 private enum CaseName {
-    @TaskLocal static var current = ""
+    static let current = TaskLocal(wrappedValue: "")
 }
 
 private struct UnknownCase: Error {}
@@ -79,7 +79,7 @@ private struct NamedCase<Event: ChannelEvents>: Decodable {
     let event: Event
 
     init(from decoder: any Decoder) throws {
-        event = try Event(from: CaseDecoder(name: CaseName.current, data: decoder))
+        event = try Event(from: CaseDecoder(name: CaseName.current.get(), data: decoder))
     }
 }
 
