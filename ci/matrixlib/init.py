@@ -72,7 +72,7 @@ def below(project: pathlib.Path) -> list[str]:
 def workspace(text: str, tested: dict[str, bool]) -> str:
     """Returns first cells for several packages: each cell lists those that it is for as values of an axis, which its commands name."""
     listed = json.dumps([package for package in tested if tested[package]] or [*tested])
-    text = re.sub(r"(?<!`)\bswift (build|test) ", r"swift \1 --package-path {package} ", text)
+    text = re.sub(r'(?<=")swift (build|test) ', r"swift \1 --package-path {package} ", text)
     text = text.replace("[axes]\n", f"[axes]\npackage = {json.dumps([*tested])}\n")
     head, *found = re.split(r"(?m)^(?=\[\[cell\]\])", text)
     for number, cell in enumerate(found):

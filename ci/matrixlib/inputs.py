@@ -21,6 +21,7 @@ def listed(project: str | os.PathLike[str]) -> tuple[dict[str, bool], dict[str, 
     Includes the files of packages that this one depends on by path, and of folders that links lead to, but not those that ci/matrix writes.
     """
     found, failed, folders = dict[str, bool](), dict[str, tuple[str, ...]](), [os.path.realpath(project)]
+    within = set[str]()
     for folder in folders:  # The list may grow meanwhile.
         command: tuple[str, ...] = ("git", "-C", folder, "ls-files", "-coz", "--exclude-standard")
         if (listing := said(*command)) is None:
@@ -37,11 +38,15 @@ def listed(project: str | os.PathLike[str]) -> tuple[dict[str, bool], dict[str, 
             found[path] = found.get(path, False) or name in tracked
         links = {os.path.realpath(path) for path in found if os.path.islink(path) and os.path.isdir(path)}
         beside = {path for path in links if not any(path == known or path.startswith(f"{known}/") for known in folders)}
-        if manifests := glob.glob(os.path.join(glob.escape(folder), "Package*.swift")):
+        manifests = glob.glob(os.path.join(glob.escape(folder), "Package*.swift"))
+        if not manifests:  # A folder of packages is made of them; what git says of one is enough if SwiftPM can't describe it.
+            within |= {os.path.join(folder, package) for package in packages - {""} if not package.startswith(".")}
+            beside |= within
+        else:
             # Not in its .build, for which it would wait while somebody builds there.
             command = ("swift", "package", "--package-path", folder, "--scratch-path", os.path.join(folders[0], ".ci/describe"), "describe", "--type", "json")
             if (made_of := described(command, tuple((name, os.stat(name).st_mtime_ns) for name in sorted(manifests)))) is None:
-                failed[folder] = command
+                failed |= {} if folder in within else {folder: command}
             else:
                 beside |= {os.path.realpath(path) for path in made_of[0] if os.path.isdir(path)}
                 for path in made_of[1]:

@@ -198,6 +198,12 @@ let package = Package(name: "Made", dependencies: [{', '.join(dependencies)}], t
             self.assert_counts(f"Sources/Made/{name}")
         self.assert_counts(self.outside / "B.swift")
 
+    def test_sources_of_packages_in_a_folder_that_is_none_count(self):
+        self.package(self.project / "libs/one")
+        (self.project / ".gitignore").write_text(".ci/\nIgnored.swift\n")
+        (self.project / "libs/one/Sources/Made/Ignored.swift").touch()
+        self.assert_counts("libs/one/Sources/Made/Ignored.swift")
+
     def test_headers_that_git_ignores_count(self):
         self.package(self.project)
         made = self.project / "Sources/Made"
