@@ -21,7 +21,7 @@ let package = Package(
         .trait(name: "ServiceLifecycle", description: "Pusher is a Service of swift-service-lifecycle"),
         .trait(name: "Metrics", description: "Clients are measured by swift-metrics"),
         .trait(name: "Tracing", description: "Clients and the HTTP API have spans, made by swift-distributed-tracing"),
-        .trait(name: "Configuration", description: "Clients and the HTTP API are made from a ConfigReader of swift-configuration"),
+        .trait(name: "Configuration", description: "Clients and the HTTP API are made from swift-configuration"),
         .trait(
             name: "LocalServer", description: "TestSupport has LocalServer, and pusher-channels runs, which serves one"),
         // One only: SwiftPM gives the compiler several in an order that changes, and then builds everything anew.

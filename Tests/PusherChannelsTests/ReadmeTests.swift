@@ -88,7 +88,7 @@ import FoundationNetworking
 
     private func remove(_ id: Int) async throws {}
 
-    func withLaravel(_ pusher: Pusher, _ token: String, name: String) -> URLRequest {
+    func withLaravel(_ pusher: Pusher, _ request: inout URLRequest, _ token: String, name: String) {
         var endpoint = AuthEndpoint("https://shop.example/broadcasting/auth")
         endpoint.headers = { _ in ["Authorization": "Bearer \(token)"] }
         _ = PusherClientOptions(authMethod: .customEndpoint(endpoint), host: .host("reverb.example"))
@@ -98,10 +98,8 @@ import FoundationNetworking
         }
         orders.trigger(
             eventName: LaravelEvent.whisper("typing"), data: ["name": name])
-        var request = URLRequest(url: URL(string: "https://shop.example/orders")!)
         request.setValue(
             pusher.connection.socketId, forHTTPHeaderField: "X-Socket-ID")
-        return request
     }
 
     func copyOrders(_ pusher: Pusher, _ api: OrdersAPI, _ store: OrderStore) async throws {
