@@ -129,6 +129,8 @@ struct ChannelRecovery: Equatable, Sendable {
             isUsable = true
         }
         isUnnamed = false
+        // Whatever was missing before it was told.
+        if let window, position.serial > window.highest { isUsable = true }
         switch window?.insert(position.serial) {
         case .seen: return .drop
         // Serials that go back make no sense, so nothing is asked for because of them.

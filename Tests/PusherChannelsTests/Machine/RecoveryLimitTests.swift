@@ -120,6 +120,7 @@ import Testing
         transcript.establish()
         let again = transcript.succeed(serial: 8, attach: 8).sent
         #expect(again == [.resume(["room": StreamPosition(stream: "s", serial: 8)])], "of the success, not the one before")
+        transcript.event(9)
         transcript.drop()
         transcript.establish()
         #expect(transcript.succeed(serial: 9, attach: 9).sent.isEmpty, "after two in a row, one connection goes without")
