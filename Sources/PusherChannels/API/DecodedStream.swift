@@ -29,6 +29,11 @@ public struct DecodedStream<Value: Decodable & Sendable>: AsyncSequence, Sendabl
 
     let events: PusherStream<PusherEvent>
 
+    /// Creates a stream of the data of events.
+    public init(events: PusherStream<PusherEvent>) {
+        self.events = events
+    }
+
     /// The number of events that were dropped because the buffer was full.
     public var dropped: Int { events.dropped }
 

@@ -69,6 +69,26 @@ public struct PusherStream<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
+extension PusherStream {
+    /// The writing end of a stream made by ``makeStream(of:)``. It may be used from any thread.
+    public struct Continuation: Sendable {
+        fileprivate let source: StreamByHand<Element>
+
+        /// Adds an element for the readers.
+        public func yield(_ element: Element) { source.change { $0.append(element, at: .origin) } }
+
+        /// Ends the stream once its elements were read, with an error if there is one.
+        public func finish(throwing error: PusherError? = nil) { source.change { $0.finish(error) } }
+    }
+
+    /// Makes a stream whose elements come from you, for a fake of your own in the place of a client. It keeps all of them until
+    /// they are read.
+    public static func makeStream(of type: Element.Type = Element.self) -> (stream: PusherStream, continuation: Continuation) {
+        let source = StreamByHand<Element>()
+        return (PusherStream(source: source), Continuation(source: source))
+    }
+}
+
 extension Pusher {
     /// All events: those of every channel, and those without a channel.
     public var events: PusherStream<PusherEvent> { events(buffering: StreamBuffering()) }

@@ -61,6 +61,20 @@ public struct PusherEvent: Sendable {
     }
 }
 
+extension PusherEvent {
+    /// Creates an event, for a fake of your own in the place of a client.
+    ///
+    /// - Parameters:
+    ///   - eventName: The event's name.
+    ///   - channelName: The channel's name; nil for an event without a channel.
+    ///   - data: The event's data, usually JSON text.
+    ///   - userId: The user id of the client that sent it.
+    public init(eventName: String, channelName: String? = nil, data: String? = nil, userId: String? = nil) {
+        let envelope = Envelope(event: Name(eventName), channel: channelName.map { Name($0) }, data: data, userID: userId)
+        self.init(envelope: envelope, decoder: nil)
+    }
+}
+
 extension PusherEvent: Equatable {
     /// Returns whether both have the same name, channel, data, user id and members that the protocol doesn't know.
     public static func == (left: PusherEvent, right: PusherEvent) -> Bool { left.envelope == right.envelope }

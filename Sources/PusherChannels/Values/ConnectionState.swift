@@ -34,4 +34,11 @@ public struct ConnectionStateChange: Equatable, Sendable {
     public let new: ConnectionState
     /// The reason for the change; nil if the application asked for it, and for success.
     public let reason: PusherError?
+
+    /// Creates a change; the SDK makes its own, applications need this only in tests.
+    public init(old: ConnectionState, new: ConnectionState, reason: PusherError? = nil) {
+        self.old = old
+        self.new = new
+        self.reason = reason
+    }
 }
