@@ -10,6 +10,8 @@ enum ForgottenHarnesses {
     private struct State {
         var entries: [Weak<TestHarness>] = []
         var haveFindings = false
+        /// Indicates whether a harness was used after its test.
+        var isLate = false
     }
 
     private static let state = Locked(State())
@@ -31,12 +33,22 @@ enum ForgottenHarnesses {
         state.withLock { $0.haveFindings = true }
     }
 
+    /// Prints what happened after a test's end and makes the process fail at its end.
+    static func tell(_ late: String) {
+        _ = atEnd
+        writeToStandardError(late)
+        state.withLock { $0.isLate = true }
+    }
+
     private static let atEnd: Void = {
         atexit {
             for entry in state.withLock(\.entries) { entry.object?.sayIfForgotten() }
             #if canImport(Glibc)
-            guard state.withLock(\.haveFindings) else { return }
-            writeToStandardError("this run fails: nobody called verify() of a harness that found something, see above")
+            let (haveFindings, isLate) = state.withLock { ($0.haveFindings, $0.isLate) }
+            guard haveFindings || isLate else { return }
+            let reason =
+                haveFindings ? "nobody called verify() of a harness that found something" : "a harness was used after its end"
+            writeToStandardError("this run fails: \(reason), see above")
             // glibc continues with the other handlers and this status; elsewhere, the effect of a second `exit` is unspecified.
             exit(EXIT_FAILURE)
             #endif

@@ -18,7 +18,7 @@ struct Leftovers {
             guard case .client(let client)? = timer.origin else { return true }
             return !leaked.contains(client) && !connected.contains(client)
         }
-        return openSockets + alone.map { Finding(.pendingTimer, name($0)) }
+        return openSockets + named(alone).map { Finding(.pendingTimer, $0) }
             + leaks.map { Finding(.leak, $0.name + socketsText(of: $0.client) + timersText(of: $0.client)) }
     }
 
@@ -28,8 +28,19 @@ struct Leftovers {
             .findings
     }
 
-    private func name(_ timer: Timer) -> String {
-        if case .place(let place)? = timer.origin { "\(timer.timer), made at \(place)" } else { "\(timer.timer)" }
+    /// Returns the names of timers, once for those with one label and one place. They are in the order of their deadlines.
+    private func named(_ timers: [Timer]) -> [String] {
+        var (places, counts): ([(first: Timer, name: String)], [String: Int]) = ([], [:])
+        for timer in timers {
+            let place = if case .place(let place)? = timer.origin { ", made at \(place)" } else { "" }
+            let name = timer.timer.label + place
+            if counts[name] == nil { places.append((timer, place)) }
+            counts[name, default: 0] += 1
+        }
+        return places.map { first, place in
+            let count = counts[first.timer.label + place] ?? 1
+            return "\(first.timer)\(count > 1 ? " and \(count - 1) more" : "")\(place)"
+        }
     }
 
     private func socketsText(of client: Int?) -> String {

@@ -46,7 +46,7 @@ public struct NothingCame: Error, Equatable, Sendable, CustomStringConvertible {
     /// The entries that had come by then and that somebody got or skipped before.
     public let taken: [String]
     /// The place of the wait, and the virtual time with its scheduled timers, which fire only when the test moves it.
-    public let story: String
+    public internal(set) var story: String
 
     /// The entry that was waited for, and the latest entries that came.
     public var description: String {

@@ -18,24 +18,95 @@ extension TestHarness {
     public func verify(hasFailed: Bool) throws(TestFailure) {
         try verify()
         let story = story
-        if hasFailed, !story.isEmpty { throw TestFailure(location: location, findings: [], timeline: story) }
+        // XCTest has shown the error that told it.
+        if hasFailed, !story.isEmpty, story != state.withLock(\.toldStory) {
+            throw TestFailure(location: location, findings: [], timeline: story)
+        }
     }
 
-    /// Returns the test's own error, and prints to standard error what it doesn't report.
+    /// Returns the error to report for a test that ended with an error: with the findings, which may be its cause, and with the
+    /// events. What no report can have goes to standard error.
     func ended(with error: any Error) -> any Error {
-        if let text = untold(by: error) { writeToStandardError(text) }
-        try? verify(alive: false)
-        return error
+        defer {
+            try? verify(alive: false)
+            end()
+        }
+        guard let text = untold(by: error) else { return error }
+        let besides = text.hasPrefix("besides, ") ? text : String(text.dropFirst("\(error)\n".count))
+        switch error {
+        case var error as NeverHappened:
+            error.story = [error.story, besides].filter { !$0.isEmpty }.joined(separator: "\n")
+            return error
+        case var error as NothingCame:
+            error.story += "\n\(besides)"
+            return error
+        case var error as Deadlock:
+            error.story = besides
+            return error
+        default:
+            let type = "\(Swift.type(of: error))"
+            // These end a test without an issue.
+            let isSilent = ["XCTSkip", "SkipInfo", "CancellationError"].contains(type)
+            guard !isSilent, text.contains("\nbesides, "), var failure = failure(alive: false) else {
+                writeToStandardError(text)
+                return error
+            }
+            // The framework has reported this one where it was thrown.
+            let isTold = ["ExpectationFailedError", "XCTestErrorWhileUnwrappingOptional"].contains(type)
+            failure.cause = isTold ? nil : "\(error)"
+            return failure
+        }
+    }
+
+    /// Ends the harness with its test: what uses it afterward has outlived the test.
+    func end() {
+        timeline.end { [location] what in
+            let text = """
+                the harness made at \(location) had ended when this came: \(what). A task, a client, or a static variable outlived \
+                its test: end it there, or make one for each test
+                """
+            if let current = TestHarness.current, !current.timeline.isOver {
+                current.record(text)
+            } else {
+                ForgottenHarnesses.tell(text)
+            }
+        }
+    }
+
+    /// Reports that the test of another harness is running: the two have two clocks, and two servers that don't know each other.
+    func refuseNesting() {
+        guard let outer = TestHarness.current, !outer.timeline.isOver else { return }
+        record(
+            """
+            a harness was made within the test of the one made at \(outer.location), which has another clock and another server: pass \
+            that one on, or use `TestHarness.current`
+            """)
+    }
+
+    /// Ends the process if the test never does: nobody can end a thread that is blocked.
+    func watchForStuckTest() -> Watchdog? {
+        guard let stuckAfter else { return nil }
+        return Watchdog(patience: stuckAfter + min(stuckAfter, .seconds(10)), turnLimit: stuckAfter) { [weak self] in
+            guard let self else { return }
+            writeToStandardError(
+                """
+                \(standing("was stuck"))
+                a thread is blocked, or never comes to rest, so nothing can end the test but the end of this process. Wait for others with \
+                `try await harness.eventually`; `stuckAfter:` sets the limit, \(stuckAfter) now
+                """)
+            fflush(nil)
+            _exit(EXIT_FAILURE)
+        }
     }
 
     /// Prints where a test was when it was cancelled, such as by a time limit. If the test is waiting for something that can't be
     /// cancelled, such as the value of a task, it continues to wait and its error is never seen.
-    func tellOfCancellation() { writeToStandardError(standing) }
+    func tellOfCancellation() { writeToStandardError(standing("was cancelled")) }
 
     /// A report of a test that doesn't end.
-    var standing: String {
+    func standing(_ state: String) -> String {
         """
-        the test with the harness made at \(location) was cancelled; virtual time is \(scheduler.now), scheduled: \
+        the test with the harness made at \(location) \(state); virtual time is \(scheduler.now), scheduled: \
         \(scheduler.pendingTimers.names); what happened:
         \(story)
         """

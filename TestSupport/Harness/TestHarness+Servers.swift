@@ -36,7 +36,7 @@ extension LocalServer: StartedServer {}
 
 extension TestHarness {
     /// Starts a real server. It listens on the loopback interface unless another address is given, such as `0.0.0.0` for all
-    /// interfaces. ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` stops it.
+    /// interfaces. ``withTestHarness(apps:seed:profile:allowing:stuckAfter:file:line:_:)`` stops it.
     ///
     /// - Parameters:
     ///   - host: The address to listen on.

@@ -24,10 +24,11 @@ extension TestHarness {
         _ what: String = "the condition", within limit: Duration = .seconds(60), file: String = #fileID, line: Int = #line,
         _ condition: () throws -> Bool
     ) throws {
-        let deadline = scheduler.now + limit
+        let (deadline, start) = (scheduler.now + limit, ContinuousClock.now)
         while true {
             runExecutor()
             if try condition() { return }
+            guard !scheduler.isStuck(since: start) else { throw neverHappened(what, limit, file, line, others: stuckText) }
             guard scheduler.runNextTimer(dueBy: deadline, atMost: TestScheduler.mostTimersAtOnce) else {
                 let others = "other threads had no time: in an asynchronous test `try await harness.eventually` gives them some; "
                 throw neverHappened(what, limit, file, line, others: others)
@@ -38,15 +39,16 @@ extension TestHarness {
     /// Waits until a condition holds, moving time from timer to timer and letting other threads continue before each timer.
     ///
     /// On a ``TestExecutor`` of the harness, this works like ``TestExecutor/eventually(_:within:_:)``. Elsewhere, the harness
-    /// can't know whether another thread or task is still working toward the condition, so it gives them a moment of real time
-    /// before each timer, and `patience` after the last. To wait for other threads alone, pass `within: .zero`: no time passes in
+    /// can't know whether another thread or task is still working toward the condition, so it lets them run before each timer, as
+    /// ``advance(by:file:line:isolation:)`` does, and gives them `patience` after the last. To wait for other threads alone, pass `within: .zero`: no time passes in
     /// the harness, so no state ends before it was looked at. If the condition doesn't return for a second of real time, the
     /// harness assumes that it waits for a timer, too, and moves time meanwhile.
     ///
     /// - Parameters:
     ///   - what: The name of the condition in the error.
     ///   - limit: The maximum virtual time that may pass.
-    ///   - patience: The minimum real time to wait for other threads, and for the condition's reply, when no timer is left.
+    ///   - patience: The minimum real time to wait for other threads, and for the condition's reply, when no timer is left; by
+    ///     default a second, and five once the harness has started a real server.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     ///   - isolation: The actor that the test runs on, by default the caller's.
@@ -54,7 +56,7 @@ extension TestHarness {
     /// - Throws: ``NeverHappened``, with the events so far and the scheduled timers; `CancellationError` if the task is
     ///   cancelled; any error from the condition.
     public func eventually(
-        _ what: String = "the condition", within limit: Duration = .seconds(60), patience: Duration = .seconds(5),
+        _ what: String = "the condition", within limit: Duration = .seconds(60), patience: Duration? = nil,
         file: String = #fileID, line: Int = #line, isolation: isolated (any Actor)? = #isolation,
         _ condition: @escaping @Sendable () async throws -> Bool
     ) async throws {
@@ -68,27 +70,90 @@ extension TestHarness {
             error.story = told(advice + " ", file, line)
             throw error
         }
-        let wait = LookWait(deadline: scheduler.now + limit, patience: patience, condition: condition)
+        let wait = LookWait(deadline: scheduler.now + limit, patience: patience ?? self.patience, condition: condition)
+        let start = ContinuousClock.now
         while true {
             repeat {
-                for _ in 0..<Self.turns {
-                    try Task.checkCancellation()
-                    runExecutor()
-                    guard let holds = try await look(wait) else {
-                        throw neverHappened(what, limit, file, line, others: wait.noReply)
-                    }
-                    if holds { return }
-                    await Self.pause(.milliseconds(2))
+                guard !scheduler.isStuck(since: start) else {
+                    throw neverHappened(what, limit, file, line, others: stuckText)
                 }
+                try Task.checkCancellation()
+                runExecutor()
+                guard let holds = try await look(wait) else {
+                    throw neverHappened(what, limit, file, line, others: wait.noReply)
+                }
+                if holds { return }
+                await letOthersRun()
+                if try await look(wait) == true { return }
             } while runNextTimer(wait)
             switch try await others(wait) {
             case .theConditionHolds: return
             case .aTimerRan: continue
             case .noReply: throw neverHappened(what, limit, file, line, others: wait.noReply)
             case .nothing:
-                throw neverHappened(what, limit, file, line, others: "other threads had \(patience) of real time at least; ")
+                throw neverHappened(
+                    what, limit, file, line, others: "other threads had \(wait.patience) of real time at least; ")
             }
         }
+    }
+
+    /// Moves time forward, timer by timer, and lets tasks and other threads continue before the first and after each.
+    ///
+    /// On a running ``TestExecutor`` of the harness, this is ``TestExecutor/advance(by:)``. Elsewhere, every task that is ready runs
+    /// until it waits, and so does what that makes ready, as far as the harness can see it: timers, requests, messages. A task that
+    /// sleeps three times for a second has slept three times after three seconds. A step that goes through a dispatch queue of the
+    /// code under test, or another clock, may come later; wait for it with `eventually`, which proves it.
+    ///
+    /// - Parameters:
+    ///   - duration: The time; a negative one is a finding.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    ///   - isolation: The actor that the test runs on, by default the caller's.
+    /// - Throws: `CancellationError` if the task is cancelled.
+    public func advance(
+        by duration: Duration, file: String = #fileID, line: Int = #line, isolation: isolated (any Actor)? = #isolation
+    ) async throws {
+        let place = sourceLocation(file, line)
+        guard scheduler.isForward(duration, place) else { return }
+        let other = state.withLock { state in
+            defer { state.advance = state.advance ?? place }
+            return state.advance
+        }
+        defer { if other == nil { state.withLock { $0.advance = nil } } }
+        if let other { scheduler.refuse(TestScheduler.twoAdvances(other, place)) }
+        if await state.withLock(\.advanceOnExecutor)(duration) { return }
+        let (target, start) = (scheduler.now + duration, ContinuousClock.now)
+        await letOthersRun()
+        while scheduler.runNextTimer(dueBy: target, atMost: TestScheduler.mostTimersAtOnce) {
+            try Task.checkCancellation()
+            guard !scheduler.isStuck(since: start) else { return scheduler.giveUp(target, place) }
+            await letOthersRun()
+        }
+        scheduler.move(to: max(target, scheduler.now))
+    }
+
+    /// Lets tasks and other threads run until nothing follows any more that the harness can see.
+    private func letOthersRun() async {
+        var (seen, quietTurns) = (progress, 0)
+        // A task that polls may go on for ever.
+        for turn in 0..<100 where quietTurns < 3 {
+            await Self.outside { await TaskTurns.turn() }
+            // Dispatch queues have threads of their own, which no turn waits for.
+            if turn == 0 { await Self.pause(.milliseconds(1)) }
+            runExecutor()
+            quietTurns = progress == seen ? quietTurns + 1 : 0
+            seen = progress
+        }
+    }
+
+    /// A counter of what has happened in the harness.
+    private var progress: Int { scheduler.changes + timeline.count }
+
+    /// The real time that other threads get when no timer is left. Only real servers make them need more than a moment.
+    private var patience: Duration { .seconds(hasServers ? 5 : 1) }
+
+    private var stuckText: String {
+        "given up after \(stuckAfter ?? .zero) of real time, as `stuckAfter:` says, while timers still ran; "
     }
 
     /// The limits of a wait for a condition.
@@ -148,9 +213,6 @@ extension TestHarness {
         }
     }
 
-    /// The number of times that a condition is evaluated before time moves on.
-    private static var turns: Int { 5 }
-
     func neverHappened(_ what: String, _ limit: Duration, _ file: String, _ line: Int, others: String)
         -> NeverHappened
     {
@@ -162,11 +224,13 @@ extension TestHarness {
 
     private func told(_ others: String, _ file: String, _ line: Int) -> String {
         let story = story
+        state.withLock { $0.toldStory = story }
         let told =
             story.isEmpty
             ? """
-            nothing had happened: no client or request was the harness's. Code under test that makes its own client needs \
-            `environment: harness.pusherEnvironment()`
+            nothing had happened: no client, request, or timer was the harness's. Code under test needs its doubles: \
+            `harness.pusherEnvironment()` for a client that it makes itself, `harness.clock` for a sleep, `harness.request` or \
+            `harness.session` for requests. A sleep on a real clock takes real time, which only `patience:` gives it
             """
             : "this had happened:\n\(story)"
         return "\(others)at \(sourceLocation(file, line)), in the harness made at \(location), \(told)"
@@ -175,10 +239,15 @@ extension TestHarness {
     /// Lets others continue for a moment of real time, at most until a look has its reply. It works on an executor, too, which
     /// may have nothing to do meanwhile.
     static func pause(_ duration: Duration, or look: Look? = nil) async {
+        await outside { await pauseHere(duration, look) }
+    }
+
+    /// Waits for something that doesn't happen on the current executor, if there is one.
+    private static func outside(_ body: @Sendable () async -> Void) async {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *), let executor = TestExecutor.current {
-            await executor.outside { await pauseHere(duration, look) }
+            await executor.outside(body)
         } else {
-            await pauseHere(duration, look)
+            await body()
         }
     }
 

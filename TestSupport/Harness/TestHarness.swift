@@ -2,6 +2,10 @@ import Foundation
 import Logging
 import PusherChannels
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// Everything one test needs, and nothing that outlives it: virtual time, sockets and HTTP in memory, servers, a seed.
 ///
 /// ```swift
@@ -15,11 +19,11 @@ import PusherChannels
 /// }
 /// ```
 ///
-/// Anything that is left over is an error at the test's end: ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` throws
+/// Anything that is left over is an error at the test's end: ``withTestHarness(apps:seed:profile:allowing:stuckAfter:file:line:_:)`` throws
 /// it, and so does ``verify()``, for frameworks that set up and tear down. ``verify()`` reports no leaks, because the test case
 /// may still hold objects. Harnesses share nothing, so tests may run in parallel. All members may be called from any thread.
 public final class TestHarness: Sendable {
-    private struct State {
+    struct State {
         /// The findings of the sockets that the server didn't make.
         var sockets = SocketFindings()
         var servers: [any StartedServer] = []
@@ -39,10 +43,16 @@ public final class TestHarness: Sendable {
         var clients: [@Sendable () -> String?] = []
         /// Waits on the executor that was made last, if it runs a body.
         var waitOnExecutor: ExecutorWait?
+        /// Advances time on that executor, or returns `false` if it runs no body.
+        var advanceOnExecutor: @Sendable (Duration) async -> Bool = { _ in false }
         /// Runs what is ready on that executor, if it runs no body.
         var runExecutor: @Sendable () -> Bool = { true }
         var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }
         var isVerified = false
+        /// The place of the asynchronous advance under way.
+        var advance: String?
+        /// The story that an error told.
+        var toldStory: String?
     }
 
     typealias Condition = @Sendable () async throws -> Bool
@@ -73,14 +83,17 @@ public final class TestHarness: Sendable {
     /// The server that all servers imitate unless they are given another profile.
     let profile: ServerProfile
     /// The kinds of findings that are not reported.
-    private let allowed: Set<Finding.Kind>
-    /// The harness whose ``withTestHarness(apps:seed:profile:allowing:file:line:_:)`` is running, for code that observes a test
+    let allowed: Set<Finding.Kind>
+    /// The real time after which a call that moves time gives up, and, a little later, the process ends if the test hasn't; `nil`
+    /// for no limit.
+    public let stuckAfter: Duration?
+    /// The harness whose ``withTestHarness(apps:seed:profile:allowing:stuckAfter:file:line:_:)`` is running, for code that observes a test
     /// from outside; `nil` elsewhere.
     @TaskLocal public static var current: TestHarness?
 
     /// The place where the harness was made, `Tests.swift:12`.
     let location: String
-    private let state = Locked(State())
+    let state = Locked(State())
 
     /// Creates a harness for a test that calls ``verify()`` at its end.
     ///
@@ -90,13 +103,16 @@ public final class TestHarness: Sendable {
     ///   - seed: The seed of everything random.
     ///   - profile: The server that ``server`` imitates.
     ///   - allowed: The kinds of findings that aren't reported at the end.
+    ///   - stuckAfter: The real time after which a call that moves time gives up and is a finding; `nil` for no limit. On a busy
+    ///     machine it is longer.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     public init(
         apps: [ServerApp]? = nil, seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [],
-        file: String = #fileID, line: Int = #line
+        stuckAfter: Duration? = .seconds(60), file: String = #fileID, line: Int = #line
     ) {
         let scheduler = TestScheduler()
+        scheduler.patience = stuckAfter
         let timeline = Timeline { scheduler.now }
         log = TestLog(timeline: timeline)
         // The server uses the date that a test sets, too; otherwise it would refuse what the test's backend signs.
@@ -119,6 +135,7 @@ public final class TestHarness: Sendable {
         self.environment = environment
         self.timeline = timeline
         self.allowed = allowed
+        self.stuckAfter = stuckAfter
         location = sourceLocation(file, line)
         ForgottenHarnesses.watch(self)
     }
@@ -138,6 +155,9 @@ public final class TestHarness: Sendable {
     public var scheduler: TestScheduler { environment.scheduler }
     /// The HTTP session of the harness's clients, which tries stubs first, then ``server``'s own paths.
     public var session: MockSession { environment.session }
+    /// A closure that makes a request over ``session``, for code that takes one in the place of a `URLSession`. It can be cancelled
+    /// at any time.
+    public var request: @Sendable (URLRequest) async throws -> (Data, URLResponse) { environment.request }
     /// A virtual-time clock for code that takes a clock.
     public var clock: TestClock { environment.clock }
 
@@ -210,7 +230,7 @@ public final class TestHarness: Sendable {
         file: String = #fileID, line: Int = #line, makeWebSocket: (@Sendable () -> any WebSocket)? = nil
     ) -> PusherEnvironment {
         let client = makeClientNumber()
-        return pusherEnvironment(
+        var environment = pusherEnvironment(
             of: client, file, line,
             makeWebSocket: { [self] in
                 let socket = makeWebSocket?() ?? self.makeWebSocket(file: file, line: line)
@@ -219,6 +239,8 @@ public final class TestHarness: Sendable {
                 give(mock, to: client)
                 return socket
             })
+        environment.clientLogger = { [log] in TestLog.logger(log, inPlaceOf: $0) }
+        return environment
     }
 
     private func pusherEnvironment(
@@ -243,6 +265,11 @@ public final class TestHarness: Sendable {
                 try await executor.eventually(what, within: limit, condition)
                 return true
             }
+            state.advanceOnExecutor = { [weak executor] duration in
+                guard let executor, executor.waiters.withLock(\.isRunning) else { return false }
+                await executor.advance(by: duration)
+                return true
+            }
             state.runExecutor = { [weak executor] in
                 guard let executor, !executor.waiters.withLock(\.isRunning) else { return true }
                 return executor.runJobs()
@@ -252,6 +279,9 @@ public final class TestHarness: Sendable {
     }
 
     var startedServers: Int { state.withLock(\.servers.count) }
+
+    /// Indicates whether something of the harness is real, and takes real time.
+    var hasServers: Bool { state.withLock { !$0.servers.isEmpty || !$0.proxies.isEmpty } }
 
     /// Registers a server for ``stopServers()`` to stop.
     func keep(_ server: any StartedServer) { state.withLock { $0.servers.append(server) } }
@@ -303,14 +333,14 @@ public final class TestHarness: Sendable {
         }
     }
 
-    private func record(_ findings: [Finding]) {
+    func record(_ findings: [Finding]) {
         let isVerified = state.withLock { state in
             state.recorded += findings
             return state.isVerified
         }
         // Most likely, nobody asks for findings again.
         guard isVerified else { return }
-        for finding in findings { writeToStandardError("after the end of the harness made at \(location): \(finding)") }
+        for finding in findings { ForgottenHarnesses.tell("after the end of the harness made at \(location): \(finding)") }
     }
 
     /// Fails the test at its end. It may be called from any thread, including those where an assertion would be lost.
@@ -322,79 +352,5 @@ public final class TestHarness: Sendable {
     public func record(_ message: String) {
         timeline.note("error", message)
         record([Finding(.error, message)])
-    }
-
-    // MARK: Ending
-
-    func verify(alive: Bool) throws(TestFailure) {
-        state.withLock { $0.isVerified = true }
-        if let failure = failure(alive: alive) { throw failure }
-    }
-
-    /// The events so far, and the states of the clients that were made here.
-    public var story: String {
-        let clients = state.withLock { $0.clients }.compactMap { $0() }
-        return ([timeline.description] + clients.map { "  client  \($0)" }).filter { !$0.isEmpty }.joined(separator: "\n")
-    }
-
-    /// Runs what is ready on the harness's executor if it runs no body: nothing else does. Returns whether it came to rest.
-    @discardableResult
-    func runExecutor() -> Bool {
-        state.withLock(\.runExecutor)()
-    }
-
-    /// Waits on the harness's executor if it is running.
-    func waitOnExecutor(_ what: String, _ limit: Duration, _ condition: @escaping Condition) async throws -> Bool {
-        try await state.withLock { $0.waitOnExecutor }?(what, limit, condition) ?? false
-    }
-
-    func failure(alive: Bool) -> TestFailure? {
-        let findings = findings(alive: alive).filter { !allowed.contains($0.kind) }
-        return findings.isEmpty ? nil : TestFailure(location: location, findings: findings, timeline: story)
-    }
-
-    /// - Parameter alive: True to report clients and tasks that are still alive, too.
-    private func findings(alive: Bool) -> [Finding] {
-        let state = state.withLock { $0 }
-        return [
-            state.recorded, unheldRecorders, environment.issues.map { Finding(.unimplemented, $0) }, session.findings,
-            state.servers.flatMap(\.findings), missedServers, state.recorders.flatMap(\.findings),
-            sockets.flatMap(\.socket.findings), server.ownFindings, leftovers(alive: alive).findings,
-            scheduler.livelock.map { [Finding(.error, "\($0)")] } ?? [],
-        ].flatMap(\.self)
-    }
-
-    /// The findings of recorders whose client received something afterward. Earlier events may still wait on a queue, and nobody
-    /// hears those at the end of a test's body.
-    private var unheldRecorders: [Finding] {
-        state.withLock { $0.unheldRecorders }.filter { timeline.has(["opened", "received"], after: $0.entries) }.map(\.finding)
-    }
-
-    /// The findings for clients that were meant for a real server: they never reach it, and their tests could pass all the same.
-    private var missedServers: [Finding] {
-        let (servers, proxies) = state.withLock { ($0.servers, $0.proxies) }
-        let listening = servers as [any Listening] + proxies
-        return sockets.flatMap { _, socket in listening.compactMap { $0.missed(by: socket) } }
-    }
-
-    private var sockets: [(identity: ObjectIdentifier, socket: SocketFindings.Socket)] {
-        server.sockets.all + state.withLock { $0.sockets }.all
-    }
-
-    private func leftovers(alive: Bool) -> Leftovers {
-        let (tracked, owners) = state.withLock { ($0.tracked, $0.owners) }
-        return Leftovers(
-            // A client that may leak doesn't report its socket and timers, so they are reported separately.
-            leaks: alive && !allowed.contains(.leak) ? tracked.filter { $0.isAlive() } : [],
-            // The server's own timer belongs to its connections, which are reported.
-            timers: scheduler.pendingTimersWithOrigins.filter { $0.timer.label != MachineTimer.label },
-            sockets: sockets.compactMap { identity, socket in socket.open.map { ($0, owners[identity]) } })
-    }
-
-    /// Returns whether something is left over that may go away when another thread releases it. That includes what a client puts
-    /// away when it is deallocated: by then, the client is no longer alive.
-    /// - Parameter alive: True to count clients and tasks that are still alive, too.
-    func mayLetGo(alive: Bool) -> Bool {
-        leftovers(alive: alive).findingsOfObjects.contains { !allowed.contains($0.kind) }
     }
 }

@@ -38,6 +38,14 @@ private struct TestLogHandler: LogHandler {
     }
 }
 
+extension TestLog {
+    /// Returns the logger for a client that code under test makes. One of the app's own is kept: the test may read it.
+    static func logger(_ log: TestLog, inPlaceOf logger: Logger) -> Logger {
+        guard logger.label == PusherClientOptions().logger.label else { return logger }
+        return Logger(label: logger.label) { _ in TestLogHandler(log: log) }
+    }
+}
+
 extension TestHarness {
     /// Makes a logger for code under test. Its lines appear only in this harness's ``timeline`` and ``logEvents(atLeast:)``.
     ///

@@ -20,6 +20,8 @@ public final class Timeline: Sendable, CustomStringConvertible {
     /// The number of entries to keep of a long timeline: the latest ones.
     private static let limit = 10_000
 
+    /// Receives what happens after the test's end.
+    private let onLate = Locked<(@Sendable (_ what: String) -> Void)?>(nil)
     private let story = Locked<(forgotten: Int, entries: [Entry])>((0, []))
     private let now: @Sendable () -> Instant
 
@@ -33,6 +35,8 @@ public final class Timeline: Sendable, CustomStringConvertible {
     /// Records an event.
     public func note(_ kind: String, _ text: String) {
         let entry = Entry(time: now(), kind: kind, text: text)
+        // What ends with a test, such as a connection, may end a little later.
+        if kind == "request" || kind == "opened" { onLate.withLock(\.self)?("\(kind) \(entry.redacted.text)") }
         story.withLock { story in
             story.entries.append(entry)
             guard story.entries.count > 2 * Self.limit else { return }
@@ -40,6 +44,12 @@ public final class Timeline: Sendable, CustomStringConvertible {
             story.entries.removeFirst(Self.limit)
         }
     }
+
+    /// Ends the test: calls the closure for whatever begins from now on.
+    func end(_ tell: @escaping @Sendable (_ what: String) -> Void) { onLate.withLock { $0 = tell } }
+
+    /// Indicates whether the test has ended.
+    var isOver: Bool { onLate.withLock { $0 != nil } }
 
     /// The number of entries so far, including those that are no longer kept.
     var count: Int { story.withLock { $0.forgotten + $0.entries.count } }

@@ -7,18 +7,24 @@ import PusherChannels
 package final class Watchdog: Sendable {
     private struct State {
         var left: Double
+        /// The turns of the task pool that were asked for.
+        var turns = 0
         var timer: (any ScheduledAction)?
         var isOver = false
     }
 
     private let beat: Duration
+    /// The maximum time to wait for a turn of the task pool, whose threads may all be blocked; `nil` for no limit.
+    private let turnLimit: Duration?
     private let bark: @Sendable () -> Void
     private let state: Locked<State>
 
     /// - Parameters:
     ///   - patience: The minimum time to wait.
+    ///   - turnLimit: The maximum time to wait for a turn of the task pool; `nil` for no limit.
     ///   - bark: A closure that is called after that, on no thread in particular, unless the watchdog was called off.
-    package init(patience: Duration, bark: @escaping @Sendable () -> Void = {}) {
+    package init(patience: Duration, turnLimit: Duration? = nil, bark: @escaping @Sendable () -> Void = {}) {
+        self.turnLimit = turnLimit
         beat = min(.seconds(1), max(.zero, patience))
         state = Locked(State(left: beat == .zero ? 1 : (patience / beat).rounded(.up)))
         self.bark = bark
@@ -37,8 +43,20 @@ package final class Watchdog: Sendable {
     }
 
     private func wait() {
+        set(after: beat) { [self] in
+            let turn = state.withLock { state in
+                state.turns += 1
+                return state.turns
+            }
+            // Wait for the turn's end first: the turn may come at once.
+            if let turnLimit { set(after: turnLimit) { [self] in end(turn: turn, isOver: true) } }
+            Task { end(turn: turn, isOver: false) }
+        }
+    }
+
+    private func set(after time: Duration, _ action: @escaping @Sendable () -> Void) {
         let clock = LiveScheduler()
-        let timer = clock.schedule(at: clock.now + beat, label: "watchdog of a test") { Task { self.count() } }
+        let timer = clock.schedule(at: clock.now + time, label: "watchdog of a test", action)
         let isOver = state.withLock { state in
             if !state.isOver { state.timer = timer }
             return state.isOver
@@ -46,13 +64,16 @@ package final class Watchdog: Sendable {
         if isOver { timer.cancel() }
     }
 
-    private func count() {
-        let hasBarked: Bool? = state.withLock { state in
-            guard !state.isOver else { return nil }
+    /// Counts a turn of the task pool, once.
+    private func end(turn: Int, isOver: Bool) {
+        let (hasBarked, timer) = state.withLock { state -> (Bool?, (any ScheduledAction)?) in
+            guard !state.isOver, turn == state.turns else { return (nil, nil) }
+            state.turns += 1
             state.left -= 1 / Self.load
-            state.isOver = state.left <= 0
-            return state.isOver
+            state.isOver = isOver || state.left <= 0
+            return (state.isOver, state.timer.take())
         }
+        timer?.cancel()
         switch hasBarked {
         case true?: bark()
         case false?: wait()

@@ -8,6 +8,8 @@
 ///   - seed: The seed of everything random.
 ///   - profile: The server that the harness's server imitates.
 ///   - allowed: The kinds of findings that aren't reported at the end.
+///   - stuckAfter: The real time after which a call that moves time gives up and is a finding. If the test hasn't ended a little
+///     later, the process ends with a report and an error. `nil` for no limit; on a busy machine it is longer.
 ///   - file: The file of the call, for what is reported; the compiler fills it in.
 ///   - line: The line of the call, likewise.
 ///   - body: The test.
@@ -15,10 +17,13 @@
 @discardableResult
 public func withTestHarness<Result>(
     apps: [ServerApp]? = nil, seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [],
-    file: String = #fileID,
-    line: Int = #line, _ body: (TestHarness) throws -> Result
+    stuckAfter: Duration? = .seconds(60), file: String = #fileID, line: Int = #line, _ body: (TestHarness) throws -> Result
 ) throws -> Result {
-    let harness = TestHarness(apps: apps, seed: seed, profile: profile, allowing: allowed, file: file, line: line)
+    let harness = TestHarness(
+        apps: apps, seed: seed, profile: profile, allowing: allowed, stuckAfter: stuckAfter, file: file, line: line)
+    harness.refuseNesting()
+    let watchdog = harness.watchForStuckTest()
+    defer { watchdog?.callOff() }
     let result: Result
     do {
         result = try TestHarness.$current.withValue(harness) { try body(harness) }
@@ -27,6 +32,7 @@ public func withTestHarness<Result>(
     }
     harness.session.release()
     harness.waitForLastOwners(alive: true)
+    defer { harness.end() }
     try harness.verify(alive: true)
     return result
 }
@@ -41,6 +47,8 @@ public func withTestHarness<Result>(
 ///   - seed: The seed of everything random.
 ///   - profile: The server that the harness's server imitates.
 ///   - allowed: The kinds of findings that aren't reported at the end.
+///   - stuckAfter: The real time after which a call that moves time gives up and is a finding. If the test hasn't ended a little
+///     later, the process ends with a report and an error. `nil` for no limit; on a busy machine it is longer.
 ///   - file: The file of the call, for what is reported; the compiler fills it in.
 ///   - line: The line of the call, likewise.
 ///   - isolation: The actor that the test runs on, by default the caller's.
@@ -49,10 +57,14 @@ public func withTestHarness<Result>(
 @discardableResult
 public func withTestHarness<Result>(
     apps: [ServerApp]? = nil, seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [],
-    file: String = #fileID,
-    line: Int = #line, isolation: isolated (any Actor)? = #isolation, _ body: (TestHarness) async throws -> Result
+    stuckAfter: Duration? = .seconds(60), file: String = #fileID, line: Int = #line,
+    isolation: isolated (any Actor)? = #isolation, _ body: (TestHarness) async throws -> Result
 ) async throws -> Result {
-    let harness = TestHarness(apps: apps, seed: seed, profile: profile, allowing: allowed, file: file, line: line)
+    let harness = TestHarness(
+        apps: apps, seed: seed, profile: profile, allowing: allowed, stuckAfter: stuckAfter, file: file, line: line)
+    harness.refuseNesting()
+    let watchdog = harness.watchForStuckTest()
+    defer { watchdog?.callOff() }
     let result: Result
     do {
         result = try await withTaskCancellationHandler {
@@ -67,6 +79,7 @@ public func withTestHarness<Result>(
     await harness.stopServers()
     harness.session.release()
     await harness.waitForLastOwners(alive: true)
+    defer { harness.end() }
     try harness.verify(alive: true)
     return result
 }

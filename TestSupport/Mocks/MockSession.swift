@@ -147,6 +147,8 @@ public final class MockSession: HTTPSession, RequestStubbing {
         // A timeline removes secrets only when it is read, because removing them from every request takes too long.
         let name = "\(request.method) \(request.url)"
         timeline?.note("request", name)
+        // Nobody would learn of what is wrong with this one.
+        guard timeline?.isOver != true else { return .init(outcome: .init(error: URLError(.cancelled))) }
         var response: StubResponse
         if let stubbed = stubList.reply(request, onTaking: noted.replace) {
             response = stubbed
@@ -170,6 +172,10 @@ public final class MockSession: HTTPSession, RequestStubbing {
         timeline?.note("answer", "\(outcome) to \(name)\(reply.wait)\(reason ?? "")")
         if let error = reply.outcome.error as? UnsupportedFault {
             state.withLock { $0.findings.append(Finding(.unsupportedFault, "\(error)")) }
+        }
+        if reply.delay < .zero {
+            let text = "the answer to \(name) is delayed by \(reply.delay): it comes at once, as nothing comes earlier"
+            state.withLock { $0.findings.append(Finding(.error, text)) }
         }
         return reply
     }

@@ -48,6 +48,10 @@ struct MockSocketState: Sendable {
     /// The socket's name in reports.
     let name: String
     private var faults = SocketFaults()
+    /// The number of calls of the client since the clock moved, and the time of the latest.
+    private var calls = (count: 0, time: Instant.origin)
+    /// The number of calls at one time from which on the client isn't answered any more, because callbacks answer each other.
+    private static let mostCallsAtOnce = (opens: 1_000, frames: 100_000)
     /// The timer for the next delayed report or script step, and its time.
     private var alarm: (time: Instant, timer: (any ScheduledAction)?)?
 
@@ -141,6 +145,7 @@ struct MockSocketState: Sendable {
         self.attempt = attempt
         requests.append(request)
         phase = .connecting
+        guard isAnswered(atMost: Self.mostCallsAtOnce.opens, "is opened") else { return }
         faults.connectionBegins()
         applyFaults()
         let isScripted = scripts.begin()
@@ -149,9 +154,11 @@ struct MockSocketState: Sendable {
 
     mutating func send(_ text: String) {
         let frame = SentFrame(text: text, attempt: attempt ?? ConnectionAttempt(0))
+        guard isAnswered(atMost: Self.mostCallsAtOnce.frames, "is sent frames") else { return }
         guard phase == .open else {
-            // A client that hasn't been told yet that the connection has ended can't know better.
-            if reports.isEmpty, !isTellingTheEnd {
+            // A client that hasn't been told yet that the connection has ended can't know better. What the SDK sends by itself it
+            // sends again on the next connection, so that only what the app asked to send is lost.
+            if reports.isEmpty, !isTellingTheEnd, !frame.isOfProtocol {
                 let time =
                     phase == .idle && !requests.isEmpty ? "after the connection was closed" : "before the connection was made"
                 scripts.add(Finding(.unheard, "\(frame.summary) was sent on \(name) \(time)"))
@@ -161,6 +168,21 @@ struct MockSocketState: Sendable {
         sent.append(frame)
         scripts.received(frame)
         if let connection { inputs.append(.received(text, from: connection)) }
+    }
+
+    /// Counts a call of the client, which may be the answer to what the socket reports.
+    private mutating func isAnswered(atMost most: Int, _ action: String) -> Bool {
+        calls = (calls.time == now ? calls.count + 1 : 1, now)
+        if calls.count == most + 1 {
+            scripts.add(
+                Finding(
+                    .error,
+                    """
+                    \(name) \(action) for the \(calls.count)th time at \(now), and isn't answered any more: callbacks answer each \
+                    other, such as a delegate that connects whenever it hears of a disconnection; let it wait, or stop after some
+                    """))
+        }
+        return calls.count <= most
     }
 
     mutating func close(code: UInt16, reason: String) {

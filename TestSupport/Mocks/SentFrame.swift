@@ -22,6 +22,9 @@ public struct SentFrame: Equatable, Sendable, CustomStringConvertible {
     /// The message as a JSON value; `nil` if it isn't JSON.
     package var json: JSONValue? { try? JSONValue(parsing: text) }
 
+    /// Indicates whether the SDK sends this by itself, such as a subscription.
+    var isOfProtocol: Bool { event?.hasPrefix("pusher:") == true }
+
     /// The event and the channel, or the text if there is no event.
     var summary: String { event.map { [$0, channel].compactMap(\.self).joined(separator: " ") } ?? text }
 

@@ -19,8 +19,7 @@ final class RepeatingTimer: ScheduledAction {
         every interval: Duration, label: String, origin: TestScheduler.Origin, scheduler: TestScheduler,
         _ action: @escaping @Sendable () -> Void
     ) {
-        // An interval of zero would never end.
-        self.interval = max(interval, .nanoseconds(1))
+        self.interval = interval
         self.label = label
         self.origin = origin
         self.scheduler = scheduler

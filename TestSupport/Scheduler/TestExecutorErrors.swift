@@ -8,6 +8,8 @@ public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
     public let pending: [TestScheduler.PendingTimer]
     /// The call that ran the body, `Tests.swift:12`.
     public internal(set) var place = ""
+    /// What the test's harness found and what had happened; empty for an executor without a harness.
+    public var story = ""
 
     /// The pending timers, and advice on what may be missing.
     public var description: String {
@@ -15,12 +17,13 @@ public struct Deadlock: Error, Equatable, Sendable, CustomStringConvertible {
             pending.isEmpty
             ? "nothing is scheduled"
             : "the clock stands still; advance it, or let it run with `time: .automatic`. Pending timers: \(pending.names)"
-        return """
+        let text = """
             deadlock at \(now): the body that runs at \(place) waits, nothing on the executor is ready, and \(advice). If it waits for \
             an event, nobody has published it. If it waits for something outside the executor, say so with `executor.outside(_:)`: \
             for a `Task {}` or a detached task that the code under test starts by itself, for code of the main actor, GCD, a \
             `URLSession`, a socket. Where such code needs the clock as well, use `harness.eventually` without an executor
             """
+        return story.isEmpty ? text : "\(text)\n\(story)"
     }
 }
 

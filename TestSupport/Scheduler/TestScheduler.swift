@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import PusherChannels
 
 /// Virtual time: a ``Scheduler`` whose clock moves only when the test says so.
@@ -50,6 +51,14 @@ public final class TestScheduler: Scheduler {
         var ranSinceMove = 0
         /// The first livelock: too many timers to wait for their end.
         var livelock: Livelock?
+        /// What was done with the clock that it can't do, without repetitions.
+        var mistakes: [String] = []
+        /// A counter of the timers that were made, ran, or were cancelled.
+        var changes = 0
+        /// The thread that advances the clock, the place of its call, and how many of its calls are nested.
+        var advance: (thread: Int, place: String, depth: Int)?
+        /// The maximum real time of a call that moves the clock.
+        var patience: Duration?
 
         mutating func popTimer(dueBy limit: Instant?, atMost most: Int) -> Timer? {
             guard let deadline = timers.nextDeadline(), deadline <= limit ?? deadline else { return nil }
@@ -59,6 +68,7 @@ public final class TestScheduler: Scheduler {
                 return nil
             }
             ranSinceMove += 1
+            changes += 1
             return timers.takeDue(at: deadline)
         }
 
@@ -82,7 +92,10 @@ public final class TestScheduler: Scheduler {
         let number: Agenda<Timer>.Number
 
         func cancel() {
-            state?.release { $0.timers.remove(number) }
+            state?.release { state in
+                state.changes += 1
+                return state.timers.remove(number)
+            }
         }
     }
 
@@ -132,7 +145,8 @@ public final class TestScheduler: Scheduler {
     /// If its interval passes several times within one advance, the action runs that often, each time at its own deadline.
     ///
     /// - Parameters:
-    ///   - interval: The time from one run to the next; greater than zero.
+    ///   - interval: The time from one run to the next. One that isn't greater than zero would never end: the action doesn't
+    ///     run then, and there is one of the ``findings``.
     ///   - label: The purpose of the timer, for reports.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
@@ -143,7 +157,13 @@ public final class TestScheduler: Scheduler {
     ) -> any ScheduledAction {
         let timer = RepeatingTimer(
             every: interval, label: label, origin: .place(sourceLocation(file, line)), scheduler: self, action)
-        timer.start()
+        if interval > .zero {
+            timer.start()
+        } else {
+            refuse(
+                "\(label), made at \(sourceLocation(file, line)), repeats every \(interval) and would never end: give it an interval"
+            )
+        }
         return timer
     }
 
@@ -152,7 +172,8 @@ public final class TestScheduler: Scheduler {
     ) -> any ScheduledAction {
         let timer = Timer(label: label, deadline: deadline, origin: origin, action: action)
         let (number, waiters) = state.withLock { state in
-            (state.timers.add(timer, at: deadline), state.waiters.isEmpty ? [] : state.takeWaiters(for: label))
+            state.changes += 1
+            return (state.timers.add(timer, at: deadline), state.waiters.isEmpty ? [] : state.takeWaiters(for: label))
         }
         for waiter in waiters { waiter.finish() }
         return Cancellation(state: state, number: number)
@@ -185,29 +206,109 @@ public final class TestScheduler: Scheduler {
     /// always makes another for the same time would block the test forever.
     static let mostTimersAtOnce = 100_000
 
-    /// The livelock error, if that maximum was reached.
-    var livelock: Livelock? { state.withLock { $0.livelock } }
-
     /// Keeps the first livelock for the test's end.
     func record(_ livelock: Livelock) {
         state.withLock { $0.livelock = $0.livelock ?? livelock }
     }
 
+    // MARK: Findings
+
+    /// The findings for a test's end: what was done with the clock that it can't do, and what never came to rest. A
+    /// ``TestHarness`` asks for them.
+    public var findings: [Finding] {
+        let (livelock, mistakes) = state.withLock { ($0.livelock, $0.mistakes) }
+        return ([livelock.map { "\($0)" }].compactMap(\.self) + mistakes).map { Finding(.error, $0) }
+    }
+
+    /// Keeps a mistake for the test's end.
+    func refuse(_ mistake: String) {
+        state.withLock { state in
+            if state.mistakes.count < 100, !state.mistakes.contains(mistake) { state.mistakes.append(mistake) }
+        }
+    }
+
+    /// A counter of the timers that were made, ran, or were cancelled, which tells whether something has happened since.
+    var changes: Int { state.withLock(\.changes) }
+
+    /// The maximum real time of a call that moves the clock; `nil` for no limit.
+    var patience: Duration? {
+        get { state.withLock(\.patience) }
+        set { state.withLock { $0.patience = newValue } }
+    }
+
+    /// Returns whether a call that began at an instant of real time takes too long.
+    func isStuck(since start: ContinuousClock.Instant) -> Bool { patience.map { ContinuousClock.now - start > $0 } ?? false }
+
+    // MARK: Moving
+
     /// Moves the clock forward, running the timers that come due on the way, including those that they schedule.
     ///
+    /// A negative duration moves nothing and is one of the ``findings``, and so is a call while another thread advances the clock.
     /// If a hundred thousand timers run without the clock moving, that is considered a livelock, which a harness reports at the
     /// test's end; the clock moves on.
-    public func advance(by duration: Duration) {
-        advance(to: now + duration)
+    public func advance(by duration: Duration, file: String = #fileID, line: Int = #line) {
+        guard isForward(duration, sourceLocation(file, line)) else { return }
+        advance(to: now + duration, from: sourceLocation(file, line))
     }
 
     /// Moves the clock forward to a time, running the timers that come due on the way; for a time in the past, runs the overdue
     /// timers.
-    public func advance(to time: Instant) {
-        let target = max(time, now)
-        while runNextTimer(dueBy: target, atMost: Self.mostTimersAtOnce) {}
+    public func advance(to time: Instant, file: String = #fileID, line: Int = #line) {
+        advance(to: time, from: sourceLocation(file, line))
+    }
+
+    /// Returns whether time can move by a duration.
+    func isForward(_ duration: Duration, _ place: String) -> Bool {
+        if duration < .zero { refuse("advance(by: \(duration)) at \(place) moves nothing: time can't go back") }
+        return duration >= .zero
+    }
+
+    private func advance(to time: Instant, from place: String) {
+        let (target, start) = (max(time, now), ContinuousClock.now)
+        begin(at: place)
+        defer { end() }
+        while runNextTimer(dueBy: target, atMost: Self.mostTimersAtOnce) {
+            guard !isStuck(since: start) else { return giveUp(target, place) }
+        }
         state.withLock { $0.move(to: target) }
     }
+
+    /// Reports an advance that takes too much real time.
+    func giveUp(_ target: Instant, _ place: String) {
+        refuse(
+            """
+            the advance to \(target) at \(place) was given up at \(now), after more than \(patience ?? .zero) of real time: something \
+            always makes another timer, or it is a long way; pending: \(pendingTimers.names). `stuckAfter:` sets the limit
+            """)
+    }
+
+    private func begin(at place: String) {
+        let thread = pthread_self().hashValue
+        let other = state.withLock { state -> String? in
+            guard let advance = state.advance else {
+                state.advance = (thread, place, 1)
+                return nil
+            }
+            if advance.thread == thread { state.advance?.depth += 1 }
+            return advance.thread == thread ? nil : advance.place
+        }
+        if let other { refuse(Self.twoAdvances(other, place)) }
+    }
+
+    private func end() {
+        let thread = pthread_self().hashValue
+        state.withLock { state in
+            guard let advance = state.advance, advance.thread == thread else { return }
+            state.advance = advance.depth > 1 ? (thread, advance.place, advance.depth - 1) : nil
+        }
+    }
+
+    static func twoAdvances(_ first: String, _ second: String) -> String {
+        "two threads advanced the clock at once, at \(first) and at \(second): what they run is in no order; advance on one"
+    }
+
+    /// Moves the clock to a time before which no timer is due.
+    func move(to time: Instant) { state.withLock { $0.move(to: time) } }
 
     /// Runs the next timer, moving the clock to its deadline.
     ///
@@ -230,8 +331,9 @@ public final class TestScheduler: Scheduler {
     /// - Throws: ``Livelock`` if timers are still pending after `limit`.
     @discardableResult
     public func runUntilIdle(limit: Int = 10_000) throws(Livelock) -> Int {
+        let start = ContinuousClock.now
         var steps = 0
-        while steps < limit, runNextTimer() { steps += 1 }
+        while steps < limit, !isStuck(since: start), runNextTimer() { steps += 1 }
         let pending = pendingTimers
         guard pending.isEmpty else { throw Livelock(steps: steps, now: now, pending: pending) }
         return steps

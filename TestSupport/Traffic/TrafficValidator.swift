@@ -29,8 +29,9 @@ public protocol Validator: Sendable {
 }
 
 extension Validator where Self == TrafficValidator {
-    /// A validator that requires everything in the file to be in the traffic. Fields that the file leaves out don't matter. Each
-    /// of its entries stands for one entry of the traffic, in any order.
+    /// A validator that requires the traffic to have the file's entries, as many and in any order. Members of objects that the
+    /// file leaves out don't matter; an array has as many elements as the file's, and an entry that the file doesn't have is one
+    /// too many. To leave entries out, validate with a filter.
     public static var subset: TrafficValidator { TrafficValidator(isExact: false, isOrdered: false) }
 
     /// A validator that requires the same as ``subset``, and that objects have no members besides the file's. `method`, `headers`

@@ -19,7 +19,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
         self.environment = environment
         var environment = environment
         environment.httpSession = environment.httpSession(for: options)
-        var logger = options.logger
+        var logger = environment.clientLogger?(options.logger) ?? options.logger
         for field in [LogField(.key, key), LogField(.host, options.host.withoutSecrets)] {
             logger[metadataKey: field.key.rawValue] = .string(field.value)
         }

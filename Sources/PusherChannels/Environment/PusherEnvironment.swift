@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 #if Metrics
 import CoreMetrics
@@ -56,6 +57,9 @@ public struct PusherEnvironment: Sendable {
     /// Receives each delegate that a client is given, including those of the main actor. Tests use it to find delegates that
     /// can't be notified.
     package var onDelegate: (@Sendable (_ delegate: AnyObject, _ isClientAlive: @escaping @Sendable () -> Bool) -> Void)?
+
+    /// Returns the logger to use in the place of a client's. Tests use it for clients that the code under test makes.
+    package var clientLogger: (@Sendable (Logger) -> Logger)?
 
     /// Receives each client that is made. Tests use it to find clients that outlive their test.
     package var onClient: (@Sendable (_ client: any AnyObject & CustomStringConvertible & Sendable) -> Void)?

@@ -91,9 +91,10 @@ import FoundationNetworking
             let request = URLRequest(url: URL(string: "http://shop.example/orders")!)
             let asking = harness.session.dataTask(with: request) { _, _, _ in }
             asking.resume()
-            #expect(harness.standing.hasPrefix("the test with the harness made at StoryTests.swift:"))
-            #expect(harness.standing.contains("scheduled: answer to GET /orders at 2.0 seconds; what happened:\n"))
-            #expect(harness.standing.contains("  answer  200 to GET http://shop.example/orders, in 2.0 seconds"))
+            let standing = harness.standing("was cancelled")
+            #expect(standing.hasPrefix("the test with the harness made at StoryTests.swift:"))
+            #expect(standing.contains("scheduled: answer to GET /orders at 2.0 seconds; what happened:\n"))
+            #expect(standing.contains("  answer  200 to GET http://shop.example/orders, in 2.0 seconds"))
             asking.cancel()
         }
     }
@@ -248,8 +249,8 @@ import FoundationNetworking
             let text = error?.description ?? ""
             #expect(text.hasPrefix("it happens never happened: at 0.0 seconds nothing is ready or scheduled"))
             #expect(text.contains("\nother threads had 0.0 seconds of real time at least; at StoryTests.swift:"))
-            #expect(text.contains("nothing had happened: no client or request was the harness's."), "\(text)")
-            #expect(text.hasSuffix("that makes its own client needs `environment: harness.pusherEnvironment()`"), "\(text)")
+            #expect(text.contains("nothing had happened: no client, request, or timer was the harness's."), "\(text)")
+            #expect(text.contains("`harness.pusherEnvironment()` for a client that it makes itself"), "\(text)")
         }
     }
 
@@ -302,6 +303,72 @@ import FoundationNetworking
                 try await task.value
             }
             #expect(harness.scheduler.now == .seconds(20))
+        }
+    }
+}
+
+/// Time that waits for tasks which no executor runs.
+@Suite struct AdvanceTests {
+    @Test(arguments: 0..<20) func `A task that sleeps three times has slept three times`(_: Int) async throws {
+        try await withTestHarness { harness in
+            let naps = Locked(0)
+            let task = Task {
+                for _ in 0..<3 {
+                    try await harness.clock.sleep(for: .seconds(1))
+                    naps.withLock { $0 += 1 }
+                }
+            }
+            try await harness.advance(by: .seconds(3))
+            #expect(naps.withLock(\.self) == 3)
+            try await task.value
+        }
+    }
+
+    @MainActor @Test func `The main actor has its turn, too`() async throws {
+        try await withTestHarness { harness in
+            let list = Naps()
+            list.start(harness.clock)
+            try await harness.advance(by: .seconds(2))
+            #expect(list.count == 2)
+        }
+    }
+
+    @MainActor private final class Naps {
+        private(set) var count = 0
+
+        func start(_ clock: TestClock) {
+            Task {
+                for _ in 0..<2 {
+                    try await clock.sleep(for: .seconds(1))
+                    count += 1
+                }
+            }
+        }
+    }
+
+    @Test func `On an executor, it is the executor's advance`() async throws {
+        try await withTestHarness { harness in
+            let naps = Locked(0)
+            try await harness.makeExecutor().run { executor in
+                let task = executor.spawn {
+                    try? await harness.clock.sleep(for: .seconds(1))
+                    naps.withLock { $0 += 1 }
+                }
+                try await harness.advance(by: .seconds(1))
+                #expect(naps.withLock(\.self) == 1)
+                await task.value
+            }
+        }
+    }
+
+    @Test func `Two advances at once are a mistake`() async throws {
+        await #expect(throws: TestFailure.self) {
+            try await withTestHarness { harness in
+                let clock = harness.clock
+                async let first: Void = harness.advance(by: .seconds(2))
+                async let second: Void = harness.advance(by: .seconds(2))
+                _ = try await (first, second, clock.now)
+            }
         }
     }
 }

@@ -35,14 +35,6 @@ import Testing
         state.withLock { $0.timer = nil }
     }
 
-    @Test func `A timer that repeats every no time at all comes to an end with the advance`() {
-        let scheduler = TestScheduler()
-        let timer = scheduler.schedule(every: .zero, label: "poll") {}
-        scheduler.advance(by: .nanoseconds(10))
-        timer.cancel()
-        #expect(scheduler.pendingTimers.isEmpty)
-    }
-
     @Test func `Timers of a queue run on it, before the advance returns`() {
         let queue = DispatchQueue(label: "a user's")
         let scheduler = TestScheduler(on: queue)

@@ -1,0 +1,270 @@
+import Dispatch
+import Foundation
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Mistakes in tests: the right test fails, and says what to do.
+@Suite struct MistakeTests {
+    private func text(of failure: TestFailure?) throws -> String { try #require(failure).description }
+
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func `A timer that would never let time pass is refused`(interval: Duration) throws {
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness { harness in
+                _ = harness.scheduler.schedule(every: interval, label: "poll") { Issue.record("it ran") }
+                harness.scheduler.advance(by: .seconds(3))
+                #expect(harness.scheduler.now == .seconds(3))
+            }
+        }
+        #expect(try text(of: failure).contains("poll, made at MistakeTests.swift:"))
+        #expect(try text(of: failure).contains("repeats every \(interval) and would never end: give it an interval"))
+    }
+
+    @Test func `Time that would go back, and an answer before its request, are told`() async throws {
+        let failure = await #expect(throws: TestFailure.self) {
+            try await withTestHarness { harness in
+                harness.scheduler.advance(by: .seconds(-2))
+                try await harness.advance(by: .seconds(-3))
+                harness.session.stub("GET /orders", .ok.delayed(by: .seconds(-1)))
+                let request = URLRequest(url: try #require(URL(string: "http://shop.example/orders")))
+                harness.session.dataTask(with: request) { _, _, _ in }.resume()
+            }
+        }
+        let text = try text(of: failure)
+        #expect(failure?.findings.count == 3, "\(text)")
+        #expect(text.contains("advance(by: -2.0 seconds) at MistakeTests.swift:"))
+        #expect(text.contains("advance(by: -3.0 seconds) at MistakeTests.swift:"))
+        #expect(text.contains("the answer to GET http://shop.example/orders is delayed by -1.0 seconds"))
+    }
+
+    @Test func `An advance that never ends is given up, and so is a wait`() async throws {
+        let failure = await #expect(throws: TestFailure.self) {
+            try await withTestHarness(allowing: [.pendingTimer], stuckAfter: .milliseconds(50)) { harness in
+                _ = harness.scheduler.schedule(every: .nanoseconds(1), label: "poll") {}
+                harness.scheduler.advance(by: .seconds(3_600))
+                try await harness.advance(by: .seconds(3_600))
+                let steps = Result { try harness.scheduler.runUntilIdle(limit: .max) }
+                let never = await Task { try await harness.eventually(within: .seconds(3_600)) { false } }.result
+                for error in [steps.failure, never.failure] { #expect(error is Livelock || error is NeverHappened) }
+                #expect(harness.scheduler.now < .seconds(1))
+            }
+        }
+        #expect(failure?.findings.count == 2)
+        #expect(try text(of: failure).contains("was given up at"))
+        #expect(try text(of: failure).contains("pending: poll at"))
+    }
+
+    private final class Again: PusherDelegate, Sendable {
+        let pusher = Locked<Pusher?>(nil)
+        let times = Locked(0)
+
+        func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {
+            guard new == .disconnected else { return }
+            times.withLock { $0 += 1 }
+            pusher.withLock(\.self)?.connect()
+        }
+    }
+
+    @Test func `Callbacks that answer each other end, and are counted`() throws {
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness(apps: [.local], allowing: [.openSocket, .pendingTimer, .leak]) { harness in
+                let (pusher, again) = (harness.makePusher(key: "another"), Again())
+                again.pusher.withLock { $0 = pusher }
+                pusher.delegate = again
+                pusher.connect()
+                #expect(again.times.withLock(\.self) == 1_000)
+                again.pusher.withLock { $0 = nil }
+                pusher.disconnect()
+            }
+        }
+        #expect(try text(of: failure).contains("is opened for the 1001th time at 0.0 seconds"))
+    }
+
+    @Test func `A harness within another's test is told which to use`() throws {
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness { _ in try withTestHarness { _ in } }
+        }
+        #expect(try text(of: failure).contains("within the test of the one made at MistakeTests.swift:"))
+    }
+
+    @Test func `What outlives its test fails the test that it comes to`() throws {
+        let (request, old) = (URLRequest(url: try #require(URL(string: "http://shop.example/orders"))), Locked<TestHarness?>(nil))
+        let harness = try withTestHarness(allowing: [.unusedStub]) { harness in
+            harness.session.stub("GET /orders", .ok)
+            return harness
+        }
+        old.withLock { $0 = harness }
+        let status = Locked<Int?>(nil)
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness { _ in
+                harness.session.dataTask(with: request) { _, response, _ in
+                    status.withLock { $0 = (response as? HTTPURLResponse)?.statusCode }
+                }.resume()
+            }
+        }
+        #expect(status.withLock(\.self) == nil)
+        let text = try text(of: failure)
+        #expect(text.contains("had ended when this came: request GET http://shop.example/orders. A task, a client, or a static"))
+    }
+
+    @Test func `A client of an earlier test fails the test that uses it`() throws {
+        let pusher = try withTestHarness(allowing: [.leak]) { $0.makePusher() }
+        let failure = #expect(throws: TestFailure.self) { try withTestHarness { _ in pusher.connect() } }
+        #expect(try text(of: failure).contains("had ended when this came: opened"))
+        pusher.disconnect()
+    }
+
+    @Test func `Used after its end elsewhere, a harness fails the run`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let pusher = try withTestHarness(allowing: [.leak]) { $0.makePusher() }
+            pusher.connect()
+            exit(EXIT_SUCCESS)
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("had ended when this came: opened"))
+        #expect(text.contains("this run fails: a harness was used after its end, see above"))
+    }
+
+    @Test func `A test whose thread is blocked ends the process with a report`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try withTestHarness(stuckAfter: .milliseconds(100)) { harness in
+                harness.timeline.note("note", "this happened")
+                blockForEver()
+            }
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("the test with the harness made at MistakeTests.swift:"))
+        #expect(text.contains("was stuck; virtual time is 0.0 seconds") && text.contains("note  this happened"))
+        #expect(text.contains("a thread is blocked, or never comes to rest"))
+    }
+
+    @Test func `Two threads that advance at once are told where`() throws {
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness { harness in
+                let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                _ = harness.scheduler.schedule(at: .seconds(1), label: "step") {
+                    Thread {
+                        harness.scheduler.advance(by: .zero)
+                        ended.signal()
+                    }.start()
+                    ended.wait()
+                    begun.signal()
+                }
+                harness.scheduler.advance(by: .seconds(1))
+                begun.wait()
+            }
+        }
+        #expect(try text(of: failure).contains("two threads advanced the clock at once, at MistakeTests.swift:"))
+    }
+
+    @Test func `A nested advance, and one after the other on two threads, are fine`() throws {
+        try withTestHarness { harness in
+            _ = harness.scheduler.schedule(at: .seconds(1), label: "step") { harness.scheduler.advance(by: .seconds(1)) }
+            harness.scheduler.advance(by: .seconds(1))
+            let ended = DispatchSemaphore(value: 0)
+            Thread {
+                harness.scheduler.advance(by: .seconds(1))
+                ended.signal()
+            }.start()
+            ended.wait()
+            #expect(harness.scheduler.now == .seconds(3))
+        }
+    }
+
+    #if LocalServer
+    @Test func `Time that is advanced for a real server is told`() async throws {
+        let failure = await #expect(throws: TestFailure.self) {
+            try await withTestHarness { harness in
+                _ = try await harness.startServer()
+                harness.scheduler.advance(by: .seconds(30))
+            }
+        }
+        #expect(try text(of: failure).contains("a real server and its clients live in real time"))
+    }
+    #endif
+
+    @Test func `Many timers of one place are one finding`() throws {
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness { harness in
+                for second in 1...10_000 { _ = harness.scheduler.schedule(at: .seconds(second), label: "reminder") {} }
+                _ = harness.scheduler.schedule(at: .seconds(7), label: "alarm") {}
+            }
+        }
+        #expect(failure?.findings.count == 2)
+        let reminders = "pending timer: reminder at 1.0 seconds and 9999 more, made at MistakeTests.swift:"
+        #expect(try text(of: failure).contains(reminders))
+        #expect(try text(of: failure).contains("pending timer: alarm at 7.0 seconds, made at MistakeTests.swift:"))
+    }
+
+    // MARK: Findings and errors
+
+    private struct Trouble: Error {}
+
+    @Test func `What was found joins the error that ends the test`() async throws {
+        let deadlock = await #expect(throws: Deadlock.self) {
+            try await withTestHarness { harness in
+                let pusher = harness.makePusher()
+                let news = pusher.subscribe("news").events(named: "headline")
+                harness.server.publish(channel: "news", event: "headline", data: "1")
+                pusher.connect()
+                _ = try await harness.makeExecutor().run { _ in try await news.first { _ in true } }
+            }
+        }
+        #expect(deadlock?.description.contains("unheard: headline on news, published at MistakeTests.swift:") == true)
+        #expect(deadlock?.description.contains("what happened:\n") == true)
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness { harness in
+                harness.record("the callback came twice")
+                throw Trouble()
+            }
+        }
+        #expect(try text(of: failure).hasPrefix("Trouble()\nbesides, the harness made at MistakeTests.swift:"))
+        #expect(try text(of: failure).contains("error: the callback came twice"))
+        #expect(throws: Trouble.self) { try withTestHarness { _ in throw Trouble() } }
+    }
+
+    @Test func `XCTest is told the story once`() throws {
+        let harness = TestHarness()
+        harness.timeline.note("note", "this happened")
+        #expect(throws: NeverHappened.self) { try harness.eventually { false } }
+        try harness.verify(hasFailed: true)
+        harness.timeline.note("note", "and this")
+        #expect(throws: TestFailure.self) { try harness.verify(hasFailed: true) }
+    }
+
+    @Test func `What the SDK sends by itself on a closed connection is no finding, what the app sends is`() throws {
+        let failure = #expect(throws: TestFailure.self) {
+            try withTestHarness { harness in
+                let socket = harness.makeWebSocket()
+                for event in ["pusher:subscribe", "client-typing"] {
+                    socket.open(WebSocketRequest(secure: true, host: "h", port: 443, path: "/"), attempt: ConnectionAttempt(1))
+                    socket.close(code: 1000, reason: "")
+                    socket.send(#"{"event":"\#(event)","data":{"channel":"news"}}"#)
+                }
+            }
+        }
+        #expect(failure?.findings.count == 1)
+        #expect(try text(of: failure).contains("client-typing news was sent on"))
+    }
+
+    @Test func `A client that the code under test makes logs to the harness, unless it has a logger of its own`() throws {
+        try withTestHarness { harness in
+            let pusher = Pusher(key: "key", environment: harness.pusherEnvironment())
+            pusher.connect()
+            #expect(!harness.logEvents().isEmpty)
+        }
+    }
+}
+
+/// Blocks the thread, as a semaphore that nobody signals does.
+private func blockForEver() { DispatchSemaphore(value: 0).wait() }
+
+extension Result {
+    fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+}
