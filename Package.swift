@@ -14,6 +14,8 @@ let package = Package(
     products: [
         .library(name: "PusherChannels", targets: ["PusherChannels"]),
         .library(name: "TestSupport", targets: ["TestSupport"]),
+        // A trait for Swift Testing, which users of XCTest don't build.
+        .library(name: "TestSupportTesting", targets: ["TestSupportTesting"]),
         .executable(name: "pusher-channels", targets: ["pusher-channels-program"]),
     ],
     // A package that depends on this one fetches what its traits need: with `traits: []`, swift-log and nothing else.
@@ -80,6 +82,8 @@ let package = Package(
             path: "TestSupport",
             swiftSettings: settings
         ),
+        .target(
+            name: "TestSupportTesting", dependencies: ["TestSupport"], path: "TestSupportTesting", swiftSettings: settings),
         // Without its trait, the program can only say which one it needs: it has no other target then.
         .executableTarget(
             name: "pusher-channels-program",
@@ -108,7 +112,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TestSupportTests",
-            dependencies: ["PusherChannels", "TestSupport", "Processes", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["PusherChannels", "TestSupport", "TestSupportTesting", "Processes", .product(name: "Logging", package: "swift-log")],
             exclude: ["__Traffic__"],
             swiftSettings: settings
         ),

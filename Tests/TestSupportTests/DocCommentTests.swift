@@ -252,6 +252,22 @@ struct DocCommentTests {
         }
     }
 
+    @Test func aClientSurvivesRestarts() async throws {
+        try await exploreTestHarness(
+            seeds: 1...3,
+            actions: [
+                .init("the server restarts") { harness, _ in harness.server.shutdown() },
+                .advance(by: .seconds(5)),
+            ]
+        ) { harness -> Pusher in
+            let pusher = harness.makePusher()
+            pusher.connect()
+            return pusher
+        } check: { harness, pusher in
+            try await harness.eventually("it is connected") { pusher.connection.connectionState == .connected }
+        }
+    }
+
     @Test func aConfigurationThatRecords() {
         let recorder = TrafficRecorder()
         let urlSession = URLSession(configuration: recorder.recording(URLSession.shared).urlSessionConfiguration())

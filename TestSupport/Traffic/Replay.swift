@@ -1,0 +1,145 @@
+import Foundation
+import PusherChannels
+
+/// A recording that can't be replayed.
+public struct CannotReplay: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The file, with the line if it has lines of its own.
+    public let place: String
+    /// What is wrong with it.
+    public let reason: String
+
+    /// The place and the reason.
+    public var description: String { "\(place) can't be replayed: \(reason)" }
+}
+
+extension TestHarness {
+    /// Publishes recorded events again at ``server``, in virtual time and with the pauses between them, which begin now.
+    ///
+    /// A recording has one JSON object per line, with `time`, `channel`, `event` and `data`, as `pusher-channels listen --json`
+    /// prints. Events that no backend can publish are left out: the protocol's own, and client events.
+    ///
+    /// - Parameters:
+    ///   - recording: The recording.
+    ///   - speed: How much shorter the pauses are; greater than zero.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    /// - Returns: The time until the last event, for ``advance(by:file:line:isolation:)``.
+    /// - Throws: ``CannotReplay``; any error from `Data(contentsOf:)`.
+    @discardableResult
+    public func replay(
+        contentsOf recording: URL, speed: Double = 1, file: String = #fileID, line: Int = #line
+    ) throws -> Duration {
+        let (name, place) = (recording.lastPathComponent, sourceLocation(file, line))
+        guard speed > 0, speed.isFinite else { throw CannotReplay(place: name, reason: "its speed is \(speed)") }
+        let lines = try Data(contentsOf: recording).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        var events: [RecordedEvent] = []
+        for (index, text) in lines.enumerated() where !text.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) {
+            events.append(try RecordedEvent(text, place: "line \(index + 1) of \(name)"))
+        }
+        let start = events.map(\.time).min()
+        var length = Duration.zero
+        for event in events where !["pusher", "client-"].contains(where: event.name.hasPrefix) {
+            let delay = Duration.seconds(start.map { event.time.timeIntervalSince($0) / speed } ?? 0)
+            length = max(length, delay)
+            _ = scheduler.schedule(at: scheduler.now + delay, label: "replayed event", from: place) { [server] in
+                server.publish(channel: event.channel, event: event.name, data: event.data, file: file, line: line)
+            }
+        }
+        return length
+    }
+}
+
+/// An event of a recording.
+private struct RecordedEvent {
+    let time: Date
+    let channel: String
+    let name: String
+    let data: String
+
+    init(_ line: Data, place: String) throws(CannotReplay) {
+        let json: JSONValue
+        do throws(JSONError) {
+            json = try JSONValue(parsing: String(decoding: line, as: UTF8.self))
+        } catch {
+            throw CannotReplay(place: place, reason: "it is no JSON: \(error)")
+        }
+        func text(_ name: String) throws(CannotReplay) -> String {
+            if let text = json[name]?.stringValue { return text }
+            throw CannotReplay(place: place, reason: "it has no text for \(name)")
+        }
+        let written = try text("time")
+        let time =
+            (try? Date(written, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+            ?? (try? Date(written, strategy: .iso8601))
+        guard let time else { throw CannotReplay(place: place, reason: "its time isn't as in 2026-05-01T12:00:00.000Z") }
+        self.time = time
+        channel = try text("channel")
+        name = try text("event")
+        data = json["data"]?.stringValue ?? ""
+    }
+}
+
+extension RequestStubbing {
+    /// Responds to requests as an HTTP archive (HAR 1.2) says, which browsers' developer tools and
+    /// ``TrafficRecorder/exportHAR()`` make.
+    ///
+    /// Each method and URL of the archive becomes a stub with its responses in order. Requests that had none fail. The stubs must
+    /// be used, as others must; frames of WebSockets are left out.
+    ///
+    /// - Parameters:
+    ///   - archive: The archive.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    /// - Returns: The stubs.
+    /// - Throws: ``CannotReplay``; any error from `Data(contentsOf:)`.
+    @discardableResult
+    public func replay(contentsOf archive: URL, file: String = #fileID, line: Int = #line) throws -> [Stub] {
+        let (place, text) = (archive.lastPathComponent, String(decoding: try Data(contentsOf: archive), as: UTF8.self))
+        let json: JSONValue
+        do throws(JSONError) {
+            json = try JSONValue(parsing: text)
+        } catch {
+            throw CannotReplay(place: place, reason: "it is no JSON: \(error)")
+        }
+        guard let entries = json["log"]?["entries"]?.arrayValue else {
+            throw CannotReplay(place: place, reason: "it has no log.entries, as archives have")
+        }
+        var (order, responses): ([String], [String: [StubResponse]]) = ([], [:])
+        for (index, entry) in entries.enumerated() where entry["_webSocketMessages"] == nil {
+            guard let method = entry["request"]?["method"]?.stringValue, let url = entry["request"]?["url"]?.stringValue,
+                let response = StubResponse(archived: entry["response"] ?? .null)
+            else {
+                throw CannotReplay(place: place, reason: "entry \(index + 1) lacks a method, a URL, or a status")
+            }
+            let name = "\(method.uppercased()) \(url)"
+            if responses[name] == nil { order.append(name) }
+            responses[name, default: []].append(response)
+        }
+        return order.map { name in
+            let stub = Stub(
+                RecordedRequest.matcher(name), .sequence(responses[name] ?? []), location: sourceLocation(file, line))
+            stubList.add(stub)
+            return stub
+        }
+    }
+}
+
+extension StubResponse {
+    /// Creates a response of an archive.
+    fileprivate init?(archived json: JSONValue) {
+        guard let status = json["status"]?.integerValue else { return nil }
+        guard status > 0 else {
+            self = .failure(.networkConnectionLost)
+            return
+        }
+        var headers: [String: String] = [:]
+        for header in json["headers"]?.arrayValue ?? [] {
+            guard let name = header["name"]?.stringValue, let value = header["value"]?.stringValue else { continue }
+            // The archive has the content as it was after decoding.
+            if !["content-encoding", "content-length", "transfer-encoding"].contains(name.lowercased()) { headers[name] = value }
+        }
+        let text = json["content"]?["text"]?.stringValue ?? ""
+        let body = json["content"]?["encoding"]?.stringValue == "base64" ? Data(base64Encoded: text) ?? Data() : Data(text.utf8)
+        self.init(status: status, headers: headers, body: body)
+    }
+}

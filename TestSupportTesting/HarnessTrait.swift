@@ -1,0 +1,70 @@
+import TestSupport
+public import Testing
+
+/// A trait that runs a test, or each test of a suite, with a fresh `TestHarness`, which is `TestHarness.current` inside.
+///
+/// ```swift
+/// @Test(.harness(profile: .reverb, seed: 7)) func theClientComesBack() throws {
+///     let harness = try #require(TestHarness.current)
+///     …
+/// }
+/// ```
+///
+/// The harness is verified at the test's end, and each issue of the test tells what had happened. Each case of a test with
+/// arguments has a harness of its own. If a suite has the trait and a test in it, too, the test's counts.
+public struct HarnessTrait: TestTrait, SuiteTrait, TestScoping {
+    fileprivate let makeHarness: @Sendable (_ body: (TestHarness) async throws -> Void) async throws -> Void
+    /// The place where the trait was made, which tells it from others.
+    fileprivate let place: String
+
+    /// True: every test of a suite has a harness.
+    public var isRecursive: Bool { true }
+
+    /// Returns the trait if a test case runs, and no other trait of this kind is nearer to it.
+    public func scopeProvider(for test: Test, testCase: Test.Case?) -> HarnessTrait? {
+        guard testCase != nil else { return nil }
+        let nearest = test.traits.compactMap { $0 as? HarnessTrait }.last
+        return nearest.map { $0.place == place } ?? true ? self : nil
+    }
+
+    /// Runs a test case with a fresh harness.
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await makeHarness { harness in
+            let story = IssueHandlingTrait.compactMapIssues { issue in
+                let story = harness.story
+                guard !story.isEmpty else { return issue }
+                var issue = issue
+                issue.comments.append(Comment(rawValue: "what happened in the harness:\n\(story)"))
+                return issue
+            }
+            try await story.provideScope(for: test, testCase: testCase, performing: function)
+        }
+    }
+}
+
+extension Trait where Self == HarnessTrait {
+    /// Runs each test with a fresh harness, as `withTestHarness` does.
+    ///
+    /// - Parameters:
+    ///   - apps: The apps of the harness's server; `nil` for `ServerApp.local` and any other key.
+    ///   - profile: The server that the harness's server imitates.
+    ///   - seed: The seed of everything random.
+    ///   - allowed: The kinds of findings that aren't reported at the end.
+    ///   - stuckAfter: The real time after which a test that doesn't end fails; `nil` for no limit.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    ///   - column: The column of the call, likewise.
+    public static func harness(
+        apps: [ServerApp]? = nil, profile: ServerProfile = .hosted, seed: UInt64 = 1, allowing allowed: Set<Finding.Kind> = [],
+        stuckAfter: Duration? = .seconds(60), file: String = #fileID, line: Int = #line, column: Int = #column
+    ) -> HarnessTrait {
+        HarnessTrait(
+            makeHarness: { body in
+                try await withTestHarness(
+                    apps: apps, seed: seed, profile: profile, allowing: allowed, stuckAfter: stuckAfter, file: file, line: line,
+                    body)
+            }, place: "\(file):\(line):\(column)")
+    }
+}

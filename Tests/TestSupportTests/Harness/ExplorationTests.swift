@@ -1,0 +1,90 @@
+import PusherChannels
+import TestSupportTesting
+import Testing
+
+@testable import TestSupport
+
+/// Random sequences of actions on an app, each in a fresh harness.
+@Suite struct ExplorationTests {
+    private actor Till {
+        private(set) var balance = 0
+
+        func take(_ amount: Int) { balance += amount }
+        func close() { if balance > 2 { balance = 0 } }
+    }
+
+    private struct Wrong: Error {}
+
+    private let actions: [HarnessAction<Till>] = [
+        .init("sell") { _, till in await till.take(1) },
+        .init("close") { _, till in await till.close() },
+        .init("look") { _, _ in },
+        .advance(by: .seconds(1)),
+    ]
+
+    private func explore(_ seeds: [UInt64], replaying: [String]? = nil) async throws {
+        try await exploreTestHarness(seeds: seeds, actions: actions, replaying: replaying) { _ in
+            Till()
+        } check: { harness, till in
+            let sold = harness.timeline.entries.filter { $0.text == "sell" }.count
+            if await till.balance != sold { throw Wrong() }
+        }
+    }
+
+    @Test func `The shortest sequence that fails is named, and replayed`() async throws {
+        let found = try #require(await #expect(throws: FailedExploration.self) { try await explore(Array(1...20)) })
+        #expect(found.actions == ["sell", "sell", "sell", "close"])
+        #expect(found.length == 20 && found.error is Wrong)
+        let line = #"exploreTestHarness(seeds: [\#(found.seed)], actions: …, replaying: ["sell", "sell", "sell", "close"])"#
+        #expect(found.description.contains(line))
+        let replayed = await #expect(throws: FailedExploration.self) {
+            try await explore([found.seed], replaying: found.actions)
+        }
+        #expect(replayed?.actions == found.actions && replayed?.length == 4)
+    }
+
+    @Test func `What the harness finds fails a sequence, and a name that no action has is an error`() async throws {
+        let found = await #expect(throws: FailedExploration.self) {
+            try await exploreTestHarness(
+                seeds: [3], actions: [HarnessAction<Void>("stub") { harness, _ in harness.session.stub("GET /a", .ok) }]
+            ) { _ in }
+        }
+        #expect(found?.actions == ["stub"])
+        #expect(found?.description.contains("unused stub: GET /a") == true)
+        let unknown = await #expect(throws: (any Error).self) { try await explore([1], replaying: ["sel"]) }
+        #expect("\(unknown.map { "\($0)" } ?? "")" == "no action is named sel; there are sell; close; look; 1.0 seconds pass")
+    }
+
+    @Test func `Actions that do no harm pass`() async throws {
+        try await explore([1, 2], replaying: ["sell", "close", "1.0 seconds pass"])
+    }
+}
+
+@Suite(.harness(profile: .reverb, seed: 7)) struct HarnessTraitTests {
+    @Test func `A test of a suite has a harness`() throws {
+        let harness = try #require(TestHarness.current)
+        #expect(harness.seed == 7)
+        let pusher = harness.makePusher()
+        pusher.connect()
+        #expect(pusher.connection.connectionState == .connected)
+    }
+
+    @Test(.harness(seed: 8)) func `A test's own trait counts`() throws {
+        #expect(try #require(TestHarness.current).seed == 8)
+    }
+
+    @Test(arguments: [1, 2]) func `Each case has its own`(_: Int) throws {
+        #expect(try #require(TestHarness.current).timeline.entries.isEmpty)
+        try #require(TestHarness.current).timeline.note("note", "this case")
+    }
+
+    @Test func `What is left over fails the test, and its issues tell what happened`() throws {
+        try withKnownIssue {
+            let harness = try #require(TestHarness.current)
+            harness.timeline.note("note", "this happened")
+            Issue.record("no")
+        } matching: { issue in
+            issue.comments.contains("no")
+        }
+    }
+}

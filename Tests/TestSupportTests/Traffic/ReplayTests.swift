@@ -1,0 +1,82 @@
+import Foundation
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Recordings that are played again.
+@Suite struct ReplayTests {
+    private func file(_ text: String, _ body: (URL) async throws -> Void) async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("replay-\(UUID().uuidString)")
+        try Data(text.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try await body(file)
+    }
+
+    private let events = """
+        {"channel":"news","data":"1","event":"headline","time":"2026-05-01T12:00:00.000Z","user_id":null}
+        {"channel":"news","event":"pusher:member_added","time":"2026-05-01T12:00:30.000Z"}
+
+        {"channel":"news","data":"2","event":"headline","time":"2026-05-01T12:01:00.500Z"}
+        """
+
+    @Test func `Recorded events come with their pauses, faster if asked`() async throws {
+        try await file(events) { file in
+            try withTestHarness { harness in
+                let pusher = harness.makePusher()
+                let recorder = RecordingDelegate(of: pusher)
+                pusher.subscribe("news")
+                pusher.connect()
+                let length = try harness.replay(contentsOf: file, speed: 2)
+                #expect(length == .seconds(30.25))
+                harness.scheduler.advance(by: .seconds(30))
+                #expect(recorder.notifications.last == .event("headline", channel: "news", data: "1"))
+                harness.scheduler.advance(by: .milliseconds(250))
+                #expect(recorder.notifications.last == .event("headline", channel: "news", data: "2"))
+            }
+        }
+    }
+
+    @Test(arguments: ["[", #"{"channel":"news"}"#, #"{"channel":"c","event":"e","data":"","time":"noon"}"#])
+    func `A line that can't be replayed is named`(line: String) async throws {
+        try await file("\n\(line)") { file in
+            let error = #expect(throws: CannotReplay.self) { try TestHarness().replay(contentsOf: file) }
+            #expect(error?.place.hasPrefix("line 2 of replay-") == true)
+        }
+    }
+
+    @Test func `What was recorded there is answered here`() async throws {
+        let there = TestHarness()
+        there.session.stub("GET /orders", .json(["tea"]), .http(503))
+        let recorder = TrafficRecorder()
+        let (recorded, url) = (recorder.recording(there.session), try #require(URL(string: "https://shop.example/orders")))
+        recorder.start()
+        for _ in 0..<2 { recorded.dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume() }
+        try await file(String(decoding: recorder.exportHAR(), as: UTF8.self)) { file in
+            try withTestHarness { harness in
+                let stubs = try harness.session.replay(contentsOf: file)
+                #expect(stubs.count == 1)
+                let answers = Locked<[String]>([])
+                for _ in 0..<2 {
+                    harness.session.dataTask(with: URLRequest(url: url)) { data, response, _ in
+                        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+                        answers.withLock { $0.append("\(status) \(String(decoding: data ?? Data(), as: UTF8.self))") }
+                    }.resume()
+                }
+                #expect(answers.withLock(\.self) == [#"200 ["tea"]"#, "503 "])
+            }
+        }
+        try there.verify()
+    }
+
+    @Test(arguments: ["{", "{}", #"{"log":{"entries":[{}]}}"#])
+    func `An archive that is none is an error`(text: String) async throws {
+        try await file(text) { file in
+            #expect(throws: CannotReplay.self) { try MockSession().replay(contentsOf: file) }
+        }
+    }
+}
