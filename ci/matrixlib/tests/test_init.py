@@ -144,14 +144,14 @@ echo '{"targets": [{"type": "library"}]}'
             (self.project / name).mkdir(parents=True)
             (self.project / name / "Package.swift").touch()
         self.program("swift", """#!/bin/sh
-echo "$@" >> ran
+echo "$@" >> %s/ran
 case "$*" in
 *bare*describe*) echo '{"targets": [{"type": "library"}]}' ;;
 *tools-version*) [ "$PWD" = %s/Lib ] || [ "$PWD" = %s/libs/other ] && echo 5.8.0 ;;
 *describe*) echo '{"targets": [{"type": "test"}]}' ;;
 *test*) printf "Test Suite 'All tests' started at 1\\nTest Case 'A.b' started at 1\\nTest Case 'A.b' passed (0.1 seconds)\\nTest Suite 'All tests' passed at 1\\n" ;;
 esac
-""" % (self.project, self.project))
+""" % ((self.project,) * 3))
         code, said = self.matrix("init")
         self.assertEqual(code, 0, said)
         self.assertEqual([*self.project.rglob("*.yml")], [self.project / ".github/workflows/ci.yml"])
