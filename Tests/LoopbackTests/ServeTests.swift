@@ -115,7 +115,7 @@ import TestSupport
         func isFirst(_ kinds: WebhookKind..., status: Int = 200) -> Bool {
             let events = kinds.map { WebhookEvent($0, channel: "a") }
             let webhook = ServerMachine.Webhook(
-                appKey: "k", url: "http://ann:s3cret@a.example/hook?s3cret", events: events)
+                appKey: "k", url: "http://ann:s3cret@a.example/hook?s3cret", events: events, isInSeconds: false)
             return delivered.add(webhook, status: status)
         }
         var areFirst = [isFirst(.channelOccupied)]
