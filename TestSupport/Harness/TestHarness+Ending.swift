@@ -83,10 +83,15 @@ extension TestHarness {
             """)
     }
 
+    /// The time that a test has after a call would have given up. It is long because nothing is as bad as the end of the process,
+    /// and a test may make several such calls on a machine that has a thousand other tests to run.
+    package static let grace = Locked(Duration.seconds(60))
+
     /// Ends the process if the test never does: nobody can end a thread that is blocked.
     func watchForStuckTest() -> Watchdog? {
         guard let stuckAfter else { return nil }
-        return Watchdog(patience: stuckAfter + min(stuckAfter, .seconds(10)), turnLimit: stuckAfter) { [weak self] in
+        let grace = Self.grace.withLock(\.self)
+        return Watchdog(patience: stuckAfter + grace, turnLimit: grace) { [weak self] in
             guard let self else { return }
             writeToStandardError(
                 """

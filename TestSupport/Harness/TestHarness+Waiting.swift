@@ -40,9 +40,9 @@ extension TestHarness {
     ///
     /// On a ``TestExecutor`` of the harness, this works like ``TestExecutor/eventually(_:within:_:)``. Elsewhere, the harness
     /// can't know whether another thread or task is still working toward the condition, so it lets them run before each timer, as
-    /// ``advance(by:file:line:isolation:)`` does, and gives them `patience` after the last. To wait for other threads alone, pass `within: .zero`: no time passes in
-    /// the harness, so no state ends before it was looked at. If the condition doesn't return for a second of real time, the
-    /// harness assumes that it waits for a timer, too, and moves time meanwhile.
+    /// ``advance(by:file:line:isolation:)`` does, and gives them `patience` after the last. To wait for other threads alone, pass
+    /// `within: .zero`: no time passes in the harness, so no state ends before it was looked at. If the condition doesn't return
+    /// for a second of real time, the harness assumes that it waits for a timer, too, and moves time meanwhile.
     ///
     /// - Parameters:
     ///   - what: The name of the condition in the error.

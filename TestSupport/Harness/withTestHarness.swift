@@ -8,8 +8,8 @@
 ///   - seed: The seed of everything random.
 ///   - profile: The server that the harness's server imitates.
 ///   - allowed: The kinds of findings that aren't reported at the end.
-///   - stuckAfter: The real time after which a call that moves time gives up and is a finding. If the test hasn't ended a little
-///     later, the process ends with a report and an error. `nil` for no limit; on a busy machine it is longer.
+///   - stuckAfter: The real time after which a call that moves time gives up and is a finding. If the test hasn't ended a
+///     minute later, the process ends with a report and an error. `nil` for no limit; on a busy machine it is longer.
 ///   - file: The file of the call, for what is reported; the compiler fills it in.
 ///   - line: The line of the call, likewise.
 ///   - body: The test.
@@ -47,8 +47,8 @@ public func withTestHarness<Result>(
 ///   - seed: The seed of everything random.
 ///   - profile: The server that the harness's server imitates.
 ///   - allowed: The kinds of findings that aren't reported at the end.
-///   - stuckAfter: The real time after which a call that moves time gives up and is a finding. If the test hasn't ended a little
-///     later, the process ends with a report and an error. `nil` for no limit; on a busy machine it is longer.
+///   - stuckAfter: The real time after which a call that moves time gives up and is a finding. If the test hasn't ended a
+///     minute later, the process ends with a report and an error. `nil` for no limit; on a busy machine it is longer.
 ///   - file: The file of the call, for what is reported; the compiler fills it in.
 ///   - line: The line of the call, likewise.
 ///   - isolation: The actor that the test runs on, by default the caller's.

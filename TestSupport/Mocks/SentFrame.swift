@@ -23,7 +23,7 @@ public struct SentFrame: Equatable, Sendable, CustomStringConvertible {
     package var json: JSONValue? { try? JSONValue(parsing: text) }
 
     /// Indicates whether the SDK sends this by itself, such as a subscription.
-    var isOfProtocol: Bool { event?.hasPrefix("pusher:") == true }
+    var isOfProtocol: Bool { event.map { Name($0).begins(with: "pusher:") } == true }
 
     /// The event and the channel, or the text if there is no event.
     var summary: String { event.map { [$0, channel].compactMap(\.self).joined(separator: " ") } ?? text }

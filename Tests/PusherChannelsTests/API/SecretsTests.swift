@@ -31,6 +31,16 @@ import FoundationNetworking
             headers: ["Authorization": "Bearer \(secret)", "Cookie": secret], delivery: .immediate)
     }
 
+    private static var settings: [PusherSettings] {
+        [try? PusherSettings(environment: ["PUSHER_KEY": "key", "PUSHER_SECRET": secret])].compactMap { $0 }
+    }
+
+    private static var handler: PusherAuthHandler {
+        PusherAuthHandler(
+            authenticator: PusherAuthenticator(key: "key", secret: secret),
+            verifier: PusherWebhookVerifier(secrets: ["key": secret]))
+    }
+
     private static var apiOptions: PusherHTTPAPIOptions {
         PusherHTTPAPIOptions(encryptionMasterKeys: [try? EncryptionMasterKey(base64: masterKey)].compactMap { $0 })
     }
@@ -62,6 +72,7 @@ import FoundationNetworking
             PusherHTTPAPI(appID: "1", key: "key", secret: secret, options: apiOptions), apiOptions,
             PusherAuthenticator(key: "key", secret: secret, encryptionMasterKeys: apiOptions.encryptionMasterKeys),
             PusherWebhookVerifier(secrets: ["key": secret], encryptionMasterKeys: apiOptions.encryptionMasterKeys),
+            handler, settings[0],
             apiOptions.encryptionMasterKeys[0], options, request, proxy, proxy.credentials as Any,
             ProxyConfiguration.http(proxy), pem, tls, tls.roots, tls.identity as Any, pusher, pusher.connection,
             pusher.user,
@@ -98,7 +109,9 @@ import FoundationNetworking
     /// A new type must have a secret planted in it or be listed as having no place for one.
     @Test func allPublicTypesAreLookedAt() throws {
         let without: Set = [
-            "AsyncIterator", "Attribute", "CachedEvent", "ClientEvent", "ConnectionAttempt", "ConnectionState",
+            "AsyncIterator", "Attribute", "CachedEvent", "ClientEvent", "Continuation", "Decision", "LaravelEvent",
+            "PusherHealth", "PusherProtocol", "Response", "StreamPosition", "TelemetryNames", "TypedFollowStep",
+            "TypedFollowStream", "TypedUpdate", "TypedUpdates", "ConnectionAttempt", "ConnectionState",
             "ConnectionStateChange", "ConnectionTimeouts",
             "DefaultTransport",
             "DeliveryPolicy", "DecodedFollowStep", "DecodedFollowStream", "Element", "Encoding", "Event", "FollowStep",

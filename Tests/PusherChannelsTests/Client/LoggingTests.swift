@@ -158,7 +158,8 @@ import Testing
         .notTriggered(name, channel: name, PusherError(.tooManyClientEvents, message: evil)),
         .notDecrypted(name, channel: name, problem: evil), .staleAuthorization(name),
         .staleUserAuthorization, .subscribedUnasked(name), .signedInUnasked, .loaded(name, .seconds(1)),
-        .notLoaded(name, problem: evil), .received(evil), .sent(evil),
+        .notLoaded(name, problem: evil), .recovered(name, count: 7), .notRecovered(name, problem: evil), .received(evil),
+        .sent(evil),
     ]
 
     /// A delivery of each kind that writes a line.

@@ -88,7 +88,7 @@ import FoundationNetworking
 
     @Test func `What is recorded after the end is written where somebody may see it`() async throws {
         #if compiler(>=6.2)
-        let child = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        let child = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let harness = TestHarness()
             try harness.verify()
             harness.record("too late")

@@ -6,20 +6,20 @@ import Testing
 /// The loggers and signers that a harness provides to the code under test, and the comparison of received events.
 @Suite struct HarnessDoubleTests {
     @Test func `What is logged is in its own harness, with its metadata`() throws {
-        try withTestHarness { first in
-            try withTestHarness { second in
-                var logger = first.makeLogger("orders")
-                logger[metadataKey: "user"] = "ann"
-                logger.warning("order is late", metadata: ["id": "7"])
-                logger.debug("asking")
-                second.makeLogger("orders").error("lost")
-                #expect(first.logEvents(atLeast: .warning).map { "\($0.message)" } == ["order is late"])
-                #expect(first.logEvents().first?.metadata == ["user": "ann", "id": "7"])
-                #expect(first.logEvents().count == 2)
-                #expect(second.logEvents().map(\.level) == [.error])
-                #expect(first.timeline.entries.map(\.text) == ["warning: order is late id=7", "debug: asking"])
-            }
+        let first = TestHarness()
+        try withTestHarness { second in
+            var logger = first.makeLogger("orders")
+            logger[metadataKey: "user"] = "ann"
+            logger.warning("order is late", metadata: ["id": "7"])
+            logger.debug("asking")
+            second.makeLogger("orders").error("lost")
+            #expect(first.logEvents(atLeast: .warning).map { "\($0.message)" } == ["order is late"])
+            #expect(first.logEvents().first?.metadata == ["user": "ann", "id": "7"])
+            #expect(first.logEvents().count == 2)
+            #expect(second.logEvents().map(\.level) == [.error])
+            #expect(first.timeline.entries.map(\.text) == ["warning: order is late id=7", "debug: asking"])
         }
+        #expect(throws: Never.self) { try first.verify() }
     }
 
     @Test func `A harness's clients log into it, each its own way`() async throws {

@@ -133,6 +133,7 @@ import FoundationNetworking
 
     @Test func `A test whose thread is blocked ends the process with a report`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            TestHarness.grace.withLock { $0 = .milliseconds(100) }
             try withTestHarness(stuckAfter: .milliseconds(100)) { harness in
                 harness.timeline.note("note", "this happened")
                 blockForEver()
