@@ -112,7 +112,10 @@ let package = Package(
         ),
         .testTarget(
             name: "TestSupportTests",
-            dependencies: ["PusherChannels", "TestSupport", "TestSupportTesting", "Processes", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "PusherChannels", "TestSupport", "TestSupportTesting", "Processes",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             exclude: ["__Traffic__"],
             swiftSettings: settings
         ),

@@ -246,10 +246,10 @@ import TestSupport
             let command = try Command("doctor", "127.0.0.1", "--port", String(refusing.port))
             #expect(await command.end() == .exit(75))
             let output = await command.output.toEnd()
-            #expect(output.first == "ok             options        can be used", "\(output)")
+            #expect(output.first == "ok             options        are valid", "\(output)")
             let failed = try #require(output.firstIndex { $0.hasPrefix("FAILED         tcp            127.0.0.1:") }, "\(output)")
             #expect(output[failed].wholeMatch(of: #/.*, after \d+\.\d ms/#) != nil, "\(output)")
-            #expect(output.dropFirst(failed + 1).first?.contains("Check that the server runs") == true, "\(output)")
+            #expect(output.dropFirst(failed + 1).first?.contains("Check that the server is running") == true, "\(output)")
         }
     }
 

@@ -80,7 +80,7 @@ import TestSupport
             let output = await doctor.output.toEnd()
             let ok = isColored ? "\u{1B}[32mok             \u{1B}[0m" : "ok             "
             let failed = isColored ? "\u{1B}[31mFAILED         \u{1B}[0m" : "FAILED         "
-            #expect(output.first == ok + "options        can be used", "\(output)")
+            #expect(output.first == ok + "options        are valid", "\(output)")
             #expect(output.contains { $0.hasPrefix(failed + "tcp            127.0.0.1:") }, "\(output)")
             #expect(isColored || !output.contains { $0.contains("\u{1B}") })
         }

@@ -16,7 +16,7 @@ import TestSupport
 
     @Test(arguments: [
         (#"{"channel":"a","event":"e"}"# + "\nnonsense", "line 2 isn't a JSON object with a channel and an event"),
-        (#"{"channel":"a","event":"e","info":"size"}"#, "line 1 has an info with something else"),
+        (#"{"channel":"a","event":"e","info":"size"}"#, "line 1 has an info other than"),
         (#"{"channel":"a","event":"e","info":["user_count"]}"#, "the info of line 1 isn't a string"),
         (#"{"channel":"a","event":"e","socket_id":123.456}"#, "the socket_id of line 1 isn't a string"),
     ])

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Logging
 import PusherChannels
 import TestSupport
 
@@ -81,6 +82,8 @@ struct BackendOptions: ParsableArguments {
         let session = DefaultTransport.httpSession
         let routed = (session as? any RoutedHTTPSession)?.routed(tls: route.tls, proxy: route.proxyConfiguration)
         var options = PusherHTTPAPIOptions(path: path, encryptionMasterKeys: try app.masterKeys(server.configuration))
+        // The command prints the error itself.
+        options.logger = Logger(label: "pusher-channels") { _ in SwiftLogNoOpLogHandler() }
         if let timeout = (givenTimeout ?? settings[.timeout]).flatMap(Setting.seconds) { options.timeout = timeout }
         return PusherHTTPAPI(
             appID: app.id(settings), key: server.key, secret: try app.secret(server.configuration), host: server.location,

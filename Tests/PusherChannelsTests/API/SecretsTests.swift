@@ -32,7 +32,9 @@ import FoundationNetworking
     }
 
     private static var settings: [PusherSettings] {
-        [try? PusherSettings(environment: ["PUSHER_KEY": "key", "PUSHER_SECRET": secret])].compactMap { $0 }
+        [try? PusherSettings(environment: ["PUSHER_KEY": "key", "PUSHER_CLUSTER": "eu", "PUSHER_SECRET": secret])].compactMap {
+            $0
+        }
     }
 
     private static var handler: PusherAuthHandler {
