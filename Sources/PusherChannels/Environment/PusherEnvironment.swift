@@ -1,6 +1,8 @@
 import Foundation
-import Logging
 
+#if canImport(Logging)
+import Logging
+#endif
 #if Metrics
 import CoreMetrics
 #endif
@@ -58,8 +60,10 @@ public struct PusherEnvironment: Sendable {
     /// can't be notified.
     package var onDelegate: (@Sendable (_ delegate: AnyObject, _ isClientAlive: @escaping @Sendable () -> Bool) -> Void)?
 
+    #if canImport(Logging)
     /// Returns the logger to use in the place of a client's. Tests use it for clients that the code under test makes.
     package var clientLogger: (@Sendable (Logger) -> Logger)?
+    #endif
 
     /// Receives each client that is made. Tests use it to find clients that outlive their test.
     package var onClient: (@Sendable (_ client: any AnyObject & CustomStringConvertible & Sendable) -> Void)?

@@ -45,7 +45,7 @@ extension World {
             case .subscribe(let channel, _, _):
                 #"{"event":"pusher_internal:subscription_succeeded","channel":\#(channel.quotedJSON),"data":"{}"}"#
             case .signIn: #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"me\"}"}}"#
-            case .pong, .unsubscribe, .clientEvent: nil
+            case .pong, .unsubscribe, .clientEvent, .resume, .history: nil
             }
         if let frame { receive(frame, on: watch.attempt) }
     }
