@@ -29,12 +29,12 @@ enum StubURLProtocols {
     /// A closure that returns a session; `nil` if it is gone.
     typealias Source = @Sendable () -> (any HTTPSession)?
 
-    private static let entries = Locked<[(source: Source, queue: DispatchQueue)]>([])
+    private static let entries = Locked<[Source]>([])
 
     /// Returns a configuration whose requests a session responds to. `source` must not keep the session alive.
     static func configuration(_ source: @escaping Source) -> URLSessionConfiguration {
         let number = entries.withLock { entries in
-            entries.append((source, DispatchQueue(label: "requests of a mock session")))
+            entries.append(source)
             return entries.count - 1
         }
         let configuration = URLSessionConfiguration.ephemeral
@@ -43,10 +43,8 @@ enum StubURLProtocols {
     }
 
     fileprivate static func session(_ number: Int) -> (any HTTPSession)? {
-        entries.withLock { $0[number].source }()
+        entries.withLock { $0[number] }()
     }
-
-    fileprivate static func queue(_ number: Int) -> DispatchQueue { entries.withLock { $0[number].queue } }
 
     /// Returns the class whose parameter spells the number in binary digits, the most significant digit outermost.
     private static func specialize<Number: BinaryNumber>(_: Number.Type, number: Int, left: Int) -> URLProtocol.Type {
@@ -81,67 +79,34 @@ private enum Binary {
 
 /// A URL protocol that forwards a `URLSession`'s requests to one of our sessions.
 private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
-    /// The order of a session's requests.
-    private static var queue: DispatchQueue { StubURLProtocols.queue(Number.value) }
+    private struct Loading {
+        let reply: any HTTPTask
+        let caller: URLProtocolCaller
+    }
 
-    private let loading = Locked(Loading())
+    private let loading = Locked<Loading?>(nil)
 
     override class func canInit(with request: URLRequest) -> Bool { true }
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-    #if canImport(FoundationNetworking)
-    /// The receiver of the outcome; `nil` once it has one. Foundation tells it of a cancellation even if the request has already
-    /// ended, and ends the process if that is the second outcome.
-    override var client: (any URLProtocolClient)? {
-        get { loading.withLock { $0.end == .outcome } ? nil : super.client }
-        set { super.client = newValue }
-    }
-    #endif
-
-    /// Foundation calls this on a queue that whoever cancels a task waits for, with that task locked. A completion on that queue
-    /// would resume the task, and so wait for the one that cancels it. That is why all that follows happens on another queue.
     override func startLoading() {
-        let caller = URLProtocolCaller(urlProtocol: self, client: client)
-        Self.queue.async { [loading, request] in
-            let finish: MockTask.Completion = { data, response, error in
-                guard loading.withLock({ $0.end(with: .outcome) }) else { return }
-                caller.finish(data, response, error)
-            }
-            guard let session = StubURLProtocols.session(Number.value) else { return finish(nil, nil, URLError(.cancelled)) }
-            let reply: any HTTPTask = session.dataTask(with: request, completionHandler: finish)
-            if loading.withLock({ $0.keep(reply) }) { reply.resume() }
+        let caller = URLProtocolCaller(urlProtocol: self)
+        guard let session = StubURLProtocols.session(Number.value) else {
+            return caller.finish(nil, nil, URLError(.cancelled))
         }
+        let reply: any HTTPTask = session.dataTask(with: request) { [loading] data, response, error in
+            caller.finish(data, response, error)
+            // Foundation doesn't stop a finished request, so the two would keep each other alive.
+            loading.withLock { $0 = nil }
+        }
+        loading.withLock { $0 = Loading(reply: reply, caller: caller) }
+        reply.resume()
     }
 
     override func stopLoading() {
-        let reply = loading.withLock { loading in
-            defer { _ = loading.end(with: .stop) }
-            return loading.reply
-        }
-        reply?.cancel()
-    }
-}
-
-/// A request under way, which ends once.
-private struct Loading: Sendable {
-    enum End { case outcome, stop }
-
-    private(set) var reply: (any HTTPTask)?
-    private(set) var end: End?
-
-    /// Keeps the task that makes the request. Returns `false` if Foundation has already given the request up.
-    mutating func keep(_ reply: any HTTPTask) -> Bool {
-        if end == nil { self.reply = reply }
-        return end == nil
-    }
-
-    /// Returns whether this is the first end. The task isn't kept afterward: Foundation doesn't stop a finished request, so the
-    /// two would keep each other alive.
-    mutating func end(with end: End) -> Bool {
-        reply = nil
-        guard self.end == nil else { return false }
-        self.end = end
-        return true
+        guard let loading = loading.withLock({ $0.take() }) else { return }
+        loading.caller.stop()
+        loading.reply.cancel()
     }
 }
 
@@ -150,9 +115,25 @@ private struct Loading: Sendable {
 /// `@unchecked Sendable`: Foundation takes these calls from any thread; they come once, from the code that completes the request.
 private struct URLProtocolCaller: @unchecked Sendable {
     let urlProtocol: URLProtocol
-    let client: (any URLProtocolClient)?
+    /// Indicates whether the request has ended, one way or the other.
+    private let isOver = Locked(false)
+
+    init(urlProtocol: URLProtocol) {
+        self.urlProtocol = urlProtocol
+    }
+
+    /// Prevents all later calls, because Foundation has given the request up.
+    func stop() {
+        isOver.withLock { $0 = true }
+    }
 
     func finish(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+        let isFirst = isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
+        guard isFirst else { return }
+        let client = urlProtocol.client
         if let error {
             client?.urlProtocol(urlProtocol, didFailWithError: error)
             return

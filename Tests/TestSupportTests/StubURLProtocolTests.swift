@@ -1,5 +1,4 @@
 import Foundation
-import PusherChannels
 import TestSupport
 import Testing
 
@@ -69,37 +68,6 @@ struct StubURLProtocolTests {
         task.cancel()
         #expect(await codes.first { _ in true } == URLError.Code.cancelled.rawValue)
         gate.open()
-    }
-
-    /// On Linux, the one who cancels waits for Foundation's queue while the cancelled task is locked.
-    @Test func `A task that is cancelled while its response is made ends`() async throws {
-        let loading = Locked<Task<Void, any Error>?>(nil)
-        let (requests, requested) = AsyncStream<Void>.makeStream()
-        session.stub("/a") { _ in
-            requested.yield()
-            // The task is locked as soon as it is cancelled, until its request is.
-            while loading.withLock({ $0 })?.isCancelled != true {}
-            return .ok
-        }
-        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
-        let request = try request()
-        let task = Task { _ = try await urlSession.data(for: request) }
-        loading.withLock { $0 = task }
-        _ = await requests.first { _ in true }
-        task.cancel()
-        _ = await task.result
-        #expect(session.requests.count == 1)
-    }
-
-    @Test func `Requests that are cancelled as their responses come end once`() async throws {
-        session.stub("/a", .ok).optional()
-        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
-        let request = try request()
-        for _ in 0..<200 {
-            let tasks = (0..<8).map { _ in Task { _ = try await urlSession.data(for: request) } }
-            for task in tasks { task.cancel() }
-            for task in tasks { _ = await task.result }
-        }
     }
 
     @Test func `Eight URL sessions with the same address and different stubs don't affect each other`() async throws {
