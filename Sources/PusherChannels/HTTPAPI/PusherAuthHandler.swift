@@ -76,6 +76,7 @@ public struct PusherAuthHandler: Sendable {
     ///
     /// - Parameters:
     ///   - body: The request's body.
+    ///   - isolation: The actor that `authorize` runs on, by default the caller's.
     ///   - authorize: Decides. The request is checked before; it names no channel if a user signs in.
     public func respond(
         to body: some Sequence<UInt8>, isolation: isolated (any Actor)? = #isolation,
@@ -109,6 +110,7 @@ public struct PusherAuthHandler: Sendable {
     /// - Parameters:
     ///   - body: The request's body, byte for byte as received.
     ///   - header: Returns a header field of the request; names may differ in case.
+    ///   - isolation: The actor that `handle` runs on, by default the caller's.
     ///   - handle: Handles the webhook. An event may come twice.
     public func respond(
         toWebhook body: some Sequence<UInt8>, header: (String) -> String?, isolation: isolated (any Actor)? = #isolation,
