@@ -66,7 +66,8 @@ extension ConnectionMachine {
             }
             var room = Recovery.replayLimit
             let channels = recovery.takeWaiting { [self] channel in
-                room -= expected(of: channel) ?? 0
+                // One that missed nothing counts, too: a request for ten thousand channels would be a megabyte.
+                room -= max(expected(of: channel) ?? 0, 1)
                 return room > 0
             }
             var positions: [Name: StreamPosition] = [:]
@@ -186,7 +187,7 @@ extension ConnectionMachine {
         defer { askForPages(at: now) }
         var isNews = false
         for envelope in page.events {
-            guard let verdict = changeRecovery(of: channel, { $0.takeOld(envelope) }) ?? nil else {
+            guard envelope.channel == channel, let verdict = changeRecovery(of: channel, { $0.takeOld(envelope) }) ?? nil else {
                 return pageFailed(channel, at: now)
             }
             if verdict == .give { give(envelope, of: channel) }
@@ -263,7 +264,7 @@ extension ConnectionMachine {
     mutating func recoveryLost(at now: Instant) {
         guard configuration.protocol == .sockudo else { return }
         for channel in recovery.underWay where subscriptions[channel]?.recovery?.phase == .resuming { missed(channel, at: now) }
-        _ = recovery.connectionLost()
+        recovery.connectionLost()
         for subscription in subscriptions.all where subscription.recovery != nil { interruptRecovery(of: subscription.channel) }
         recovery.heldBytes = 0
     }

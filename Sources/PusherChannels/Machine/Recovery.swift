@@ -16,13 +16,12 @@ struct Recovery: Equatable, Sendable {
     private(set) var pagesUnderWay: Set<Name> = []
     /// The number of connections in a row that were lost before a replay was answered.
     private var losses = 0
-    private var isAvoided = false
     private var step = 0
     /// The number of bytes that are held for all channels.
     var heldBytes = 0
 
     /// Indicates whether a server that didn't answer, or ends connections instead, is left alone until the next connection.
-    var isOff: Bool { isAvoided }
+    private(set) var isOff = false
 
     mutating func nextStep() -> Int {
         step += 1
@@ -59,7 +58,7 @@ struct Recovery: Equatable, Sendable {
         defer { underWay = [] }
         isUnanswered = false
         losses = 0
-        if !inTime { isAvoided = true }
+        if !inTime { isOff = true }
         return underWay
     }
 
@@ -87,12 +86,10 @@ struct Recovery: Equatable, Sendable {
 
     // MARK: The connection
 
-    /// Notes the loss of the connection; returns the channels whose replay was asked for.
-    mutating func connectionLost() -> [Name] {
-        defer { (waiting, underWay, isUnanswered, pagesWaiting, pagesUnderWay, heldBytes) = ([], [], false, [], [], 0) }
+    mutating func connectionLost() {
         // After two in a row, one connection goes without.
-        losses = isAvoided ? min(losses, 1) : isUnanswered ? losses + 1 : losses
-        isAvoided = losses >= 2
-        return underWay
+        losses = isOff ? min(losses, 1) : isUnanswered ? losses + 1 : losses
+        isOff = losses >= 2
+        (waiting, underWay, isUnanswered, pagesWaiting, pagesUnderWay, heldBytes) = ([], [], false, [], [], 0)
     }
 }

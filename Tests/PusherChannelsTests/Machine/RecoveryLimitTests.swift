@@ -164,6 +164,15 @@ import Testing
             ])
     }
 
+    @Test func aPageWithAnotherChannelsEventsIsNone() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.play(.subscribe(channel: "other", auth: nil))
+        transcript.succeed("other", serial: 0, attach: 0)
+        transcript.subscribeAgain(serial: 1_000, attach: 999)
+        let told = transcript.history([6, 7], of: "other").told
+        #expect(told.contains("gap") && !told.contains("6"), "\(told)")
+    }
+
     // Proves P19.11.
     @Test func soIsWhatTheBufferHasNoMore() {
         var transcript = waiting()

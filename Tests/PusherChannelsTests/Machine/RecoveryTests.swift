@@ -194,6 +194,22 @@ import Testing
         #expect(outputs.told.contains("recovered 0"))
     }
 
+    /// Channels that missed nothing are asked for, too, and a request is no larger for ten thousand of them.
+    @Test func aRequestIsBoundedWhateverTheNumberOfChannels() {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        let channels = (0..<1_000).map { Name("c-\($0)") }
+        for channel in channels {
+            transcript.play(.subscribe(channel: channel, auth: nil))
+            transcript.succeed(channel, serial: 1, attach: 1)
+        }
+        transcript.drop()
+        transcript.establish()
+        for channel in channels { transcript.succeed(channel, serial: 1, attach: 1) }
+        let sent = transcript.resumed("c-0").sent
+        guard case .resume(let positions)? = sent.first else { return #expect(Bool(false), "\(sent)") }
+        #expect(positions.count == 899)
+    }
+
     @Test func aChannelThatIsGivenUpMeanwhileIsLeftOut() {
         var transcript = Transcript.sockudo(attach: 5)
         transcript.subscribeAgain(serial: 6, attach: 6)
@@ -327,10 +343,10 @@ extension Transcript {
     /// Receives a page of the channel's history.
     @discardableResult
     mutating func history(
-        _ serials: [Int], cursor: String? = nil, complete: Bool = true, stream: String = "s"
+        _ serials: [Int], cursor: String? = nil, complete: Bool = true, stream: String = "s", of channel: Name = "room"
     ) -> [Output] {
         let items = serials.map {
-            #"{"serial":\#($0),"message":{"event":"e","channel":"room","data":"\#($0)","stream_id":"\#(stream)","serial":\#($0)}}"#
+            #"{"serial":\#($0),"message":{"event":"e","channel":"\#(channel)","data":"\#($0)","stream_id":"\#(stream)","serial":\#($0)}}"#
         }
         let next = cursor.map { "\"\($0)\"" } ?? "null"
         return receive(
