@@ -164,8 +164,9 @@ extension ConnectionMachine {
         unsentEvents.connectionLost()
         authorizations.removeAll()
         subscriptions.unnamedRefusals = []
-        subscriptions.forgetUndone()
         userLost(at: time)
+        // Afterward: the user's channel was taken out, and its request isn't one that was undone.
+        subscriptions.forgetUndone()
         recoveryLost(at: time)
         for channel in subscriptions.all.map(\.channel).sorted() {
             if let needless = subscriptions[channel]?.connectionLost(at: time) ?? nil {
