@@ -39,7 +39,10 @@ extension TestHarness {
         let start = events.map(\.time).min()
         var length = Duration.zero
         for event in events where !["pusher", "client-"].contains(where: event.name.hasPrefix) {
-            let delay = Duration.seconds(start.map { event.time.timeIntervalSince($0) / speed } ?? 0)
+            let pause = start.map { event.time.timeIntervalSince($0) / speed } ?? 0
+            // More than can be scheduled would end the process.
+            guard pause <= 1e9 else { throw CannotReplay(place: name, reason: "it lasts \(pause) s at this speed") }
+            let delay = Duration.seconds(pause)
             length = max(length, delay)
             _ = scheduler.schedule(at: scheduler.now + delay, label: "replayed event", from: place) { [server] in
                 server.publish(channel: event.channel, event: event.name, data: event.data, file: file, line: line)

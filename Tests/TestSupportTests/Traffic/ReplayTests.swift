@@ -41,6 +41,12 @@ import FoundationNetworking
         }
     }
 
+    @Test func `Pauses longer than time can be are refused`() async throws {
+        try await file(events) { file in
+            #expect(throws: CannotReplay.self) { try TestHarness().replay(contentsOf: file, speed: .leastNonzeroMagnitude) }
+        }
+    }
+
     @Test(arguments: ["[", #"{"channel":"news"}"#, #"{"channel":"c","event":"e","data":"","time":"noon"}"#])
     func `A line that can't be replayed is named`(line: String) async throws {
         try await file("\n\(line)") { file in
