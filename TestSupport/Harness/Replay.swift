@@ -37,18 +37,16 @@ extension TestHarness {
             events.append(try RecordedEvent(text, place: "line \(index + 1) of \(name)"))
         }
         let start = events.map(\.time).min()
-        var length = Duration.zero
-        for event in events where !["pusher", "client-"].contains(where: event.name.hasPrefix) {
-            let pause = start.map { event.time.timeIntervalSince($0) / speed } ?? 0
-            // More than can be scheduled would end the process.
-            guard pause <= 1e9 else { throw CannotReplay(place: name, reason: "it lasts \(pause) s at this speed") }
-            let delay = Duration.seconds(pause)
-            length = max(length, delay)
-            _ = scheduler.schedule(at: scheduler.now + delay, label: "replayed event", from: place) { [server] in
+        events.removeAll { event in ["pusher", "client-"].contains(where: event.name.hasPrefix) }
+        let pauses = events.map { event in start.map { event.time.timeIntervalSince($0) / speed } ?? 0 }
+        // More than can be scheduled would end the process.
+        guard pauses.allSatisfy({ $0 <= 1e9 }) else { throw CannotReplay(place: name, reason: "it takes years at this speed") }
+        for (event, pause) in zip(events, pauses) {
+            _ = scheduler.schedule(at: scheduler.now + .seconds(pause), label: "replayed event", from: place) { [server] in
                 server.publish(channel: event.channel, event: event.name, data: event.data, file: file, line: line)
             }
         }
-        return length
+        return .seconds(pauses.max() ?? 0)
     }
 }
 
