@@ -149,15 +149,19 @@ extension PusherHTTPAPI {
     ///   - event: The event.
     ///   - channel: The channel's name.
     ///   - socketID: The connection that doesn't get the event, such as that of the client that requested it; nil for none.
+    ///   - idempotencyKey: A key by which a Sockudo server publishes the event only once, as there.
     /// - Throws: A ``PusherError``, or `CancellationError`.
-    public func publish(_ event: some ChannelEvents, to channel: String, excluding socketID: String? = nil) async throws {
+    public func publish(
+        _ event: some ChannelEvents, to channel: String, excluding socketID: String? = nil, idempotencyKey: String? = nil
+    ) async throws {
         let name: String, data: Data
         do {
             (name, data) = try encoder.encodeCase(event)
         } catch {
             throw PusherError(.invalidRequest, message: "the event can't be encoded: \(text(of: error))")
         }
-        try await trigger(channels: [channel], eventName: name, data: data, excluding: socketID)
+        try await trigger(
+            channels: [channel], eventName: name, data: data, excluding: socketID, idempotencyKey: idempotencyKey)
     }
 }
 

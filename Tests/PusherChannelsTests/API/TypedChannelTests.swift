@@ -175,10 +175,12 @@ import Testing
     @Test func theHTTPAPIPublishesThem() async throws {
         let rig = APIRig()
         rig.respond()
-        try await rig.api.publish(OrderEvent.moved(from: "a", to: "b"), to: "private-orders", excluding: "1.2")
+        try await rig.api.publish(
+            OrderEvent.moved(from: "a", to: "b"), to: "private-orders", excluding: "1.2", idempotencyKey: "k")
+        let (data, key) = (#""{\"from\":\"a\",\"to\":\"b\"}""#, #""idempotency_key":"k""#)
         #expect(
             rig.bodies == [
-                #"{"channels":["private-orders"],"data":"{\"from\":\"a\",\"to\":\"b\"}","name":"moved","socket_id":"1.2"}"#
+                #"{"channels":["private-orders"],"data":\#(data),\#(key),"name":"moved","socket_id":"1.2"}"#
             ])
         let error = await #expect(throws: PusherError.self) {
             try await rig.api.publish(OrderEvent.odd(1, by: "me"), to: "private-orders")
