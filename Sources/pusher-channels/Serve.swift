@@ -10,7 +10,7 @@ struct Serve: AsyncParsableCommand {
         discussion: """
             WebSocket on /app/KEY, authorization on POST /pusher/auth and /pusher/user-auth, the HTTP API on /apps/ID. On / a page for a \
             browser on this machine: connections, channels and events, live, and a form to publish. The page shows no secrets, but \
-            it does show the decrypted data of encrypted channels.
+            it does show the decrypted data of encrypted channels. GET /up answers as soon as the server listens.
 
             All of it is for programs and web pages on this machine: requests must be addressed to 127.0.0.1 or localhost, and those \
             of a browser must come from a page of one of these hosts, on any port. --allow-host and --allow-any-host let others in.
@@ -144,6 +144,8 @@ struct Serve: AsyncParsableCommand {
         // Otherwise the file would go with the server, which a task may hold until the process ends.
         defer { if let authority { try? FileManager.default.removeItem(at: authority) } }
         if let authority { output("certificate authority in \(authority.path)") }
+        // Not reported: something asks every few seconds.
+        server.unrecordedRouter.on("GET /up") { _ in .json(["health": "OK"]) }
         if page { LivePage(profile: profile).show(server) }
         output("listening on \(server.url)")
         if page { output("live page on \(server.url)/") }

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import FoundationNetworking
 import Glibc
 import Processes
 import Testing
@@ -147,7 +148,10 @@ import TestSupport
                 ]
                     + (isQuiet ? ["--quiet"] : []))
             let line = try await serve.output.next(containing: "listening on")
-            let listen = try Command("listen", "news", "--port", String(try #require(line.split(separator: ":").last)))
+            let servePort = String(try #require(line.split(separator: ":").last))
+            let up = try await URLSession.shared.data(from: try #require(URL(string: "http://127.0.0.1:\(servePort)/up")))
+            #expect(String(decoding: up.0, as: UTF8.self) == #"{"health":"OK"}"#)
+            let listen = try Command("listen", "news", "--port", servePort)
             try await serve.errors.next(containing: "webhook with channel_occupied to http://127.0.0.1:\(hooksPort)/no: 404")
             listen.signal(SIGINT)
             _ = await listen.end()
@@ -157,6 +161,8 @@ import TestSupport
             #expect(errors.contains { $0.hasSuffix("/hook: 200") } != isQuiet, "\(errors)")
             #expect(errors.contains { $0.contains("subscribed to news") } != isQuiet, "\(errors)")
             #expect(errors.contains("stopping") != isQuiet, "\(errors)")
+            // A probe asks every few seconds.
+            #expect(!errors.contains { $0.contains("/up") }, "\(errors)")
             withExtendedLifetime(hooks) {}
             await receiver.stop()
         }
