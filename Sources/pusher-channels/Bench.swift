@@ -67,7 +67,8 @@ struct Bench: AsyncParsableCommand {
                 throw Failure("the connection ended: \(lastError.map { "\($0)" } ?? "no error")", because: lastError)
             case .subscriptionFailed(let channel, let problem):
                 throw Failure("can't subscribe to \(channel): \(problem)", because: problem)
-            case .state, .subscribed, .gap, .decryptionFailed, .memberAdded, .memberRemoved, .interrupted, .signedIn, .timeUp:
+            case .state, .subscribed, .gap, .decryptionFailed, .memberAdded, .memberRemoved, .interrupted, .signedIn, .webhook,
+                .timeUp:
                 break
             }
         }

@@ -15,6 +15,7 @@ enum ClientNotification: Sendable {
     /// The process was asked to end, by this signal.
     case interrupted(Int32)
     case signedIn(Result<String, PusherError>)
+    case webhook(PusherWebhook.Event)
     /// The time for a step is over.
     case timeUp(step: Int)
 }

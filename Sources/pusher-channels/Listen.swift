@@ -154,7 +154,7 @@ struct Listen: AsyncParsableCommand {
                 lines.tell("\(userID.inLogLine()) joined \(channel)")
             case .memberRemoved(let userID, let channel):
                 lines.tell("\(userID.inLogLine()) left \(channel)")
-            case .event, .signedIn, .timeUp:
+            case .event, .signedIn, .webhook, .timeUp:
                 break
             }
         }

@@ -289,6 +289,25 @@ import TestSupport
         }
     }
 
+    @Test func conformanceReceivesWebhooks() async throws {
+        try await withWatchdog {
+            let (port, descriptor) = try RawServer.refusingPort()
+            close(descriptor)
+            var app = ServerApp.local
+            app.webhooks = [ServerApp.WebhookEndpoint("http://127.0.0.1:\(port)/any/path")]
+            let server = try await LocalServer.start(apps: [app])
+            func webhooks(_ arguments: String...) async throws -> [String] {
+                let command = try Command(
+                    ["conformance", "--host", "127.0.0.1", "--port", "\(server.port)", "--no-tls"] + arguments,
+                    environment: ["PUSHER_CONFIG": "/dev/null"])
+                return await command.output.toEnd().filter { $0.contains("webhooks") }
+            }
+            #expect(try await webhooks("--webhook-port", "\(port)") == ["ok        webhooks"])
+            #expect(try await webhooks() == [])
+            await server.stop()
+        }
+    }
+
     /// A server that takes events and passes none on.
     @Test func conformanceWaitsForNothingForLong() async throws {
         try await withWatchdog {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import PusherChannels
+import TestSupport
 
 /// Tries what the SDK can do against a server, so that users of one that nobody here has run learn what of it works there.
 struct Conformance: AsyncParsableCommand {
@@ -20,6 +21,9 @@ struct Conformance: AsyncParsableCommand {
     @Option(help: "The longest wait for each feature, in seconds.")
     var wait = 5.0
 
+    @Option(help: "The port on 127.0.0.1 to which the server sends webhooks; without one, they aren't tried.")
+    var webhookPort: Int?
+
     @Flag(help: "Print one JSON object per feature: feature, result (ok, failed, untested), detail.")
     var json = false
 
@@ -31,9 +35,11 @@ struct Conformance: AsyncParsableCommand {
     func run() async throws {
         let (ann, bob) = (try client("conformance-ann"), try client("conformance-bob"))
         let checks = Checks(ann: ann, bob: bob, api: try backend.makeAPI())
+        let receiver = try await receiveWebhooks(for: ann)
         var failed: Set<String> = []
         for check in Checks.all {
             if check.name == "encrypted channel", try masterKey == nil { continue }
+            if check.name == "webhooks", receiver == nil { continue }
             var row = Row(feature: check.name, result: .ok, detail: nil)
             if let cause = check.needs.first(where: failed.contains) {
                 (row.result, row.detail) = (.untested, "needs: \(cause)")
@@ -48,7 +54,24 @@ struct Conformance: AsyncParsableCommand {
             if row.result != .ok { failed.insert(check.name) }
             output(json ? row.json : row.text(on: .output))
         }
+        await receiver?.stop()
         if !failed.isEmpty { throw ExitCode.failure }
+    }
+
+    /// Starts a server that adds webhooks, which must be signed, to a client's notifications.
+    private func receiveWebhooks(for client: DemoClient) async throws -> LocalServer? {
+        guard let webhookPort else { return nil }
+        let secrets = [backend.server.key: try backend.app.secret(backend.server.configuration)]
+        let verifier = PusherWebhookVerifier(
+            secrets: secrets, encryptionMasterKeys: try backend.app.masterKeys(backend.server.configuration))
+        let receiver = try await LocalServer.start(port: webhookPort)
+        receiver.router.on("POST") { [notifications = client.notifications] request in
+            let webhook = try verifier.verify(
+                body: request.body, key: request.header("X-Pusher-Key"), signature: request.header("X-Pusher-Signature"))
+            for event in webhook.events { notifications.add(.webhook(event)) }
+            return StubResponse(status: 200)
+        }
+        return receiver
     }
 
     private var masterKey: String? { get throws { try backend.app.masterKeyText(backend.server.configuration) } }
@@ -181,6 +204,12 @@ extension Conformance {
             Check("list users", needs: "presence channel") { checks in
                 let users = try await checks.api.users(of: "presence-conformance")
                 guard users == ["conformance-ann"] else { throw Failure("the users are \(users)") }
+            },
+            Check("webhooks", needs: "public channel") { checks in
+                try await checks.join("conformance-webhooks")
+                try await checks.ann.wait { if case .webhook(.channelOccupied("conformance-webhooks")) = $0 { () } else { nil } }
+                checks.ann.pusher.unsubscribe("conformance-webhooks")
+                try await checks.ann.wait { if case .webhook(.channelVacated("conformance-webhooks")) = $0 { () } else { nil } }
             },
             Check("close a user's connections", needs: "sign in") { checks in
                 try await checks.api.terminateConnections(ofUser: "conformance-bob")

@@ -126,7 +126,9 @@ struct Doctor: AsyncParsableCommand {
             // The channel's refusal follows it, or the connection's end.
             case .error(let error) where error.kind == .server: serverError = error
             case .subscriptionFailed(_, let error): return error
-            case .error, .gap, .decryptionFailed, .event, .memberAdded, .memberRemoved, .interrupted, .signedIn, .timeUp: break
+            case .error, .gap, .decryptionFailed, .event, .memberAdded, .memberRemoved, .interrupted, .signedIn, .webhook,
+                .timeUp:
+                break
             }
         }
         return nil
