@@ -193,7 +193,14 @@ public final class InMemoryServer: Sendable {
         change { machine, _, effects in machine.close(connection, code: code, reason: reason, into: &effects) }
     }
 
-    /// Closes all connections as the server does when it is stopped. It still accepts new ones.
+    /// Indicates whether new connections are told that the server is closing, and closed, as by a server that takes long to stop.
+    /// ``shutdown()`` closes those that there are.
+    public var isClosing: Bool {
+        get { state.withLock { $0.machine.isClosing } }
+        set { change { machine, _, _ in machine.isClosing = newValue } }
+    }
+
+    /// Closes all connections as the server does when it is stopped. It still accepts new ones, unless ``isClosing``.
     public func shutdown() {
         change { machine, _, effects in machine.shutdown(into: &effects) }
     }

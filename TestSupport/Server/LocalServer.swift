@@ -251,6 +251,13 @@ public final class LocalServer: RequestStubbing {
         core.change { machine, _, effects in machine.close(connection, code: code, reason: reason, into: &effects) }
     }
 
+    /// Indicates whether new connections are told that the server is closing, and closed, as by a server that takes long to stop.
+    /// ``closeAll(code:reason:)`` closes those that there are.
+    public var isClosing: Bool {
+        get { core.ask(\.isClosing) }
+        set { core.change { machine, _, _ in machine.isClosing = newValue } }
+    }
+
     /// Closes all connections with a close frame; the server keeps running.
     public func closeAll(code: UInt16, reason: String = "") {
         core.closeAll(code: code, reason: reason)

@@ -101,8 +101,8 @@ public struct ServerMachine: Sendable {
     var connections: [ConnectionID: Connection] = [:]
     /// The connections that were refused with an error, but not closed.
     private var refused: Set<ConnectionID> = []
-    /// Indicates whether the server tells everybody that it is closing.
-    var isClosing = false
+    /// Indicates whether new connections are told that the server is closing, with the profile's ``ServerProfile/shutdown``.
+    public var isClosing = false
     var channels: [ChannelKey: ServerChannel] = [:]
     /// The channels that a server never forgets, if it doesn't.
     var knownChannels: Set<ChannelKey> = []

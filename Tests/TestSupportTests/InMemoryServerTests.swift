@@ -32,6 +32,22 @@ struct InMemoryServerTests {
         #expect(server.publish(channel: "private-a", event: "e", data: "1") == 1)
     }
 
+    /// A real server of soketi's ends like this for minutes.
+    @Test func `While it is closing, it refuses everybody who comes`() async throws {
+        try await withTestHarness(profile: .soketi) { harness in
+            let pusher = harness.makePusher()
+            let recorder = RecordingDelegate(of: pusher)
+            pusher.connect()
+            harness.server.isClosing = true
+            harness.server.shutdown()
+            try await harness.advance(by: .seconds(30))
+            #expect(!recorder.states.suffix(4).contains(.connected))
+            #expect(recorder.errors.last?.code == 4200)
+            harness.server.isClosing = false
+            try await harness.eventually { pusher.connection.connectionState == .connected }
+        }
+    }
+
     @Test func `Its time is the scheduler's`() {
         var profile = ServerProfile.hosted
         profile.idleTimeout = .seconds(60)
