@@ -119,9 +119,9 @@ public final class InMemoryServer: Sendable {
     public func publish(
         channel: String, event: String, data: String, appKey: String? = nil, file: String = #fileID, line: Int = #line
     ) -> Int {
-        let (receivers, finding) = change { machine, _, effects in
+        let (receivers, finding) = change { machine, _ in
             machine.publish(
-                channel: channel, event: event, data: data, appKey: appKey, location: sourceLocation(file, line), into: &effects)
+                channel: channel, event: event, data: data, appKey: appKey, location: sourceLocation(file, line))
         }
         if let finding { state.withLock { $0.findings.append(finding) } }
         return receivers
@@ -141,7 +141,7 @@ public final class InMemoryServer: Sendable {
     /// Responds to a request to the HTTP API or to an authorization endpoint.
     public func respond(to request: RecordedRequest) -> StubResponse {
         let unixTime = Int(wallClock().timeIntervalSince1970)
-        let response = change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
+        let response = change { machine, _ in machine.respond(to: request, unixTime: unixTime) }
         // Clients don't read a refusal's text.
         if response.status >= 400, request.isForAuthorization {
             timeline?.note(
@@ -190,19 +190,19 @@ public final class InMemoryServer: Sendable {
 
     /// Closes one connection with a close frame.
     public func close(_ connection: ServerMachine.ConnectionID, code: UInt16, reason: String = "") {
-        change { machine, _, effects in machine.close(connection, code: code, reason: reason, into: &effects) }
+        change { machine, _ in machine.close(connection, code: code, reason: reason) }
     }
 
     /// Indicates whether new connections are told that the server is closing, and closed, as by a server that takes long to stop.
     /// ``shutdown()`` closes those that there are.
     public var isClosing: Bool {
         get { state.withLock { $0.machine.isClosing } }
-        set { change { machine, _, _ in machine.isClosing = newValue } }
+        set { change { machine, _ in machine.isClosing = newValue } }
     }
 
     /// Closes all connections as the server does when it is stopped. It still accepts new ones, unless ``isClosing``.
     public func shutdown() {
-        change { machine, _, effects in machine.shutdown(into: &effects) }
+        change { machine, _ in machine.shutdown() }
     }
 
     // MARK: The sockets' side
@@ -220,21 +220,18 @@ public final class InMemoryServer: Sendable {
         case .closed(let id): state.withLock { $0.clients[id] = nil }
         case .received, .timePassed: break
         }
-        change { machine, now, effects in machine.handle(input, at: now, into: &effects) }
+        change { machine, now in machine.handle(input, at: now) }
     }
 
     /// Changes the machine, and then runs its effects in order and without the lock. In a nested call, the outermost call runs
     /// them.
     @discardableResult
-    private func change<Result>(
-        _ body: (inout ServerMachine, Instant, inout [ServerMachine.Effect]) -> Result
-    ) -> Result {
+    private func change<Result>(_ body: (inout ServerMachine, Instant) -> Result) -> Result {
         let (result, isOutermost) = state.withLock { state in
-            var effects: [ServerMachine.Effect] = []
             let now = scheduler?.now ?? state.machine.now
             state.machine.now = max(state.machine.now, now)
-            let result = body(&state.machine, now, &effects)
-            state.effects.append(contentsOf: effects)
+            let result = body(&state.machine, now)
+            state.effects.append(contentsOf: state.machine.takeEffects())
             setTimer(&state)
             defer { state.isRunningEffects = true }
             return (result, !state.isRunningEffects)
@@ -279,7 +276,7 @@ public final class InMemoryServer: Sendable {
         guard let scheduler else { return }
         state.timer.set(for: state.machine.nextDeadline, on: scheduler) { [weak self] in
             self?.state.withLock { $0.timer.cancel() }
-            self?.change { machine, now, effects in machine.handle(.timePassed, at: now, into: &effects) }
+            self?.change { machine, now in machine.handle(.timePassed, at: now) }
         }
     }
 }

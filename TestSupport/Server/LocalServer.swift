@@ -226,9 +226,9 @@ public final class LocalServer: RequestStubbing {
     public func publish(
         channel: String, event: String, data: String, appKey: String? = nil, file: String = #fileID, line: Int = #line
     ) -> Int {
-        let (receivers, finding) = core.change { machine, _, effects in
+        let (receivers, finding) = core.change { machine, _ in
             machine.publish(
-                channel: channel, event: event, data: data, appKey: appKey, location: sourceLocation(file, line), into: &effects)
+                channel: channel, event: event, data: data, appKey: appKey, location: sourceLocation(file, line))
         }
         if let finding { core.find(finding) }
         return receivers
@@ -243,19 +243,19 @@ public final class LocalServer: RequestStubbing {
     public func sendWebhooks(
         to url: String, kinds: Set<WebhookKind> = Set(WebhookKind.allCases), appKey: String? = nil
     ) {
-        core.change { machine, _, _ in machine.addWebhook(ServerApp.WebhookEndpoint(url, kinds: kinds), appKey: appKey) }
+        core.change { machine, _ in machine.addWebhook(ServerApp.WebhookEndpoint(url, kinds: kinds), appKey: appKey) }
     }
 
     /// Closes one connection with a close frame.
     public func close(_ connection: ServerMachine.ConnectionID, code: UInt16, reason: String = "") {
-        core.change { machine, _, effects in machine.close(connection, code: code, reason: reason, into: &effects) }
+        core.change { machine, _ in machine.close(connection, code: code, reason: reason) }
     }
 
     /// Indicates whether new connections are told that the server is closing, and closed, as by a server that takes long to stop.
     /// ``closeAll(code:reason:)`` closes those that there are.
     public var isClosing: Bool {
         get { core.ask(\.isClosing) }
-        set { core.change { machine, _, _ in machine.isClosing = newValue } }
+        set { core.change { machine, _ in machine.isClosing = newValue } }
     }
 
     /// Closes all connections with a close frame; the server keeps running.

@@ -5,7 +5,7 @@ import PusherChannels
 /// The state that the connections of a ``LocalServer`` share: the machine behind one lock, and the receivers of its effects.
 final class LocalServerCore: Sendable {
     typealias ID = ServerMachine.ConnectionID
-    typealias Change<Result> = (inout ServerMachine, Instant, inout [ServerMachine.Effect]) -> Result
+    typealias Change<Result> = (inout ServerMachine, Instant) -> Result
 
     private struct State {
         var machine: ServerMachine
@@ -86,8 +86,8 @@ final class LocalServerCore: Sendable {
             state.lastNumber += 1
             let id = ID(state.lastNumber)
             state.outputs[id] = output
-            change(&state) { machine, now, effects in
-                machine.handle(.opened(id, path: path, isSecure: isSecure), at: now, into: &effects)
+            change(&state) { machine, now in
+                machine.handle(.opened(id, path: path, isSecure: isSecure), at: now)
             }
             for frame in state.faults.frames { enqueue(frame, id, &state) }
             // The connection came while the server was being stopped.
@@ -99,7 +99,7 @@ final class LocalServerCore: Sendable {
     }
 
     func receive(_ text: String, from id: ID) {
-        change { machine, now, effects in machine.handle(.received(text, from: id), at: now, into: &effects) }
+        change { machine, now in machine.handle(.received(text, from: id), at: now) }
     }
 
     func send(_ frame: OutgoingFrame, to id: ID) {
@@ -110,7 +110,7 @@ final class LocalServerCore: Sendable {
     /// Ends a connection of which nothing more is read.
     func end(_ id: ID, saying frame: OutgoingFrame?) {
         if let frame { send(frame, to: id) }
-        change { machine, now, effects in machine.handle(.closed(id), at: now, into: &effects) }
+        change { machine, now in machine.handle(.closed(id), at: now) }
         let (output, waiters) = state.withLock { state in
             let output = state.outputs.removeValue(forKey: id)
             return (output, state.takeStopWaiters())
@@ -166,7 +166,7 @@ final class LocalServerCore: Sendable {
 
     func respond(to request: RecordedRequest) -> StubResponse {
         let unixTime = Int(settings.wallClock().timeIntervalSince1970)
-        return change { machine, _, effects in machine.respond(to: request, unixTime: unixTime, into: &effects) }
+        return change { machine, _ in machine.respond(to: request, unixTime: unixTime) }
     }
 
     /// Returns a response once its gate is open and its delay is over.
@@ -193,13 +193,12 @@ final class LocalServerCore: Sendable {
 
     @discardableResult
     private func change<Result>(_ state: inout State, _ body: Change<Result>) -> Result {
-        var effects: [ServerMachine.Effect] = []
         let now = settings.scheduler.now
         state.machine.now = max(state.machine.now, now)
-        let result = body(&state.machine, now, &effects)
+        let result = body(&state.machine, now)
         // The timer comes first, because a listener of an effect may move the clock at once.
         setTimer(&state)
-        for effect in effects { run(effect, &state) }
+        for effect in state.machine.takeEffects() { run(effect, &state) }
         return result
     }
 
@@ -226,15 +225,15 @@ final class LocalServerCore: Sendable {
         guard let waiting = state.outputs[id]?.append(frame), !frame.isClose,
             let limit = state.machine.profile.maximumWaitingMessages, waiting > limit
         else { return }
-        change(&state) { machine, _, effects in
-            machine.close(id, code: 4100, reason: "Too many messages wait for this client", into: &effects)
+        change(&state) { machine, _ in
+            machine.close(id, code: 4100, reason: "Too many messages wait for this client")
         }
     }
 
     private func setTimer(_ state: inout State) {
         state.timer.set(for: state.machine.nextDeadline, on: settings.scheduler) { [weak self] in
             self?.state.withLock { $0.timer.cancel() }
-            self?.change { machine, now, effects in machine.handle(.timePassed, at: now, into: &effects) }
+            self?.change { machine, now in machine.handle(.timePassed, at: now) }
         }
     }
 
@@ -273,15 +272,15 @@ final class LocalServerCore: Sendable {
     }
 
     private func closeAll(_ state: inout State, code: UInt16, reason: String) {
-        change(&state) { machine, _, effects in
+        change(&state) { machine, _ in
             for connection in machine.openConnections {
-                machine.close(connection.id, code: code, reason: reason, into: &effects)
+                machine.close(connection.id, code: code, reason: reason)
             }
         }
     }
 
     private func shutdown(_ state: inout State) {
-        change(&state) { machine, _, effects in machine.shutdown(into: &effects) }
+        change(&state) { machine, _ in machine.shutdown() }
     }
 
     /// Closes all connections and returns when the last has ended.

@@ -61,10 +61,10 @@ extension ServerMachine {
     }
 
     /// Sends the messages that follow a successful subscription to a cache channel.
-    mutating func sendCache(of key: ChannelKey, to id: ConnectionID, app: ServerApp, into effects: inout [Effect]) {
+    mutating func sendCache(of key: ChannelKey, to id: ConnectionID, app: ServerApp) {
         if let cached = cache.frame(for: key, at: now) { return effects.append(.send(cached, to: id)) }
         let miss = ServerFrame.event("pusher:cache_miss", channel: key.name.text, data: profile.cacheMissData)
         effects.append(.send(miss, to: id))
-        tellBackend(WebhookEvent(.cacheMiss, channel: key.name), of: app, into: &effects)
+        tellBackend(WebhookEvent(.cacheMiss, channel: key.name), of: app)
     }
 }

@@ -14,7 +14,7 @@ struct ConnectionRefusal: Error {
 extension ServerMachine {
     /// Finds the app that a connection's request asks for.
     mutating func admit(
-        _ request: RecordedRequest, isSecure: Bool, into effects: inout [Effect]
+        _ request: RecordedRequest, isSecure: Bool
     ) throws(ConnectionRefusal) -> ServerApp {
         guard let key = request.appKey else {
             let occasion = request.pathOccasion
@@ -22,7 +22,7 @@ extension ServerMachine {
             throw ConnectionRefusal(code: 4005, message: "Path not found", occasion: occasion)
         }
         try checkVersions(request.queryFields)
-        let app = try app(key: key, into: &effects)
+        let app = try app(key: key)
         guard app.isEnabled else { throw ConnectionRefusal(code: 4003, message: "Application disabled", occasion: .disabled) }
         guard isSecure || !app.requiresTLS else {
             let message = "Application only accepts SSL connections, reconnect using wss://"
@@ -58,7 +58,7 @@ extension ServerMachine {
     }
 
     /// Makes an app for a key that nobody registered, if the server admits such keys.
-    mutating func newApp(key: String, into effects: inout [Effect]) -> ServerApp? {
+    mutating func newApp(key: String) -> ServerApp? {
         guard admission == .registeredAppsAndNewOnes, !key.isEmpty else { return nil }
         let local = ServerApp.local
         var app = ServerApp(id: key, key: key, secret: local.secret, encryptionMasterKey: local.encryptionMasterKey)
@@ -69,8 +69,8 @@ extension ServerMachine {
         return app
     }
 
-    private mutating func app(key: String, into effects: inout [Effect]) throws(ConnectionRefusal) -> ServerApp {
-        if let app = apps.first(where: { $0.hasKey(key) }) ?? newApp(key: key, into: &effects) { return app }
+    private mutating func app(key: String) throws(ConnectionRefusal) -> ServerApp {
+        if let app = apps.first(where: { $0.hasKey(key) }) ?? newApp(key: key) { return app }
         var secret: String?
         if case .anyKey(let known) = admission {
             secret = known
@@ -85,9 +85,9 @@ extension ServerMachine {
     }
 
     /// Removes a connection from its channels and from the server.
-    mutating func remove(_ id: ConnectionID, into effects: inout [Effect]) {
+    mutating func remove(_ id: ConnectionID) {
         for channel in connections[id]?.subscriptions.keys.sorted() ?? [] {
-            leave(channel, id, into: &effects)
+            leave(channel, id)
         }
         let connection = connections.removeValue(forKey: id)
         if let connection {
@@ -95,7 +95,7 @@ extension ServerMachine {
             observe(.disconnected, appKey: connection.app.key, by: id)
         }
         if connections.isEmpty { nextDeadline = deadlineWithoutConnections }
-        if let connection, let user = connection.user { announceDeparture(of: user, app: connection.app, into: &effects) }
+        if let connection, let user = connection.user { announceDeparture(of: user, app: connection.app) }
     }
 }
 

@@ -10,7 +10,7 @@ extension ServerMachine {
 
     /// Passes a client event on to the channel's other subscribers.
     mutating func passOn(
-        _ event: String, frame: JSONValue, text: String, from id: ConnectionID, into effects: inout [Effect]
+        _ event: String, frame: JSONValue, text: String, from id: ConnectionID
     ) {
         guard let connection = connections[id] else { return }
         // A value is passed on as the text that came in, so that nothing of it is lost.
@@ -30,18 +30,17 @@ extension ServerMachine {
             if profile.cachesClientEvents, caches(ChannelName(name)) {
                 cache.keep(passed, data: data ?? "", for: key, until: now + profile.cacheLifetime, at: now)
             }
-            sendEvent(passed, event, of: key, to: receivers, into: &effects)
+            sendEvent(passed, event, of: key, to: receivers)
             observe(
                 event, on: ChannelName(name), data: data ?? "", app: connection.app, by: id, receivers: receivers.count)
             let sent = WebhookEvent.ClientEvent(
                 name: event, data: profile.webhooksCarryValues ? rawJSONMember("data", of: text) : data,
                 isValue: profile.webhooksCarryValues, socketID: connection.socketID)
             tellBackend(
-                WebhookEvent(.clientEvent, channel: Name(name), userID: userID, clientEvent: sent), of: connection.app,
-                into: &effects)
+                WebhookEvent(.clientEvent, channel: Name(name), userID: userID, clientEvent: sent), of: connection.app)
             effects.append(.notice(.clientEvent(id, channel: name, event: event, receivers: receivers.count)))
         } catch {
-            refuse(error.occasion, error.message, code: error.code, channel: name, from: id, into: &effects)
+            refuse(error.occasion, error.message, code: error.code, channel: name, from: id)
         }
     }
 

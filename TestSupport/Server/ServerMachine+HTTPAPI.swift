@@ -40,14 +40,13 @@ extension ServerMachine {
     /// - Parameters:
     ///   - request: The request.
     ///   - unixTime: The wall clock in seconds; a signature's timestamp must be near it.
-    ///   - effects: The array to which messages to subscribers are appended.
     /// - Returns: The response; 404 for any other path.
     public mutating func respond(
-        to request: RecordedRequest, unixTime: Int, into effects: inout [Effect]
+        to request: RecordedRequest, unixTime: Int
     ) -> StubResponse {
         do throws(HTTPRefusal) {
             if let reply = try authorize(request) { return .json(reply) }
-            let (reply, occasion) = try reply(request, unixTime: unixTime, into: &effects)
+            let (reply, occasion) = try reply(request, unixTime: unixTime)
             return occasion.flatMap { profile.response($0) } ?? .json(reply)
         } catch {
             let segments = request.path.utf8.split(separator: UInt8(ascii: "/"))
@@ -62,7 +61,7 @@ extension ServerMachine {
     }
 
     private mutating func reply(
-        _ request: RecordedRequest, unixTime: Int, into effects: inout [Effect]
+        _ request: RecordedRequest, unixTime: Int
     ) throws(HTTPRefusal) -> (JSONValue, success: ServerProfile.Occasion?) {
         let segments = request.apiPath.utf8.split(separator: UInt8(ascii: "/")).map { segment in
             Name(Substring(segment).removingPercentEncoding ?? String(Substring(segment)))
@@ -74,7 +73,7 @@ extension ServerMachine {
             throw HTTPRefusal(occasion: .query, status: 404, reason: "There are no queries")
         }
         let parameters = request.queryFields
-        guard let app = app(id: segments[1].text, key: parameters["auth_key"] ?? "", into: &effects) else {
+        guard let app = app(id: segments[1].text, key: parameters["auth_key"] ?? "") else {
             throw HTTPRefusal(occasion: .unknownApp, status: 404, reason: "Unknown app id: \(segments[1])")
         }
         if let problem = signatureProblem(of: request, app: app, unixTime: unixTime) {
@@ -84,10 +83,10 @@ extension ServerMachine {
         let call = segments[2...]
         switch (Name(request.method), call.first, call.dropFirst(2).first, call.count) {
         case ("POST", "events", nil, 1):
-            let reply = try trigger(try body(of: request), app: app, into: &effects)
+            let reply = try trigger(try body(of: request), app: app)
             return (reply, reply == [:] ? .published : nil)
         case ("POST", "batch_events", nil, 1) where profile.servesBatches:
-            let reply = try triggerBatch(try body(of: request), app: app, into: &effects)
+            let reply = try triggerBatch(try body(of: request), app: app)
             return (reply, reply == [:] ? .batchPublished : nil)
         case ("GET", "channels", nil, 1):
             return (try listChannels(parameters, app: app), nil)
@@ -98,7 +97,7 @@ extension ServerMachine {
         case ("GET", "connections", nil, 1) where profile.accepts(.connections):
             return (["connections": .integer(connections.values.count { $0.app.hasKey(app.key) })], nil)
         case ("POST", "users", "terminate_connections", 3) where profile.supportsSignIn:
-            terminateConnections(of: segments[3].text, app: app, into: &effects)
+            terminateConnections(of: segments[3].text, app: app)
             return ([:], .hasTerminated)
         default:
             let isTermination = call.dropFirst(2).first == "terminate_connections"
@@ -109,12 +108,12 @@ extension ServerMachine {
     }
 
     /// Returns the app with an id, or the app of a key that nobody registered, whose id isn't known.
-    private mutating func app(id: String, key: String, into effects: inout [Effect]) -> ServerApp? {
+    private mutating func app(id: String, key: String) -> ServerApp? {
         let known = apps.first { $0.hasKey(key) }
         if let known, newKeys.contains(Name(known.key)) { return known }
         let named = apps.first { $0.id.hasBytes(of: id) }
         if known != nil { return named ?? (profile.accepts(.unknownApp) ? known : nil) }
-        return newApp(key: key, into: &effects) ?? named
+        return newApp(key: key) ?? named
     }
 
     private func body(of request: RecordedRequest) throws(HTTPRefusal) -> JSONValue {

@@ -44,12 +44,10 @@ extension ServerMachine {
     ///   - data: The event's data, usually JSON text; subscribers receive it as a JSON string.
     ///   - appKey: The key of the app to publish in; `nil` for all apps.
     ///   - socketID: The socket id of a connection to leave out.
-    ///   - effects: The array to which effects are appended.
     /// - Returns: The number of connections that the event is sent to.
     @discardableResult
     public mutating func publish(
-        channel: String, event: String, data: String, appKey: String? = nil, excluding socketID: String? = nil,
-        into effects: inout [Effect]
+        channel: String, event: String, data: String, appKey: String? = nil, excluding socketID: String? = nil
     ) -> Int {
         let name = ChannelName(channel)
         var receivers = 0
@@ -62,7 +60,7 @@ extension ServerMachine {
                 ready.append((app, data))
             }
             for (app, data) in ready {
-                receivers += deliver(event, on: name, data: data, app: app, excluding: socketID, into: &effects)
+                receivers += deliver(event, on: name, data: data, app: app, excluding: socketID)
             }
             effects.append(.notice(.published(channel: channel, event: event, receivers: receivers)))
         } catch {
@@ -73,17 +71,16 @@ extension ServerMachine {
 
     /// Sends an event of the HTTP API as it is, because the caller has already encrypted it if necessary.
     mutating func passOn(
-        _ event: String, channel: String, data: String, isValue: Bool, app: ServerApp, excluding socketID: String?,
-        into effects: inout [Effect]
+        _ event: String, channel: String, data: String, isValue: Bool, app: ServerApp, excluding socketID: String?
     ) {
         let receivers = deliver(
-            event, on: ChannelName(channel), data: data, isValue: isValue, app: app, excluding: socketID, into: &effects)
+            event, on: ChannelName(channel), data: data, isValue: isValue, app: app, excluding: socketID)
         effects.append(.notice(.published(channel: channel, event: event, receivers: receivers)))
     }
 
     private mutating func deliver(
         _ event: String, on channel: ChannelName, data: String, isValue: Bool = false, app: ServerApp,
-        excluding socketID: String?, into effects: inout [Effect]
+        excluding socketID: String?
     ) -> Int {
         let key = ChannelKey(appKey: app.key, name: channel.name)
         let frame = ServerFrame.event(event, channel: channel.text, json: isValue ? data : data.quotedJSON, userID: nil)
@@ -98,7 +95,7 @@ extension ServerMachine {
             guard let socketID, let connection = connections[$0] else { return true }
             return !connection.socketID.hasBytes(of: socketID)
         }
-        sendEvent(frame, event, of: key, to: receivers, into: &effects)
+        sendEvent(frame, event, of: key, to: receivers)
         observe(event, on: channel, data: data, app: app, by: nil, receivers: receivers.count)
         return receivers.count
     }
@@ -137,10 +134,10 @@ extension ServerMachine {
     /// Publishes an event for a test. Returns the number of connections that it is sent to, and a finding if there are none.
     /// There is no such finding for a refused event, which is already one, or for an event that is kept for later subscribers.
     mutating func publish(
-        channel: String, event: String, data: String, appKey: String?, location: String, into effects: inout [Effect]
+        channel: String, event: String, data: String, appKey: String?, location: String
     ) -> (receivers: Int, unheard: Finding?) {
         let before = effects.count
-        let receivers = publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
+        let receivers = publish(channel: channel, event: event, data: data, appKey: appKey)
         let isRefused = effects[before...].contains { if case .notice(.publishRefused) = $0 { true } else { false } }
         let isKept = isRefused || receivers > 0 || caches(ChannelName(channel))
         return (receivers, isKept ? nil : unheard(event, on: channel, location: location))

@@ -20,9 +20,9 @@ extension ServerMachine {
         let message: String
     }
 
-    mutating func signIn(_ data: JSONValue?, from id: ConnectionID, into effects: inout [Effect]) {
+    mutating func signIn(_ data: JSONValue?, from id: ConnectionID) {
         guard let connection = connections[id] else { return }
-        guard connection.user == nil else { return reject("Connection is already signed in", from: id, into: &effects) }
+        guard connection.user == nil else { return reject("Connection is already signed in", from: id) }
         do throws(SignInRefusal) {
             let userData = try verifiedUserData(data, of: connection)
             let (user, isWatchlistTooLong) = try user(userData)
@@ -34,11 +34,11 @@ extension ServerMachine {
             effects.append(.notice(.signedIn(id, userID: user.id.text)))
             if isWatchlistTooLong {
                 let limit = profile.maximumWatchlistLength
-                reject("Watchlist limit exceeded: only the first \(limit) users count", code: 4302, from: id, into: &effects)
+                reject("Watchlist limit exceeded: only the first \(limit) users count", code: 4302, from: id)
             }
-            announceArrival(of: user, at: id, isFirst: isFirst, app: connection.app, into: &effects)
+            announceArrival(of: user, at: id, isFirst: isFirst, app: connection.app)
         } catch {
-            refuse(error.occasion, error.message, code: 4009, from: id, into: &effects)
+            refuse(error.occasion, error.message, code: 4009, from: id)
         }
     }
 
@@ -77,37 +77,37 @@ extension ServerMachine {
     }
 
     private mutating func announceArrival(
-        of user: ServerUser, at id: ConnectionID, isFirst: Bool, app: ServerApp, into effects: inout [Effect]
+        of user: ServerUser, at id: ConnectionID, isFirst: Bool, app: ServerApp
     ) {
         let online = user.watchlist.filter { isOnline($0, app: app) }.sorted().map(\.text)
         if !online.isEmpty, let frame = profile.watchlistEvent("online", userIDs: online) {
             effects.append(.send(frame, to: id))
         }
-        if isFirst { tellWatchers(of: user.id, "online", app: app, except: id, into: &effects) }
+        if isFirst { tellWatchers(of: user.id, "online", app: app, except: id) }
     }
 
     /// Tells watchers that a user is offline, if the last of the user's connections is gone.
-    func announceDeparture(of user: ServerUser, app: ServerApp, into effects: inout [Effect]) {
-        if !isOnline(user.id, app: app) { tellWatchers(of: user.id, "offline", app: app, except: nil, into: &effects) }
+    mutating func announceDeparture(of user: ServerUser, app: ServerApp) {
+        if !isOnline(user.id, app: app) { tellWatchers(of: user.id, "offline", app: app, except: nil) }
     }
 
-    private func tellWatchers(
-        of userID: Name, _ event: String, app: ServerApp, except id: ConnectionID?, into effects: inout [Effect]
+    private mutating func tellWatchers(
+        of userID: Name, _ event: String, app: ServerApp, except id: ConnectionID?
     ) {
         guard let frame = profile.watchlistEvent(event, userIDs: [userID.text]) else { return }
         let watchers = connections.filter { key, connection in
             key != id && connection.app.hasKey(app.key) && connection.user?.watchlist.contains(userID) == true
         }
-        send(frame, to: watchers.keys.sorted(), into: &effects)
+        send(frame, to: watchers.keys.sorted())
     }
 
     // MARK: Ending
 
     /// Closes every connection of a user with 4009, as the HTTP API's `terminate_connections` does.
-    mutating func terminateConnections(of userID: String, app: ServerApp, into effects: inout [Effect]) {
+    mutating func terminateConnections(of userID: String, app: ServerApp) {
         let ids = connections.filter { $0.value.user?.id == Name(userID) && $0.value.app.hasKey(app.key) }.keys.sorted()
-        for id in ids where !answer(.terminated, to: id, into: &effects) {
-            close(id, code: 4009, reason: "Terminated by app", into: &effects)
+        for id in ids where !answer(.terminated, to: id) {
+            close(id, code: 4009, reason: "Terminated by app")
         }
     }
 }

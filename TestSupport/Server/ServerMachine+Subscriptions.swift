@@ -23,33 +23,33 @@ extension ServerMachine {
         let info: JSONValue?
     }
 
-    mutating func subscribe(_ data: JSONValue?, from id: ConnectionID, into effects: inout [Effect]) {
+    mutating func subscribe(_ data: JSONValue?, from id: ConnectionID) {
         guard let connection = connections[id] else { return }
         var data = data
         if let text = data?.stringValue, profile.accepts(.subscriptionDataAsText) { data = try? JSONValue(parsing: text) }
         guard let name = data?["channel"]?.stringValue else {
             let occasion: ServerProfile.Occasion =
                 data == nil ? .noSubscriptionData : data?.stringValue == nil ? .noChannel : .subscriptionDataAsText
-            return refuse(occasion, "Subscribe without a channel", from: id, into: &effects)
+            return refuse(occasion, "Subscribe without a channel", from: id)
         }
         let channel = ChannelName(name)
         if connection.subscriptions[channel.name] != nil {
             let occasion: ServerProfile.Occasion = channel.kind == .presence ? .presentAlready : .subscribedAlready
             guard profile.accepts(occasion) else {
-                return refuse(occasion, "Existing subscription to channel \(name)", channel: name, from: id, into: &effects)
+                return refuse(occasion, "Existing subscription to channel \(name)", channel: name, from: id)
             }
         }
         do throws(SubscriptionRefusal) {
             let member = try admit(data, to: channel, from: connection)
             if connection.subscriptions[channel.name] == nil {
-                join(channel, id, as: member, into: &effects)
+                join(channel, id, as: member)
             } else {
-                _ = tellSuccess(of: channel, to: id, into: &effects)
+                _ = tellSuccess(of: channel, to: id)
             }
         } catch {
             let auth = data?["auth"]?.stringValue?.shortened ?? ""
             let words = ["reason": error.message, "auth": auth]
-            if !answer(error.occasion, channel: name, words: words, to: id, into: &effects) {
+            if !answer(error.occasion, channel: name, words: words, to: id) {
                 effects.append(.send(profile.subscriptionRefused(channel, error), to: id))
             }
             effects.append(.notice(.subscriptionRefused(id, channel: name, reason: error.message)))
@@ -57,17 +57,17 @@ extension ServerMachine {
         }
     }
 
-    mutating func unsubscribe(_ data: JSONValue?, from id: ConnectionID, into effects: inout [Effect]) {
+    mutating func unsubscribe(_ data: JSONValue?, from id: ConnectionID) {
         guard let name = data?["channel"]?.stringValue else {
-            return refuse(.noChannel, "Unsubscribe without a channel", from: id, into: &effects)
+            return refuse(.noChannel, "Unsubscribe without a channel", from: id)
         }
         guard let connection = connections[id], connection.subscriptions[name] != nil else {
             let isAnybodyThere = connections[id].map { channels[key(of: Name(name), $0)] != nil } ?? false
             let message = "No current subscription to channel \(name.shortened)"
             return refuse(
-                isAnybodyThere ? .notSubscribed : .nobodySubscribed, message, channel: name, from: id, into: &effects)
+                isAnybodyThere ? .notSubscribed : .nobodySubscribed, message, channel: name, from: id)
         }
-        leave(Name(name), id, into: &effects)
+        leave(Name(name), id)
     }
 
     // MARK: Admission
@@ -151,13 +151,13 @@ extension ServerMachine {
     // MARK: Joining and leaving
 
     private mutating func join(
-        _ name: ChannelName, _ id: ConnectionID, as member: Member?, into effects: inout [Effect]
+        _ name: ChannelName, _ id: ConnectionID, as member: Member?
     ) {
         guard let connection = connections[id] else { return }
         let key = key(of: name.name, connection)
         var channel = channels[key] ?? ServerChannel()
         let others = channel.subscribers
-        if others.isEmpty { tellBackend(WebhookEvent(.channelOccupied, channel: name.name), of: connection.app, into: &effects) }
+        if others.isEmpty { tellBackend(WebhookEvent(.channelOccupied, channel: name.name), of: connection.app) }
         let isFirst = member.map { channel.join($0.id, as: $0.value, info: $0.info) } ?? false
         channel.add(id)
         channels[key] = channel
@@ -175,25 +175,25 @@ extension ServerMachine {
             data["user_info"] = member.info ?? profile.missingInfo.told.value
             added = ServerFrame.event("pusher_internal:member_added", channel: name.text, data: JSONValue.object(data).text)
         }
-        if profile.tellsMembersFirst, let added { send(added, to: others, into: &effects) }
-        guard tellSuccess(of: name, to: id, into: &effects) else { return }
+        if profile.tellsMembersFirst, let added { send(added, to: others) }
+        guard tellSuccess(of: name, to: id) else { return }
         effects.append(.notice(.subscribed(id, channel: name.text, userID: member?.id.text)))
         if let added, let member {
-            if !profile.tellsMembersFirst { send(added, to: others, into: &effects) }
+            if !profile.tellsMembersFirst { send(added, to: others) }
             let event = WebhookEvent(.memberAdded, channel: name.name, userID: member.id)
-            tellBackend(event, of: connection.app, into: &effects)
+            tellBackend(event, of: connection.app)
         }
-        if caches(name) { sendCache(of: key, to: id, app: connection.app, into: &effects) }
-        announceCount(of: key, app: connection.app, into: &effects)
+        if caches(name) { sendCache(of: key, to: id, app: connection.app) }
+        announceCount(of: key, app: connection.app)
     }
 
     /// Tells a connection that it is subscribed, also one that was before. Returns false if the server breaks down instead.
-    private mutating func tellSuccess(of name: ChannelName, to id: ConnectionID, into effects: inout [Effect]) -> Bool {
+    private mutating func tellSuccess(of name: ChannelName, to id: ConnectionID) -> Bool {
         guard let connection = connections[id] else { return false }
         let key = key(of: name.name, connection)
         let channel = channels[key]
         if name.kind == .presence, profile.membersWithoutInfo == .breakTheirChannel, channel?.hasMemberWithoutInfo == true {
-            reject("Invalid message format", code: 4200, from: id, into: &effects)
+            reject("Invalid message format", code: 4200, from: id)
             return false
         }
         let members = name.kind == .presence ? channel?.presence(profile) : nil
@@ -202,7 +202,7 @@ extension ServerMachine {
         return true
     }
 
-    mutating func leave(_ name: Name, _ id: ConnectionID, into effects: inout [Effect]) {
+    mutating func leave(_ name: Name, _ id: ConnectionID) {
         guard let connection = connections[id], let userID = connection.subscriptions[name] else { return }
         let key = key(of: name, connection)
         let member = userID.flatMap { channels[key]?.members[$0] }
@@ -223,19 +223,19 @@ extension ServerMachine {
             if profile.describesLeavers { data["user_info"] = member?.info }
             let frame = ServerFrame.event(
                 "pusher_internal:member_removed", channel: name.text, data: JSONValue.object(data).text)
-            send(frame, to: profile.tellsLeavers ? others + [id] : others, into: &effects)
+            send(frame, to: profile.tellsLeavers ? others + [id] : others)
             let event = WebhookEvent(.memberRemoved, channel: name, userID: userID)
-            tellBackend(event, of: connection.app, into: &effects)
+            tellBackend(event, of: connection.app)
         }
-        if others.isEmpty { tellBackend(WebhookEvent(.channelVacated, channel: name), of: connection.app, into: &effects) }
-        announceCount(of: key, app: connection.app, into: &effects)
+        if others.isEmpty { tellBackend(WebhookEvent(.channelVacated, channel: name), of: connection.app) }
+        announceCount(of: key, app: connection.app)
     }
 
     func key(of name: Name, _ connection: Connection) -> ChannelKey {
         ChannelKey(appKey: connection.app.key, name: name)
     }
 
-    func send(_ frame: String, to receivers: [ConnectionID], into effects: inout [Effect]) {
+    mutating func send(_ frame: String, to receivers: [ConnectionID]) {
         for receiver in receivers { effects.append(.send(frame, to: receiver)) }
     }
 }

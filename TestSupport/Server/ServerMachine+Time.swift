@@ -13,14 +13,14 @@ extension ServerMachine {
         return [pong ?? idle, silence, connection.authorizationDeadline, connection.sockudo?.deadline].compactMap { $0 }.min()
     }
 
-    mutating func passTime(into effects: inout [Effect]) {
+    mutating func passTime() {
         guard let due = nextDeadline, now >= due else { return }
         for (id, connection) in connections.sorted(by: { $0.key < $1.key }) {
-            answerResumes(of: id, into: &effects)
-            check(connection, id, into: &effects)
+            answerResumes(of: id)
+            check(connection, id)
         }
-        sendDueCounts(into: &effects)
-        sendDueWebhooks(into: &effects)
+        sendDueCounts()
+        sendDueWebhooks()
         // Activity only postpones deadlines, so the earliest one known now is early enough.
         nextDeadline = [connections.values.compactMap(deadline).min(), deadlineWithoutConnections].compactMap { $0 }.min()
     }
@@ -28,17 +28,17 @@ extension ServerMachine {
     /// The earliest deadline that doesn't belong to a connection.
     var deadlineWithoutConnections: Instant? { [countsDue.values.min(), webhooks.deadline].compactMap { $0 }.min() }
 
-    private mutating func check(_ connection: Connection, _ id: ConnectionID, into effects: inout [Effect]) {
+    private mutating func check(_ connection: Connection, _ id: ConnectionID) {
         if let deadline = connection.authorizationDeadline, now >= deadline {
             let message = "Connection not authorized within timeout"
             effects.append(.send(profile.error(message, code: 4009), to: id))
-            close(id, code: 4009, reason: message, into: &effects)
+            close(id, code: 4009, reason: message)
         } else if let limit = profile.silenceLimit, now >= connection.lastActivity + limit.duration {
             let reason = limit.code == 4201 ? "Pong reply not received" : "Closed after inactivity"
-            close(id, code: limit.code, reason: reason, into: &effects)
+            close(id, code: limit.code, reason: reason)
         } else if let pingedAt = connection.pingedAt {
             guard now >= pingedAt + profile.pongTimeout else { return }
-            close(id, code: 4201, reason: "Pong reply not received", into: &effects)
+            close(id, code: 4201, reason: "Pong reply not received")
         } else if let idleTimeout = profile.idleTimeout, now >= connection.lastActivity + idleTimeout {
             connections[id]?.pingedAt = now
             effects.append(.send(ServerFrame.ping, to: id))

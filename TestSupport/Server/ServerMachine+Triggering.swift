@@ -14,11 +14,11 @@ extension ServerMachine {
 
     /// `POST /apps/{id}/events`
     mutating func trigger(
-        _ body: JSONValue, app: ServerApp, into effects: inout [Effect]
+        _ body: JSONValue, app: ServerApp
     ) throws(HTTPRefusal) -> JSONValue {
         try onceByKey(body, app: app) { machine throws(HTTPRefusal) in
             let trigger = try machine.read(body)
-            machine.run(trigger, app: app, into: &effects)
+            machine.run(trigger, app: app)
             guard trigger.info != nil, !machine.profile.publishedAttributes.isEmpty else { return [:] }
             let told = trigger.channels.map { ($0, machine.description(trigger, of: $0, app: app)) }
             return .object(["channels": JSONValue(members: told)])
@@ -27,7 +27,7 @@ extension ServerMachine {
 
     /// `POST /apps/{id}/batch_events`
     mutating func triggerBatch(
-        _ body: JSONValue, app: ServerApp, into effects: inout [Effect]
+        _ body: JSONValue, app: ServerApp
     ) throws(HTTPRefusal) -> JSONValue {
         guard let batch = body["batch"]?.arrayValue else {
             throw HTTPRefusal(occasion: .unreadableBody, status: 400, reason: "Missing: batch, a list of events")
@@ -51,7 +51,7 @@ extension ServerMachine {
         }
         for (trigger, event) in zip(triggers, batch) {
             _ = try onceByKey(event, app: app) { machine throws(HTTPRefusal) in
-                machine.run(trigger, app: app, into: &effects)
+                machine.run(trigger, app: app)
                 return [:]
             }
         }
@@ -68,11 +68,11 @@ extension ServerMachine {
         return .object(members)
     }
 
-    private mutating func run(_ trigger: Trigger, app: ServerApp, into effects: inout [Effect]) {
+    private mutating func run(_ trigger: Trigger, app: ServerApp) {
         for channel in trigger.channels {
             passOn(
                 trigger.name, channel: channel, data: trigger.data, isValue: trigger.isValue, app: app,
-                excluding: trigger.socketID, into: &effects)
+                excluding: trigger.socketID)
         }
     }
 

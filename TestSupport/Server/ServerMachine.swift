@@ -122,6 +122,9 @@ public struct ServerMachine: Sendable {
     private var firstSocketIDs: ArraySlice<String>
     var generator: SplitMix64
 
+    /// The effects of what happened since ``takeEffects()``, in order.
+    public internal(set) var effects: [Effect] = []
+
     /// The time at which ``Input/timePassed`` is due; `nil` if nothing waits for it.
     public internal(set) var nextDeadline: Instant?
 
@@ -147,50 +150,55 @@ public struct ServerMachine: Sendable {
             maximumLength: profile.maximumWebhookLength)
     }
 
-    /// Handles an input and appends its effects.
+    /// Returns the ``effects``, and forgets them.
+    public mutating func takeEffects() -> [Effect] {
+        defer { effects = [] }
+        return effects
+    }
+
+    /// Handles an input.
     ///
     /// - Parameters:
     ///   - input: The event to handle.
     ///   - now: The time on the caller's monotonic clock, which never goes back.
-    ///   - effects: The array to which effects are appended.
-    public mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
+    public mutating func handle(_ input: Input, at now: Instant) {
         self.now = max(self.now, now)
         let start = effects.count
-        defer { speakSockudo(&effects, from: start) }
+        defer { speakSockudo(from: start) }
         switch input {
         case .opened(let id, let path, let isSecure):
-            open(id, path: path, isSecure: isSecure, into: &effects)
+            open(id, path: path, isSecure: isSecure)
         case .received(let text, let id):
             guard connections[id] != nil else { return }
             connections[id]?.lastActivity = now
             connections[id]?.pingedAt = nil
-            receive(text, from: id, into: &effects)
+            receive(text, from: id)
         case .closed(let id):
             refused.remove(id)
             guard connections[id] != nil else { return }
-            remove(id, into: &effects)
+            remove(id)
             effects.append(.notice(.disconnected(id)))
         case .timePassed:
-            passTime(into: &effects)
+            passTime()
         }
     }
 
     /// Closes a connection from the server's side.
-    public mutating func close(_ id: ConnectionID, code: UInt16, reason: String, into effects: inout [Effect]) {
+    public mutating func close(_ id: ConnectionID, code: UInt16, reason: String) {
         guard connections[id] != nil else { return }
         effects.append(.close(id, code: code, reason: reason))
-        remove(id, into: &effects)
+        remove(id)
         effects.append(.notice(.disconnected(id)))
     }
 
     /// Closes all connections as the server does when it is stopped.
-    public mutating func shutdown(into effects: inout [Effect]) {
+    public mutating func shutdown() {
         let shutdown = profile.shutdown
         for id in connections.keys.sorted() {
             if shutdown.isAnnounced {
                 effects.append(.send(profile.error(shutdown.reason, code: Int(shutdown.code)), to: id))
             }
-            close(id, code: shutdown.code, reason: shutdown.reason, into: &effects)
+            close(id, code: shutdown.code, reason: shutdown.reason)
         }
         for id in refused.sorted() { effects.append(.close(id, code: shutdown.code, reason: shutdown.reason)) }
         refused = []
@@ -198,7 +206,7 @@ public struct ServerMachine: Sendable {
 
     // MARK: Opening
 
-    private mutating func open(_ id: ConnectionID, path: String, isSecure: Bool, into effects: inout [Effect]) {
+    private mutating func open(_ id: ConnectionID, path: String, isSecure: Bool) {
         let request = RecordedRequest(method: "GET", url: path)
         if isClosing {
             let shutdown = profile.shutdown
@@ -207,10 +215,10 @@ public struct ServerMachine: Sendable {
         }
         let app: ServerApp
         do throws(ConnectionRefusal) {
-            app = try admit(request, isSecure: isSecure, into: &effects)
+            app = try admit(request, isSecure: isSecure)
         } catch {
             let words = ["key": error.key, "reason": error.message]
-            if !answer(error.occasion, words: words, to: id, into: &effects) {
+            if !answer(error.occasion, words: words, to: id) {
                 effects.append(.send(profile.error(error.message, code: Int(error.code)), to: id))
                 effects.append(.close(id, code: error.code, reason: error.message))
             } else if case .error(_, _, then: .nothing) = profile.answer(error.occasion) {

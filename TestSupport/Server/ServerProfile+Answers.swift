@@ -279,8 +279,7 @@ extension ServerMachine {
 
     /// Gives the profile's answer to a client. Returns whether there is one.
     mutating func answer(
-        _ occasion: ServerProfile.Occasion?, channel: String? = nil, words: [String: String] = [:], to id: ConnectionID,
-        into effects: inout [Effect]
+        _ occasion: ServerProfile.Occasion?, channel: String? = nil, words: [String: String] = [:], to id: ConnectionID
     ) -> Bool {
         guard let answer = occasion.flatMap(profile.answer) else { return false }
         var words = words
@@ -290,42 +289,43 @@ extension ServerMachine {
         switch answer {
         case .success, .nothing: break
         // A client in memory sees the refusal of its upgrade as an end.
-        case .response: end(id, code: Self.endWithoutClose, reason: "", into: &effects)
+        case .response: end(id, code: Self.endWithoutClose, reason: "")
         case .error(let text, let code, let ending):
             effects.append(.send(profile.error(text.filled(words), code: code, channel: channel), to: id))
             switch ending {
             case .nothing: break
-            case .close(let reason): end(id, code: UInt16(clamping: code ?? 1000), reason: reason.filled(words), into: &effects)
-            case .end: end(id, code: Self.endWithoutClose, reason: "", into: &effects)
+            case .close(let reason): end(id, code: UInt16(clamping: code ?? 1000), reason: reason.filled(words))
+            case .end: end(id, code: Self.endWithoutClose, reason: "")
             }
         case .subscriptionError(let text, let type, let status):
             effects.append(
                 .send(profile.subscriptionError(channel ?? "", text.filled(words), type: type, status: status), to: id))
-        case .close(let code, let reason): end(id, code: code, reason: reason, into: &effects)
-        case .end: end(id, code: Self.endWithoutClose, reason: "", into: &effects)
+        case .close(let code, let reason): end(id, code: code, reason: reason)
+        case .end: end(id, code: Self.endWithoutClose, reason: "")
         case .crash:
-            crash(into: &effects)
+            crash()
         case .closing:
             isClosing = true
-            shutdown(into: &effects)
+            shutdown()
         }
         return true
     }
 
     /// Ends all connections, and starts again without them and without channels.
-    private mutating func crash(into effects: inout [Effect]) {
-        var unsent: [Effect] = []
-        for id in connections.keys.sorted() {
-            effects += [.close(id, code: Self.endWithoutClose, reason: ""), .notice(.disconnected(id))]
-            remove(id, into: &unsent)
-        }
+    private mutating func crash() {
+        let ids = connections.keys.sorted()
+        let ends = ids.flatMap { [Effect.close($0, code: Self.endWithoutClose, reason: ""), .notice(.disconnected($0))] }
+        // Nobody is told that others left.
+        let told = effects + ends
+        for id in ids { remove(id) }
+        effects = told
         knownChannels = []
         cache = ServerCache()
     }
 
     /// Closes a connection, also one that wasn't let in.
-    private mutating func end(_ id: ConnectionID, code: UInt16, reason: String, into effects: inout [Effect]) {
+    private mutating func end(_ id: ConnectionID, code: UInt16, reason: String) {
         if connections[id] == nil { return effects.append(.close(id, code: code, reason: reason)) }
-        close(id, code: code, reason: reason, into: &effects)
+        close(id, code: code, reason: reason)
     }
 }

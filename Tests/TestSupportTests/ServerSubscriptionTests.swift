@@ -143,11 +143,11 @@ struct ServerSubscriptionTests {
         rig.subscribe(4, to: "elsewhere")
         rig.open(5, path: "/app/other?protocol=7")
         rig.receive(ServerRig.subscription(to: "room"), from: 5)
-        var effects: [ServerMachine.Effect] = []
-        rig.machine.publish(channel: "room", event: "e", data: #"{"a":1}"#, appKey: "local-key", into: &effects)
+        _ = rig.machine.takeEffects()
+        rig.machine.publish(channel: "room", event: "e", data: #"{"a":1}"#, appKey: "local-key")
         let frame = #"{"event":"e","channel":"room","data":"{\"a\":1}"}"#
         #expect(
-            effects == [1, 2, 3].map { .send(frame, to: .init($0)) } + [
+            rig.machine.takeEffects() == [1, 2, 3].map { .send(frame, to: .init($0)) } + [
                 .notice(.published(channel: "room", event: "e", receivers: 3))
             ])
         #expect(rig.machine.subscribers(of: "room").map(\.number) == [1, 2, 3, 5])

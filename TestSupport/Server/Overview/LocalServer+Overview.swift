@@ -11,12 +11,12 @@ extension LocalServer {
 
     /// Starts keeping what happens for ``overview(_:)``.
     package func recordEvents() {
-        core.change { machine, _, _ in machine.recordEvents() }
+        core.change { machine, _ in machine.recordEvents() }
     }
 
     /// Returns a snapshot of the server for an observer.
     package func overview(_ view: ServerOverview.View) -> ServerOverview {
-        core.change { machine, now, _ in machine.overview(view, at: now) }
+        core.change { machine, now in machine.overview(view, at: now) }
     }
 
     /// Returns the data of an event in the log; `nil` if the event isn't kept any more.
@@ -26,10 +26,12 @@ extension LocalServer {
 
     /// Publishes an event in one app, as its backend does, and returns the outcome.
     package func tryToPublish(channel: String, event: String, data: String, appKey: String) -> PublishResult {
-        core.change { machine, _, effects in
+        core.change { machine, _ in
             guard machine.apps.contains(where: { $0.hasKey(appKey) }) else { return .refused(reason: "There is no such app.") }
-            let receivers = machine.publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
-            guard case .notice(.publishRefused(_, _, let reason))? = effects.last else { return .published(receivers: receivers) }
+            let receivers = machine.publish(channel: channel, event: event, data: data, appKey: appKey)
+            guard case .notice(.publishRefused(_, _, let reason))? = machine.effects.last else {
+                return .published(receivers: receivers)
+            }
             return .refused(reason: reason)
         }
     }

@@ -22,7 +22,7 @@ extension ServerMachine {
     }
 
     /// Gives the frames for connections of V2 its prefixes and message ids.
-    mutating func speakSockudo(_ effects: inout [Effect], from start: Int) {
+    mutating func speakSockudo(from start: Int) {
         guard profile.sockudoV2 != nil else { return }
         for index in effects.indices.dropFirst(start) {
             guard case .send(let frame, let id) = effects[index], connections[id]?.sockudo != nil else { continue }
@@ -57,9 +57,9 @@ extension ServerMachine {
 
     /// Sends an event to a channel's subscribers: to those of V2 with its position.
     mutating func sendEvent(
-        _ frame: String, _ name: String, of key: ChannelKey, to receivers: [ConnectionID], into effects: inout [Effect]
+        _ frame: String, _ name: String, of key: ChannelKey, to receivers: [ConnectionID]
     ) {
-        guard let settings = profile.sockudoV2 else { return send(frame, to: receivers, into: &effects) }
+        guard let settings = profile.sockudoV2 else { return send(frame, to: receivers) }
         var (own, serial) = (withID(frame), 0)
         if settings.replays || settings.historyLength != nil {
             var stream = stream(of: key)
@@ -110,37 +110,37 @@ extension ServerMachine {
     // MARK: Replays
 
     /// Begins a replay. Live events of its channels wait until it is sent.
-    mutating func resume(_ data: JSONValue?, from id: ConnectionID, into effects: inout [Effect]) {
+    mutating func resume(_ data: JSONValue?, from id: ConnectionID) {
         guard let settings = profile.sockudoV2, settings.replays else {
-            return reject("Connection recovery is not enabled", code: 4301, from: id, into: &effects)
+            return reject("Connection recovery is not enabled", code: 4301, from: id)
         }
         guard let asked = nested(data)?["channel_positions"]?.objectValue else {
             let problem = "Missing channel_positions or channel_serials in resume data"
-            return reject("Invalid message format: \(problem)", code: 4000, from: id, into: &effects)
+            return reject("Invalid message format: \(problem)", code: 4000, from: id)
         }
         var positions: [Name: (serial: Int, stream: String?)] = [:]
         for (channel, position) in asked {
             guard case .number(let number)? = position["serial"], let serial = number.integer, serial >= 0 else {
-                return reject("Invalid message format: Invalid resume data JSON", code: 4000, from: id, into: &effects)
+                return reject("Invalid message format: Invalid resume data JSON", code: 4000, from: id)
             }
             guard settings.replaysUnsubscribed || connections[id]?.subscriptions[channel] != nil else {
-                return reject("Resume before the subscription to \(channel)", code: 4301, from: id, into: &effects)
+                return reject("Resume before the subscription to \(channel)", code: 4301, from: id)
             }
             positions[channel] = (serial, position["stream_id"]?.stringValue)
         }
         guard !positions.isEmpty else {
-            return reject("No channel recovery positions provided", code: 4302, from: id, into: &effects)
+            return reject("No channel recovery positions provided", code: 4302, from: id)
         }
         let due = now + settings.answerDelay
         connections[id]?.sockudo?.resumes.append(SockudoConnection.Resume(due: due, positions: positions))
-        if settings.answerDelay > .zero { needsTime(by: due) } else { answerResumes(of: id, into: &effects) }
+        if settings.answerDelay > .zero { needsTime(by: due) } else { answerResumes(of: id) }
     }
 
     /// Sends what is due to a connection of V2.
-    mutating func answerResumes(of id: ConnectionID, into effects: inout [Effect]) {
+    mutating func answerResumes(of id: ConnectionID) {
         while let resume = connections[id]?.sockudo?.resumes.first, resume.due <= now {
             connections[id]?.sockudo?.resumes.removeFirst()
-            answer(resume, id, into: &effects)
+            answer(resume, id)
         }
         for (channel, swapped) in connections[id]?.sockudo?.swapped ?? [:] where swapped.due <= now {
             connections[id]?.sockudo?.swapped[channel] = nil
@@ -148,7 +148,7 @@ extension ServerMachine {
         }
     }
 
-    private mutating func answer(_ resume: SockudoConnection.Resume, _ id: ConnectionID, into effects: inout [Effect]) {
+    private mutating func answer(_ resume: SockudoConnection.Resume, _ id: ConnectionID) {
         guard let settings = profile.sockudoV2, let connection = connections[id] else { return }
         var (frames, recovered, failed): ([String], [JSONValue], [JSONValue]) = ([], [], [])
         for (channel, asked) in resume.positions.sorted(by: { $0.key < $1.key }) {
@@ -173,7 +173,7 @@ extension ServerMachine {
             }
         }
         guard frames.count < settings.maximumFrames else {
-            return close(id, code: 1006, reason: "", into: &effects)
+            return close(id, code: 1006, reason: "")
         }
         for frame in frames { effects.append(.send(frame, to: id)) }
         let data: JSONValue = .object(["recovered": .array(recovered), "failed": .array(failed)])
@@ -224,19 +224,19 @@ extension ServerMachine {
     // MARK: The history
 
     /// Sends a page of a channel's history.
-    mutating func sendHistory(_ data: JSONValue?, from id: ConnectionID, into effects: inout [Effect]) {
+    mutating func sendHistory(_ data: JSONValue?, from id: ConnectionID) {
         guard let data = data?.stringValue.flatMap({ try? JSONValue(parsing: $0) }), let channel = data["channel"]?.stringValue
         else {
             let problem = "Invalid message format: Missing data in channel_history message"
-            return reject(problem, code: 4000, from: id, into: &effects)
+            return reject(problem, code: 4000, from: id)
         }
         guard let settings = profile.sockudoV2, settings.historyLength != nil else {
             let problem = "Channel error: Durable history is disabled by policy for channel '\(channel.shortened)'"
-            return reject(problem, code: 4300, from: id, into: &effects)
+            return reject(problem, code: 4300, from: id)
         }
         guard let connection = connections[id], connection.subscriptions[channel] != nil else {
             let problem = "Client event error: Socket is not subscribed to channel \(channel.shortened)"
-            return reject(problem, code: 4301, from: id, into: &effects)
+            return reject(problem, code: 4301, from: id)
         }
         let stream = stream(of: key(of: Name(channel), connection))
         let isForward = data["direction"]?.stringValue.map { ["oldest_first", "forwards"].contains(Name($0)) } ?? false

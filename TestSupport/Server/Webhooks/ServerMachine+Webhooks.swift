@@ -62,19 +62,19 @@ extension ServerMachine {
         apps.first { $0.hasKey(key) }?.secret
     }
 
-    mutating func tellBackend(_ event: WebhookEvent, of app: ServerApp, into effects: inout [Effect]) {
+    mutating func tellBackend(_ event: WebhookEvent, of app: ServerApp) {
         guard profile.sendsWebhooks, !endpoints(of: app.key).isEmpty else { return }
         // A user's own channel is internal to the server.
         guard !ServerUser.isUserChannel(event.channel.text) else { return }
-        if let full = webhooks.add(event, of: app.key, at: now) { send(full, into: &effects) }
+        if let full = webhooks.add(event, of: app.key, at: now) { send(full) }
         needsTime(by: webhooks.deadline)
     }
 
-    mutating func sendDueWebhooks(into effects: inout [Effect]) {
-        for batch in webhooks.takeDue(at: now) { send(batch, into: &effects) }
+    mutating func sendDueWebhooks() {
+        for batch in webhooks.takeDue(at: now) { send(batch) }
     }
 
-    private func send(_ batch: WebhookQueue.Batch, into effects: inout [Effect]) {
+    private mutating func send(_ batch: WebhookQueue.Batch) {
         for endpoint in endpoints(of: batch.appKey) {
             let events = batch.events.filter { endpoint.kinds.contains($0.kind) }
             guard !events.isEmpty else { continue }

@@ -67,15 +67,15 @@ extension Simulation {
         let number = (published[channel] ?? 0) + 1
         published[channel] = number
         oracle.published(number, on: channel, at: now)
-        changeServer { server, _, effects in
-            server.publish(channel: channel.text, event: "number", data: String(number), into: &effects)
+        changeServer { server, _ in
+            server.publish(channel: channel.text, event: "number", data: String(number))
         }
     }
 
     private mutating func closeConnections(code: UInt16) {
-        changeServer { server, _, effects in
+        changeServer { server, _ in
             for connection in server.openConnections where connection.id.number < 1_000_000 {
-                server.close(connection.id, code: code, reason: "", into: &effects)
+                server.close(connection.id, code: code, reason: "")
             }
         }
     }
@@ -83,8 +83,8 @@ extension Simulation {
     private mutating func restartServer() {
         peersInRoom = []
         let losesStreams = oracle.replays != nil && chance(50)
-        changeServer { server, _, effects in
-            server.shutdown(into: &effects)
+        changeServer { server, _ in
+            server.shutdown()
             if losesStreams { server.loseStreams() }
         }
     }

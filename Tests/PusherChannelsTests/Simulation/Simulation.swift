@@ -139,16 +139,14 @@ struct Simulation {
     }
 
     mutating func tellServer(_ input: ServerMachine.Input) {
-        changeServer { server, now, effects in server.handle(input, at: now, into: &effects) }
+        changeServer { server, now in server.handle(input, at: now) }
     }
 
-    mutating func changeServer(
-        _ change: (inout ServerMachine, Instant, inout [ServerMachine.Effect]) -> Void
-    ) {
-        var effects: [ServerMachine.Effect] = []
+    mutating func changeServer(_ change: (inout ServerMachine, Instant) -> Void) {
         // So that it knows the time, which a publish doesn't tell.
-        server.handle(.timePassed, at: now, into: &effects)
-        change(&server, now, &effects)
+        server.handle(.timePassed, at: now)
+        change(&server, now)
+        let effects = server.takeEffects()
         for effect in effects { trace("  server: \(effect)") }
         for effect in effects { run(effect) }
     }

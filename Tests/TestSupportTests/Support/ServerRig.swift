@@ -15,8 +15,8 @@ struct ServerRig {
     }
 
     mutating func handle(_ input: ServerMachine.Input) {
-        effects.removeAll()
-        machine.handle(input, at: now, into: &effects)
+        machine.handle(input, at: now)
+        effects = machine.takeEffects()
     }
 
     mutating func open(_ number: Int, path: String = "/app/local-key?protocol=7&client=test&version=1.0") {
@@ -25,8 +25,7 @@ struct ServerRig {
 
     /// Stops the server, and returns the closes that it sends.
     mutating func closesAtShutdown() -> [String] {
-        effects.removeAll()
-        machine.shutdown(into: &effects)
+        shutdown()
         return closes
     }
 
@@ -73,18 +72,18 @@ struct ServerRig {
     }
 
     mutating func publish(_ channel: String, _ event: String, _ data: String, appKey: String? = nil) {
-        effects.removeAll()
-        machine.publish(channel: channel, event: event, data: data, appKey: appKey, into: &effects)
+        machine.publish(channel: channel, event: event, data: data, appKey: appKey)
+        effects = machine.takeEffects()
     }
 
     mutating func shutdown() {
-        effects.removeAll()
-        machine.shutdown(into: &effects)
+        machine.shutdown()
+        effects = machine.takeEffects()
     }
 
     mutating func respond(to request: RecordedRequest, unixTime: Int = 1_700_000_000) -> StubResponse {
-        effects.removeAll()
-        return machine.respond(to: request, unixTime: unixTime, into: &effects)
+        defer { effects = machine.takeEffects() }
+        return machine.respond(to: request, unixTime: unixTime)
     }
 
     /// The messages of the latest effects as `1: text`.
