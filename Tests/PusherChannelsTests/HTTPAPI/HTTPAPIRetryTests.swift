@@ -71,7 +71,7 @@ import Testing
         let session = MockSession(delivery: .immediate)
         session.stubRequests(
             passingTest: { _ in true },
-            withStubResponse: { request in
+            withStubResponse: { [unowned session] request in
                 let response = server.respond(to: request)
                 return session.requests.count == 1 ? .failure(.networkConnectionLost) : response
             })
