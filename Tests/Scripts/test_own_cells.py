@@ -73,7 +73,7 @@ class OwnCellsCase(ProjectCase):
                 self.assertTrue((ROOT / name).exists(), f"{file}: {name}")
 
     def test_the_page_keeps_what_the_first_cells_require(self):
-        page = (ROOT / "TestSupport/TestSupport.docc/TestingYourApp.md").read_text()
+        page = (ROOT / "TestSupport/TestSupport.docc/TestingInCI.md").read_text()
         (shown,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
         self.assertIn("place of the table there", page)
         first = (ROOT / "ci/matrixlib/first/cells.toml").read_text()

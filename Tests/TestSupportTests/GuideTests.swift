@@ -21,21 +21,6 @@ struct OrderFeed: Sendable {
     }
 }
 
-extension Trait where Self == IssueHandlingTrait {
-    /// Has each issue of a test tell what happened in its harness.
-    static var story: Self {
-        .compactMapIssues { issue in
-            guard let harness = TestHarness.current else { return issue }
-            let story = Comment(rawValue: "what happened in the harness:\n\(harness.story)")
-            // A suite's trait and a test's are both applied.
-            guard !issue.comments.contains(story) else { return issue }
-            var issue = issue
-            issue.comments.append(story)
-            return issue
-        }
-    }
-}
-
 /// The guide's snippets, word for word; `ci/checks/snippets` compares them.
 @MainActor final class OrderList {
     private(set) var titles: [String] = []
@@ -88,7 +73,7 @@ extension Trait where Self == IssueHandlingTrait {
         }
     }
 
-    @Test(.story) func theClientComesBackInTime() throws {
+    @Test func theClientComesBackInTime() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()
             let news = pusher.subscribe("news")
