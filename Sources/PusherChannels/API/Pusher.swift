@@ -121,6 +121,23 @@ public final class Pusher: Sendable {
         PusherStream(source: connection.core.subscribe(Name(channelName), auth: auth, updates: buffering))
     }
 
+    /// Subscribes to a channel, as ``updates(of:auth:buffering:)`` does, and has the server replay what came after a position, such
+    /// as that of the last event that an earlier process handled.
+    ///
+    /// After a replay come ``ChannelUpdate/recovered(count:)`` and ``ChannelUpdate/subscribed``. If nothing is replayed, the first
+    /// update is ``ChannelUpdate/eventsMayBeMissing(_:)``, whatever the time that it names: on protocol 7, and if the server
+    /// doesn't have the position any more. A channel that is subscribed already goes on where it is.
+    ///
+    /// - Parameters:
+    ///   - channelName: The channel's name, prefix included.
+    ///   - position: The ``PusherEvent/position`` of the last event that was handled, stored together with what it changed.
+    ///   - buffering: The size of the stream's buffer, and its overflow policy.
+    public func updates(
+        of channelName: String, after position: StreamPosition, buffering: StreamBuffering = StreamBuffering()
+    ) -> PusherStream<ChannelUpdate> {
+        PusherStream(source: connection.core.subscribe(Name(channelName), auth: nil, after: position, updates: buffering))
+    }
+
     /// Unsubscribes from a channel, whatever its state. Events that are still in transit are dropped.
     public func unsubscribe(_ channelName: String) {
         connection.core.unsubscribe(Name(channelName))

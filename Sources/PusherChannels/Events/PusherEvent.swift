@@ -22,6 +22,10 @@ public struct PusherEvent: Sendable {
     /// On presence channels, the user id of the client that sent the event, as verified by the server.
     public var userId: String? { envelope.userID }
 
+    /// The event's place in its channel's stream, on a server that numbers events: a client with ``PusherClientOptions/protocol``
+    /// `.sockudo` can go on there (``Pusher/updates(of:after:buffering:)``). Nil on other servers. Read from the event on each access.
+    public var position: StreamPosition? { envelope.position }
+
     /// Decodes ``data`` from JSON with the environment's decoder. The default decodes like a `JSONDecoder()`, but faster.
     ///
     /// Throws the decoder's errors, or `DecodingError.valueNotFound` if there is no data. Text that isn't JSON, such as a plain

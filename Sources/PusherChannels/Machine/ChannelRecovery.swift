@@ -54,6 +54,14 @@ struct ChannelRecovery: Equatable, Sendable {
     /// The time up to which everything was heard when one of them was found missing.
     private(set) var missingSince = Instant.origin
 
+    init() {}
+
+    /// Creates the state of a channel of whose stream the application has what came up to a position.
+    init(after position: StreamPosition) {
+        window = SerialWindow(after: position)
+        isUsable = true
+    }
+
     var isLive: Bool { phase == .live }
 
     var hasHistory: Bool { head?.attachSerial != nil }

@@ -1,6 +1,6 @@
 /// The channels that the user wants.
 extension ConnectionMachine {
-    mutating func subscribe(_ channel: Name, auth: PusherAuth?, at now: Instant) {
+    mutating func subscribe(_ channel: Name, auth: PusherAuth?, after position: StreamPosition?, at now: Instant) {
         if isShutDown {
             return outputs.append(.log(.shutDown))
         }
@@ -17,6 +17,7 @@ extension ConnectionMachine {
         } else {
             var subscription = SubscriptionMachine(name: name, suppliedAuth: auth)
             subscription.askedAt = now
+            if let position { subscription.resume(after: position, isReplayed: configuration.protocol == .sockudo, at: now) }
             subscriptions.add(subscription)
         }
         begin(channel, at: now)

@@ -18,8 +18,9 @@ enum Input: Equatable, Sendable {
     indirect case heartbeat(activityTimeout: Duration, pongTimeout: Duration)
     /// `areOver` indicates whether so much waits for the user's side that no more should be read.
     case readersChanged(areOver: Bool)
-    /// `auth` is an authorization supplied by the caller, to be used instead of requesting one.
-    indirect case subscribe(channel: Name, auth: PusherAuth?)
+    /// `auth` is an authorization supplied by the caller, to be used instead of requesting one. Of a new channel, the application
+    /// has what came up to `position`.
+    indirect case subscribe(channel: Name, auth: PusherAuth?, after: StreamPosition? = nil)
     indirect case unsubscribe(channel: Name)
     /// Takes over a channel from another connection, with its known state. See ``ConnectionMachine/stateToMove(of:at:)``.
     indirect case adopt(SubscriptionMachine)

@@ -71,6 +71,13 @@ struct SubscriptionMachine: Equatable, Sendable {
         encryptedEvents = name.kind == .encrypted ? EncryptedEvents() : nil
     }
 
+    /// Notes that the application has what came up to a position, which an earlier process stored. Unless the rest is replayed,
+    /// events may be missing.
+    mutating func resume(after position: StreamPosition, isReplayed: Bool, at now: Instant) {
+        missingSince = now
+        if isReplayed { recovery = ChannelRecovery(after: position) }
+    }
+
     // MARK: State
 
     var isSubscribed: Bool { state == .subscribed }

@@ -1,4 +1,5 @@
 /// A place in the stream of a channel's events: the server numbers them, and names the stream anew when it can't go on counting.
+/// Store it, encoded, together with what the event changed.
 public struct StreamPosition: Hashable, Sendable {
     let stream: Name
     /// The event's number, or that of the last event before the place.

@@ -269,6 +269,18 @@ import Testing
         }
         #expect(transcript.event(6).told == ["6"])
     }
+
+    // Proves P19.16.
+    @Test func aStoredPositionThatIsNotReplayedIsAGap() {
+        let stored = StreamPosition(stream: "old", serial: 6)
+        var refused = Transcript.connected { $0.protocol = .sockudo }
+        refused.play(.subscribe(channel: "room", auth: nil, after: stored))
+        refused.succeed(serial: 2, attach: 2)
+        #expect(refused.refuse("stream_reset").told.first == "gap")
+        var protocol7 = Transcript.connected()
+        protocol7.play(.subscribe(channel: "room", auth: nil, after: stored))
+        #expect(protocol7.succeed("room").told.first == "gap")
+    }
 }
 
 extension Transcript {

@@ -82,6 +82,21 @@ import Testing
         )
     }
 
+    // Proves P19.16.
+    @Test func aStoredPositionIsAskedForOnTheFirstSubscription() {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        let stored = StreamPosition(stream: "s", serial: 6)
+        transcript.play(.subscribe(channel: "room", auth: nil, after: stored))
+        #expect(transcript.succeed(serial: 8, attach: 8).sent == [.resume(["room": stored])])
+        transcript.event(7)
+        transcript.event(8)
+        #expect(transcript.resumed(upTo: 8).told == ["7", "8"] + away)
+        // A channel that is there goes on where it is.
+        transcript.play(.subscribe(channel: "room", auth: nil, after: stored))
+        #expect(transcript.event(7).told.isEmpty)
+        #expect(transcript.event(9).told == ["9"])
+    }
+
     // Proves P19.3.
     @Test func aServerWithoutRecoveryIsAskedForNothing() {
         var transcript = Transcript.sockudo(attach: nil, serial: nil)

@@ -31,7 +31,7 @@ struct SpanNotes: Sendable {
     ) {
         switch input {
         case .connect: caller = (attempt, ServiceContext.current)
-        case .subscribe(let channel, _):
+        case .subscribe(let channel, _, _):
             guard subscriptions[channel]?.isSubscribed == false else { return }
             begin(.subscribing(channel), in: ServiceContext.current, at: now)
         case .unsubscribe(let channel): end(.subscribing(channel), .unsubscribed(channel), at: now)
