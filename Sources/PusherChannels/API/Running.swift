@@ -64,6 +64,7 @@ extension Pusher {
     public func shutdown(within limit: Duration = .seconds(5)) async {
         let scheduler = connection.environment.scheduler
         let isInTime = OneShot<Bool>()
+        // not a mutant: any limit has room for the last change
         let states = connectionStates(buffering: StreamBuffering(limit: 100, overflow: .dropOldest))
         let timer = scheduler.schedule(at: scheduler.now + limit, label: "shutdown") {
             states.finish()

@@ -224,7 +224,7 @@ extension ClientCore.State {
     mutating func handle(_ input: Input, at now: Instant) {
         telemetry.tally.note(input, at: now)
         machine.handle(input, at: now)
-        telemetry.tally.noteChannels(machine.subscriptions.counts)
+        telemetry.tally.noteChannels(machine.subscriptions.counts)  // not a mutant: the trait's tests are a package of their own
         telemetry.spans.note(input, attempt: machine.attempt, subscriptions: machine.subscriptions, at: now)
     }
 }

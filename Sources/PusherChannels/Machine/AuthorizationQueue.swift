@@ -8,6 +8,7 @@ enum AuthorizationID: Hashable {
 /// flood the application's server.
 struct AuthorizationQueue: Equatable, Sendable {
     private let limit: Int
+    /// Those that were requested. Attempts that have ended stay until their room is needed.
     private var underWay: Set<SubscriptionAttempt> = []
     private var waiting = Deque<SubscriptionAttempt>()
 
@@ -30,11 +31,6 @@ struct AuthorizationQueue: Equatable, Sendable {
         guard underWay.count < limit, let attempt = waiting.popFirst() else { return nil }
         underWay.insert(attempt)
         return attempt
-    }
-
-    /// Notes that a response arrived.
-    mutating func finished(_ attempt: SubscriptionAttempt) {
-        underWay.remove(attempt)
     }
 
     mutating func removeAll() {

@@ -43,7 +43,7 @@ struct ChannelRecovery: Equatable, Sendable {
     /// The time since which events are missing unless they are replayed; nil if none are.
     private var gapSince: Instant?
     /// Indicates whether the application is to hear that what it missed was replayed.
-    private var isReconnect = false
+    private var isReconnect = false  // not a mutant: each success sets it
     /// What is to be told once it is known whether events are missing.
     private var news: [Output] = []
     private var attempts = 0
@@ -102,6 +102,7 @@ struct ChannelRecovery: Equatable, Sendable {
     /// The number of events that a replay will have, as far as can be told. A stream with another name counts differently, and
     /// is the server's to judge.
     var expected: Int {
+        // not a mutant: a channel that waits has both
         guard let head, let request else { return 0 }
         let missed = max(head.position.serial - request.serial, 0)
         return request.stream == head.position.stream ? missed : min(missed, Recovery.replayLimit - 1)
@@ -160,6 +161,7 @@ struct ChannelRecovery: Equatable, Sendable {
         defer { (held, heldBytes) = ([], 0) }
         var streams: [Name: Int] = [:]
         let keys = held.enumerated().map { index, envelope in
+            // not a mutant: any number, as these keep their order
             guard let position = envelope.position else { return (Int.max, 0, index) }
             let stream = streams[position.stream] ?? streams.count
             streams[position.stream] = stream

@@ -62,7 +62,6 @@ extension ConnectionMachine {
     mutating func authorized(
         _ attempt: SubscriptionAttempt, _ result: Result<PusherAuth, AuthorizationFailure>, at now: Instant
     ) {
-        authorizations.finished(attempt)
         if keyRefreshed(attempt, result, at: now) { return }
         guard subscriptions[attempt.channel]?.state == .authorizing(attempt) else {
             outputs.append(.log(.staleAuthorization(attempt.channel)))

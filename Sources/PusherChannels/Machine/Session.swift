@@ -43,7 +43,7 @@ struct Session: Equatable, Sendable {
     var backoff: Backoff
     /// Indicates whether the server closed the last connection with a code that asks the client to come back, and no connection
     /// has been established since.
-    var isAskedBack = false
+    var isAskedBack = false  // not a mutant: connecting sets it
     /// The last error that the server reported, until it sends another message. It explains a plain close that follows.
     var lastServerError: PusherError? {
         didSet { heardAt = nil }

@@ -5,6 +5,7 @@ extension String {
     ///
     /// A server may send megabytes, and a log is read by people and programs that trust its lines.
     package func inLogLine(upTo limit: Int = 200) -> String {
+        // not a mutant: only the quick way
         if utf8.count <= limit, utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return self }
         return prefix(ofScalars: limit) { $0.isForLogLines ? nil : "\\u{\(String($0.value, radix: 16))}" }
     }

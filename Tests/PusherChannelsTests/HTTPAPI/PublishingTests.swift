@@ -140,8 +140,10 @@ import Testing
                 try await rig.api.triggerBatch([PusherBatchEvent(channel: "a\nb", eventName: "e", data: "1")])
             }
             await #expect(throws: PusherError.self) { try await rig.api.trigger(channels: ["news"], eventName: "e", data: "1") }
-            let lines = harness.logEvents().map { "\($0.level) \($0.message) \($0.metadata?["channel"] ?? "")" }
-            #expect(lines == ["debug published news", "notice request is retried ", "warning not published news"])
+            let lines = harness.logEvents().map { event in
+                "\(event.level) \(event.message) \(event.metadata?["events"] ?? "") \(event.metadata?["channel"] ?? "")"
+            }
+            #expect(lines == ["debug published 1 news", "notice request is retried  ", "warning not published 1 news"])
             #expect(!"\(harness.logEvents())".contains(APIRig.secret))
         }
     }

@@ -98,6 +98,25 @@ import Testing
     }
 
     // Proves P19.3.
+    @Test func whoCameAndWentIsKnownBeforeTheReplay() throws {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        let auth = PusherAuth(auth: "k:s", channelData: #"{"user_id":"u1"}"#)
+        func success(_ other: String) -> String {
+            let members = #"\"hash\":{\"u1\":{},\"\#(other)\":{}},\"ids\":[\"u1\",\"\#(other)\"]"#
+            let ids = #"{\"presence\":{\"count\":2,\#(members)},\"attach_serial\":5}"#
+            let name = "sockudo_internal:subscription_succeeded"
+            return #"{"event":"\#(name)","channel":"presence-r","data":"\#(ids)","stream_id":"s","serial":5}"#
+        }
+        transcript.play(.subscribe(channel: "presence-r", auth: auth))
+        transcript.receive(success("u2"))
+        transcript.drop()
+        let attempt = try #require(transcript.establish().authorizations.first)
+        transcript.play(.authorized(attempt, .success(auth)))
+        #expect(transcript.receive(success("u3")).events == ["pusher:member_removed", "pusher:member_added"])
+        #expect(transcript.resumed("presence-r").told == ["recovered 0", "success", "subscribed"])
+    }
+
+    // Proves P19.3.
     @Test func aServerWithoutRecoveryIsAskedForNothing() {
         var transcript = Transcript.sockudo(attach: nil, serial: nil)
         #expect(transcript.event(1).events == ["e"])

@@ -19,6 +19,7 @@ import Testing
         let rig = PoolRig(connections: 4)
         rig.pool.connect()
         rig.pool.disconnect()
+        #expect(rig.scheduler.pendingTimers.isEmpty)
         rig.scheduler.advance(by: .seconds(10))
         #expect(rig.states == Array(repeating: .disconnected, count: 4))
         rig.pool.connect()

@@ -19,6 +19,7 @@ enum RouteMonitors {
         defer { close(silent) }
         guard let directory = opendir("/proc/self/fd") else {
             // Without /proc, nobody can tell which one it is.
+            // not a mutant: tests have /proc, and no process with exactly one descriptor left
             return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? nil : makeContext()
         }
         defer { closedir(directory) }

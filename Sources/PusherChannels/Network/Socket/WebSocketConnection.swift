@@ -18,7 +18,7 @@ final class WebSocketConnection {
     static let largeSize = 1 << 20
     /// The number of messages above which another thread reports them: each takes some time, however short it is. No read of real
     /// events has as many.
-    static let largeCount = 2048
+    static let largeCount = 2048  // not a mutant: only the speed depends on it
 
     let loop: EventLoop
     let key: LoopKey

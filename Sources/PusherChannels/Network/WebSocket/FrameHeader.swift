@@ -47,6 +47,7 @@ struct FrameHeaderReader {
                 guard byte & 0x80 == 0 else { throw .maskedFrame }
                 switch byte {
                 case 126: (size, length) = (4, 0)
+                // not a mutant: the eight bytes that follow push any other number out
                 case 127: (size, length) = (10, 0)
                 default: (size, length) = (2, UInt64(byte))
                 }
