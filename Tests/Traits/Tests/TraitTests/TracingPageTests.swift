@@ -37,6 +37,11 @@ import Tracing
         client.session.stub(.path("/auth"), .http(403), .json(["auth": "key:signature"]))
         client.session.stub(.path("/apps/1/x"), .http(503), .json([String: String]()))
         client.session.stub(.path("/apps/1/y"), .http(503), .json([String: String]()))
+        client.session.stub(.path("/apps/1/events"), .json([String: String]()))
+        client.session.stub(.path("/apps/1/batch_events"), .http(400))
+        try await api.trigger(channels: ["news"], eventName: "e", data: "1")
+        let batch = ["a", "b"].map { PusherBatchEvent(channel: $0, eventName: "e", data: "1") }
+        await #expect(throws: PusherError.self) { try await api.triggerBatch(batch) }
         _ = try await api.get("/x")
         _ = try await api.post("/y", body: "1")
         client.pusher.connect()
