@@ -12,6 +12,7 @@ actor Database {
         let setUp = """
             PRAGMA busy_timeout = 5000; PRAGMA max_page_count = \(pages);
             CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, item, address, published DEFAULT 0);
+            CREATE INDEX IF NOT EXISTS unpublished ON orders (id) WHERE NOT published;
             CREATE TABLE IF NOT EXISTS packing (id INTEGER PRIMARY KEY, item);
             """
         guard sqlite3_open(path, &connection) == SQLITE_OK, sqlite3_exec(connection, setUp, nil, nil, nil) == SQLITE_OK else {

@@ -34,7 +34,7 @@ struct Outbox {
 
     /// What is published twice has the same key, for a server that knows keys, and the same id, for readers.
     @Sendable func publishAll() async throws {
-        for row in try await database.run("SELECT id, item, address FROM orders WHERE NOT published ORDER BY id") {
+        for row in try await database.run("SELECT id, item, address FROM orders WHERE NOT published ORDER BY id LIMIT 99") {
             var order = Order(id: Int(row[0]) ?? 0, item: row[1], address: row[2])
             let delivery = OrderEvent.placed(order)
             try await api.publish(delivery, to: "private-encrypted-deliveries", idempotencyKey: "delivery-\(order.id)")
