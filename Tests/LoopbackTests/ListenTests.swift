@@ -173,6 +173,20 @@ import TestSupport
         }
     }
 
+    @Test func aServerThatIsClosingIsTriedAgain() async throws {
+        try await withWatchdog {
+            let server = try await LocalServer.start(profile: .soketi)
+            let listen = try listen(server, "news", "--max-delay", "0.05")
+            try await listen.errors.next(containing: "subscribed to news")
+            server.isClosing = true
+            server.closeAll(code: 4200)
+            try await listen.errors.next(containing: "Server is closing. Please reconnect shortly.")
+            server.isClosing = false
+            try await listen.errors.next(containing: "subscribed to news")
+            await server.stop()
+        }
+    }
+
     @Test func encryptedEventsAreReadWithTheMasterKey() async throws {
         try await withWatchdog {
             let key = Data(repeating: 7, count: 32).base64EncodedString()
