@@ -314,6 +314,24 @@ import Testing
         }
     }
 
+    @Test func anAttemptThatFailsLeavesNothingBehind() async throws {
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+        }
+        try await withWatchdog {
+            let tokens = Tokens()
+            do {
+                let rig = SocketRig(socket: tokens.makeSocket())
+                rig.open(port: server.port)
+                #expect(await rig.events.next()?.failure?.kind == .upgradeRefused(status: 503))
+            }
+            await serviceTurn()
+            await serviceTurn()
+            #expect(tokens.living == 0)
+        }
+    }
+
     @Test func aHundredSocketsLeaveNothingBehind() async throws {
         let ended = Note<Bool>()
         let server = try RawServer { connection in

@@ -73,6 +73,17 @@ struct OptionsTests {
         #expect(rig.pusher.connection.connectionState == .disconnected)
     }
 
+    @available(*, deprecated, message: "It reads PusherSwift's names")
+    @Test func eachOfPusherSwiftsTimeOutsIsSetByItself() {
+        let connection = Pusher(key: "k").connection
+        connection.activityTimeoutInterval = 7
+        connection.pongResponseTimeoutInterval = 3
+        #expect(connection.activityTimeoutInterval == 7)
+        #expect(connection.pongResponseTimeoutInterval == 3)
+        connection.activityTimeoutInterval = 8
+        #expect(connection.pongResponseTimeoutInterval == 3)
+    }
+
     // MARK: Settings of requests
 
     /// A session that records the settings it receives.

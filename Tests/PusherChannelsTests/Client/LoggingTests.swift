@@ -367,6 +367,11 @@ extension String {
         #expect(marks.inLogLine().unicodeScalars.count == 201, "what is one character to Swift may be megabytes")
     }
 
+    @Test func whatAnErrorSaysIsAtMostAThousandCharacters() {
+        #expect(String(repeating: "a", count: 1000).asMessage == String(repeating: "a", count: 1000))
+        #expect(String(repeating: "a", count: 1001).asMessage == String(repeating: "a", count: 1000) + "…")
+    }
+
     @Test func whatAnErrorSaysIsOneLine() {
         let text = "no\n\u{1B}[31m" + String(repeating: "x", count: 1 << 20)
         let messages = [PusherError(.server, message: text).message, TransportError(.unreachable, text).message]

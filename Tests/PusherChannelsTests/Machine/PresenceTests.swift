@@ -163,6 +163,18 @@ import Testing
         #expect(outputs.events == ["pusher:subscription_succeeded", "pusher:member_removed", "pusher:member_added"])
     }
 
+    /// What a document may nest, a member's information may, too.
+    @Test(arguments: [0, 1]) func aMembersInformationIsNestedAsDeepAsAnyDocument(excess: Int) {
+        let info = JSONDocuments.nested("[", "]", depth: JSONScanner.maximumDepth - 3 + excess, inner: "1")
+        let data = #"{"presence":{"hash":{"a":\#(info)}}}"#
+        #expect((JSONScanner.problem(in: data.utf8) == nil) == (excess == 0))
+        var transcript = Transcript.connected()
+        transcript.play(.subscribe(channel: "presence-lobby", auth: Self.auth("a")))
+        transcript.receive(
+            #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-lobby","data":\#(data.quotedJSON)}"#)
+        #expect(members(transcript) == (excess == 0 ? ["a"] : []))
+    }
+
     // Proves P7.2.
     @Test(arguments: [
         #"{"presence":{"hash":{"a":null},"count":1}}"#, #"{"presence":{"ids":["a"],"hash":[],"count":9}}"#,

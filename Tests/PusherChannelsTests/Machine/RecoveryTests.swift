@@ -176,6 +176,17 @@ import Testing
         #expect(transcript.resumed(upTo: 9).told == ["8", "9"] + away)
     }
 
+    // Proves P19.5.
+    @Test func heldEventsOfTwoStreamsAreSortedEachByItself() {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.succeed(serial: 4, attach: nil)
+        transcript.event(9, stream: "s")
+        transcript.event(8, stream: "s")
+        transcript.event(2, stream: "other")
+        #expect(transcript.resumed(upTo: 9).told.filter { $0 != "gap" } == ["8", "9", "2"])
+    }
+
     /// The server judges a stream of another name, as with versioned messages the success's is never that of the events.
     // Proves P19.2.
     @Test func theEventsStreamCounts() {

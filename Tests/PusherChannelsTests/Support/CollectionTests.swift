@@ -143,6 +143,12 @@ import Testing
         #expect(queue.count == 0)
     }
 
+    @Test func noBytesAreTheSameWhereverTheyAre() {
+        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+        #expect(nothing.isSame(as: nothing))
+        [1].withUnsafeBytes { #expect(!nothing.isSame(as: $0)) }
+    }
+
     @Test func outputThatNeverRunsDryDoesNotGrow() {
         var queue = ByteQueue()
         queue.bytes = [UInt8](repeating: 1, count: 1000)
