@@ -135,7 +135,7 @@ extension SubscriptionFailure {
 
 extension Delivery {
     /// Indicates whether both are events, for the same closures.
-    fileprivate func hasReceivers(of other: Delivery) -> Bool {
+    fileprivate func hasReceivers(of other: Delivery) -> Bool {  // not a mutant: otherwise they are looked up again
         guard case .event(let event) = self, case .event(let otherEvent) = other else { return false }
         return event.event == otherEvent.event && event.channel == otherEvent.channel
     }

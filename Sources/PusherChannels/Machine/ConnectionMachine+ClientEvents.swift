@@ -82,7 +82,7 @@ struct UnsentEvents: Equatable, Sendable {
         channels.remove(channel)
     }
 
-    mutating func connectionLost() {
+    mutating func connectionLost() {  // not a mutant: a channel that has none left is taken out when it is its turn
         channels = []
     }
 

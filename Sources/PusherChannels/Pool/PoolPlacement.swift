@@ -62,7 +62,7 @@ struct PoolPlacement {
                 put(channel, on: to)
                 moves.append(Move(channel: channel, from: from, to: to))
             }
-        } else if new > old {
+        } else if new > old {  // not a mutant: without a new connection, nothing moves
             loads += Array(repeating: 0, count: new - old)
             for (channel, from) in places.sorted(by: { $0.key < $1.key }) {
                 guard let to = ranks.holder(of: channel.text, among: loads.indices), to >= old, loads[to] < limit else {

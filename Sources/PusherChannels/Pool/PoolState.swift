@@ -65,7 +65,7 @@ struct PoolState {
     mutating func connect() {
         guard !isShutDown else { return }
         phase = .connected
-        generation += 1
+        generation += 1  // not a mutant: any number that wasn't there before
         steps.append(.connectAll)
         runs.endCancelled()
     }

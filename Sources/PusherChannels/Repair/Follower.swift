@@ -227,6 +227,7 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
                     change { shared, _ in
                         shared.reader = reader
                         let isOver = !shared.ready.isEmpty || shared.taken != nil || shared.end != nil || !shared.reloads.isEmpty
+                        // not a mutant: for what comes between the look and the wait
                         if isOver || Task.isCancelled { shared.wakeUp() } else { ask(&shared) }
                     }
                 }

@@ -80,7 +80,7 @@ struct DeadlineHeap<Key: Equatable & Sendable>: Equatable, Sendable {
         entries.append(Entry(deadline: deadline, number: entriesMade, key: key))
         entriesMade += 1
         var child = entries.count - 1
-        while child > 0 {
+        while child > 0 {  // not a mutant: the first one isn't before itself
             let parent = (child - 1) / 2
             guard entries[child].isBefore(entries[parent]) else { return }
             entries.swapAt(child, parent)

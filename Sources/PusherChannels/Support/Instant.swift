@@ -67,6 +67,7 @@ extension Instant {
 extension Duration {
     /// The duration as a time to wait: at least zero, and at most a century, which is as good as forever. It can be doubled
     /// thirty times.
+    // not a mutant: any time beyond a life would do
     var asWait: Duration { min(max(self, .zero), .seconds(3_155_760_000)) }
 
     /// The duration in seconds with three decimal places, such as `1.350s`; zero if it is negative.

@@ -71,7 +71,7 @@ struct NameTable: Sendable {
         var offset = 8
         while offset + 8 < ends.count {
             hash = (hash ^ hash >> 32 ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* factor
-            offset += 8
+            offset += 8  // not a mutant: any other bytes spread names, too
         }
         hash = (hash ^ hash >> 32 ^ ends.last) &* factor
         // A factor spreads upward only, so the highest bits depend on all bytes.

@@ -124,7 +124,7 @@ struct JSONScanner {
     private func endOfPlainBytes(from start: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         var position = start
-        while bytes.count &- position >= 8 {
+        while bytes.count &- position >= 8 {  // not a mutant: the last bytes are also looked at one by one
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
             // Quotes and control characters are those that are less than 0x21 with their second bit inverted. Subtractions borrow
             // only from bytes that are found, so the first one is right.

@@ -22,6 +22,7 @@ final class Readers: Sendable {
             let result = body(&streams)
             var wakeUps: [() -> Void] = []
             streams.takeWakeUps(into: &wakeUps)
+            // not a mutant: a crossing too many only costs a look
             return (result, wasOver != (streams.over > 0), wakeUps)
         }
         for wakeUp in wakeUps { wakeUp() }

@@ -129,7 +129,6 @@ final class AddressResolver: Sendable {
 
     private static func look(up host: String) -> Resolution {
         var hints = addrinfo()
-        hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         let error = getaddrinfo(host, nil, &hints, &list)

@@ -7,6 +7,7 @@ final class LibwebsocketsContext {
     /// The context; nil if libwebsockets couldn't make one.
     let context: OpaquePointer?
     // libwebsockets keeps the addresses of these.
+    // not a mutant: the second one ends the list, and more of them do no harm
     private let protocols = UnsafeMutablePointer<lws_protocols>.allocate(capacity: 2)
     private let name = strdup("pusher")
 

@@ -30,7 +30,7 @@ final class HTTPExchange {
 
     /// Reports the outcome, once; later ones are ignored.
     func end(_ result: Result) {
-        timer.cancel()
+        timer.cancel()  // not a mutant: without it, the request is kept until its time-out, which nobody hears
         let completion = completion
         self.completion = nil
         completion?(result)
