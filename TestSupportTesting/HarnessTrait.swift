@@ -4,7 +4,7 @@ public import Testing
 /// A trait that runs a test, or each test of a suite, with a fresh `TestHarness`, which is `TestHarness.current` inside.
 ///
 /// ```swift
-/// @Test(.harness(profile: .reverb, seed: 7)) func theClientComesBack() throws {
+/// @Test(.harness(profile: .reverb, seed: 7)) func `A client comes back`() throws {
 ///     let harness = try #require(TestHarness.current)
 ///     …
 /// }

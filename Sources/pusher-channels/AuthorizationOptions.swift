@@ -38,7 +38,7 @@ struct ClientOptions: ParsableArguments {
         change(&options)
         let pusher = Pusher(key: server.key, options: options, environment: environment)
         if let userID = authorization.userID {
-            pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) }
+            pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userID: userID) }
         }
         return pusher
     }

@@ -38,8 +38,8 @@ final class ClientNotifications: PusherDelegate, Sendable {
     func subscribe(_ pusher: Pusher, to channel: String) -> PusherChannel {
         pusher.subscribe(
             channel,
-            onMemberAdded: { [self] in add(.memberAdded($0.userId, to: channel)) },
-            onMemberRemoved: { [self] in add(.memberRemoved($0.userId, from: channel)) })
+            onMemberAdded: { [self] in add(.memberAdded($0.userID, to: channel)) },
+            onMemberRemoved: { [self] in add(.memberRemoved($0.userID, from: channel)) })
     }
 
     /// Disconnects a client and waits until it is disconnected: a process that ends earlier leaves the server a broken

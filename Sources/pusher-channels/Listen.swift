@@ -200,7 +200,7 @@ struct Listen: AsyncParsableCommand {
             return ([time.onClock] + texts).joined(separator: " ")
         }
         let line = Line(
-            channel: event.channelName, event: event.eventName, data: event.data, time: time.inJSON, user_id: event.userId)
+            channel: event.channelName, event: event.eventName, data: event.data, time: time.inJSON, user_id: event.userID)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(line), as: UTF8.self).asSafeJSON

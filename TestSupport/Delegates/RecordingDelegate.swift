@@ -192,7 +192,7 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
 
     /// Records an event, for use in a binding.
     public func record(_ event: PusherEvent) {
-        record(.event(event.eventName, channel: event.channelName, data: event.data, userID: event.userId))
+        record(.event(event.eventName, channel: event.channelName, data: event.data, userID: event.userID))
     }
 
     /// Records a line of the debug log.

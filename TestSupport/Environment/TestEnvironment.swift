@@ -119,7 +119,10 @@ public final class TestEnvironment: Sendable {
     ///
     /// It throws the session's error, or `URLError.badServerResponse` if there is no HTTP response.
     public var request: @Sendable (URLRequest) async throws -> (Data, URLResponse) {
-        Live.request(session: urlSession.function)
+        { [urlSession] request in
+            let reply = try await urlSession().response(to: request)
+            return (reply.body, reply.response)
+        }
     }
 
     /// Creates a mock of something that the environment doesn't have, under the same rules.

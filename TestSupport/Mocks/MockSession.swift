@@ -9,15 +9,14 @@ import FoundationNetworking
 ///
 /// The session looks for a response among the stubs, the last added first (see ``RequestStubbing``); then from the server, if
 /// there is one and the path belongs to a Channels server or the request is to authorize one of its connections; then in
-/// ``mockResponse`` and ``nextRequestHandler``. A request without a response fails with ``UnmatchedRequest``. Sessions share
-/// nothing, so tests may run in parallel. All members may be called from any thread.
+/// ``mockResponse``. A request without a response fails with ``UnmatchedRequest``. Sessions share nothing, so tests may run in
+/// parallel. All members may be called from any thread.
 public final class MockSession: HTTPSession, RequestStubbing {
     /// The values that a request completes with.
     public typealias Response = (data: Data?, urlResponse: URLResponse?, error: NSError?)
 
     private struct State {
         var mockResponse: Response?
-        var requestHandler: (@Sendable (RecordedRequest) -> StubResponse)?
         var delivery: MockDelivery
         var findings: [Finding] = []
         /// The stubs of ``addMockResponse(for:httpMethod:data:urlResponse:error:file:line:)``, by method and address.
@@ -62,13 +61,6 @@ public final class MockSession: HTTPSession, RequestStubbing {
     public var mockResponse: Response? {
         get { state.withLock { $0.mockResponse } }
         set { state.set(\.mockResponse, to: newValue) }
-    }
-
-    /// A closure that responds to every request that nothing else responds to; `nil` for none. It covers as much as
-    /// ``mockResponse``, and comes after it.
-    public var nextRequestHandler: (@Sendable (RecordedRequest) -> StubResponse)? {
-        get { state.withLock { $0.requestHandler } }
-        set { state.set(\.requestHandler, to: newValue) }
     }
 
     /// The time and place of responses to requests made from now on.
@@ -160,8 +152,6 @@ public final class MockSession: HTTPSession, RequestStubbing {
         } else if let outcome = mockResponse {
             timeline?.note("answer", "mockResponse to \(name)")
             return .init(outcome: .init(data: outcome.data, urlResponse: outcome.urlResponse, error: outcome.error))
-        } else if let handler = nextRequestHandler {
-            response = handler(request)
         } else {
             return .init(outcome: .init(error: stubList.recordUnmatched(request)))
         }
@@ -180,11 +170,9 @@ public final class MockSession: HTTPSession, RequestStubbing {
         return reply
     }
 
-    /// Releases the stubs' closures and the handler, which may hold clients that hold this session. The counts stay, and late
-    /// requests are refused.
+    /// Releases the stubs' closures, which may hold clients that hold this session. The counts stay, and late requests are refused.
     func release() {
         for stub in stubList.all { stub.release() }
-        if nextRequestHandler != nil { nextRequestHandler = { _ in .http(403) } }
     }
 
     /// The findings for a test's end: requests that nothing responded to, unused stubs, and faults that a session doesn't

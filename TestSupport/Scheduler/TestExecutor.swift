@@ -94,13 +94,13 @@ public final class TestExecutor: TaskExecutor {
     }
 
     /// The number of jobs that are ready.
-    public var readyCount: Int { state.withLock { $0.jobs.count } }
+    package var readyCount: Int { state.withLock { $0.jobs.count } }
 
     /// Runs one job on this thread, until it ends or waits.
     ///
     /// - Returns: `false` when none was ready.
     @discardableResult
-    public func runNextJob() -> Bool {
+    package func runNextJob() -> Bool {
         let job = state.withLock { state in
             guard var generator = state.generator else { return state.jobs.popFirst() }
             defer { state.generator = generator }

@@ -41,7 +41,7 @@ extension ServerMachine {
     ///   - request: The request.
     ///   - unixTime: The wall clock in seconds; a signature's timestamp must be near it.
     /// - Returns: The response; 404 for any other path.
-    public mutating func respond(
+    package mutating func respond(
         to request: RecordedRequest, unixTime: Int
     ) -> StubResponse {
         do throws(HTTPRefusal) {

@@ -14,7 +14,7 @@ extension ServerMachine {
     }
 
     /// The connections that were let in, ordered by number.
-    public var openConnections: [ConnectionInfo] {
+    package var openConnections: [ConnectionInfo] {
         connections.sorted { $0.key < $1.key }.map { id, connection in
             ConnectionInfo(
                 id: id, appKey: connection.app.key, socketID: connection.socketID,
@@ -23,12 +23,12 @@ extension ServerMachine {
     }
 
     /// Returns the connections subscribed to a channel, ordered by number; those of all apps unless one is named.
-    public func subscribers(of channel: String, appKey: String? = nil) -> [ConnectionID] {
+    package func subscribers(of channel: String, appKey: String? = nil) -> [ConnectionID] {
         keys(of: channel, appKey: appKey).flatMap { channels[$0]?.subscribers ?? [] }.sorted()
     }
 
     /// Returns the ids of a presence channel's members in the order in which they joined; those of all apps unless one is named.
-    public func members(of channel: String, appKey: String? = nil) -> [String] {
+    package func members(of channel: String, appKey: String? = nil) -> [String] {
         keys(of: channel, appKey: appKey).flatMap { channels[$0]?.memberIDs ?? [] }.map(\.text)
     }
 
@@ -46,7 +46,7 @@ extension ServerMachine {
     ///   - socketID: The socket id of a connection to leave out.
     /// - Returns: The number of connections that the event is sent to.
     @discardableResult
-    public mutating func publish(
+    package mutating func publish(
         channel: String, event: String, data: String, appKey: String? = nil, excluding socketID: String? = nil
     ) -> Int {
         let name = ChannelName(channel)

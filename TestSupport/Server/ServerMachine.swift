@@ -12,7 +12,7 @@ public struct ServerMachine: Sendable {
         public let number: Int
 
         /// Creates the id with a number.
-        public init(_ number: Int) {
+        package init(_ number: Int) {
             self.number = number
         }
 
@@ -24,7 +24,7 @@ public struct ServerMachine: Sendable {
     }
 
     /// An event at a server.
-    public enum Input: Equatable, Sendable {
+    package enum Input: Equatable, Sendable {
         /// A WebSocket was opened; `path` is the request's path and query, `/app/{key}?protocol=7…`.
         case opened(ConnectionID, path: String, isSecure: Bool = false)
         /// A text message came.
@@ -36,7 +36,7 @@ public struct ServerMachine: Sendable {
     }
 
     /// An action that a server wants done.
-    public enum Effect: Equatable, Sendable {
+    package enum Effect: Equatable, Sendable {
         /// Send a text message.
         case send(String, to: ConnectionID)
         /// Close a WebSocket; nothing is sent to it afterwards.
@@ -91,7 +91,7 @@ public struct ServerMachine: Sendable {
     }
 
     /// The traits that vary between servers.
-    public let profile: ServerProfile
+    package let profile: ServerProfile
     let admission: Admission
     var apps: [ServerApp]
     /// The keys of the apps that were made for clients' unknown keys, whose secrets aren't known.
@@ -102,7 +102,7 @@ public struct ServerMachine: Sendable {
     /// The connections that were refused with an error, but not closed.
     private var refused: Set<ConnectionID> = []
     /// Indicates whether new connections are told that the server is closing, with the profile's ``ServerProfile/shutdown``.
-    public var isClosing = false
+    package var isClosing = false
     var channels: [ChannelKey: ServerChannel] = [:]
     /// The channels that a server never forgets, if it doesn't.
     var knownChannels: Set<ChannelKey> = []
@@ -123,10 +123,10 @@ public struct ServerMachine: Sendable {
     var generator: SplitMix64
 
     /// The effects of what happened since ``takeEffects()``, in order.
-    public internal(set) var effects: [Effect] = []
+    package internal(set) var effects: [Effect] = []
 
     /// The time at which ``Input/timePassed`` is due; `nil` if nothing waits for it.
-    public internal(set) var nextDeadline: Instant?
+    package internal(set) var nextDeadline: Instant?
 
     /// Creates a server without connections.
     ///
@@ -151,7 +151,7 @@ public struct ServerMachine: Sendable {
     }
 
     /// Returns the ``effects``, and forgets them.
-    public mutating func takeEffects() -> [Effect] {
+    package mutating func takeEffects() -> [Effect] {
         defer { effects = [] }
         return effects
     }
@@ -161,7 +161,7 @@ public struct ServerMachine: Sendable {
     /// - Parameters:
     ///   - input: The event to handle.
     ///   - now: The time on the caller's monotonic clock, which never goes back.
-    public mutating func handle(_ input: Input, at now: Instant) {
+    package mutating func handle(_ input: Input, at now: Instant) {
         self.now = max(self.now, now)
         let start = effects.count
         defer { speakSockudo(from: start) }
@@ -184,7 +184,7 @@ public struct ServerMachine: Sendable {
     }
 
     /// Closes a connection from the server's side.
-    public mutating func close(_ id: ConnectionID, code: UInt16, reason: String) {
+    package mutating func close(_ id: ConnectionID, code: UInt16, reason: String) {
         guard connections[id] != nil else { return }
         effects.append(.close(id, code: code, reason: reason))
         remove(id)
@@ -192,7 +192,7 @@ public struct ServerMachine: Sendable {
     }
 
     /// Closes all connections as the server does when it is stopped.
-    public mutating func shutdown() {
+    package mutating func shutdown() {
         let shutdown = profile.shutdown
         for id in connections.keys.sorted() {
             if shutdown.isAnnounced {

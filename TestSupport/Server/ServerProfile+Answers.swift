@@ -4,7 +4,7 @@ import PusherChannels
 extension ServerProfile {
     /// An occasion on which servers answer differently. For one that a profile doesn't name, the answer is that of the more general one,
     /// then the hosted service's.
-    public enum Occasion: Hashable, Sendable {
+    package enum Occasion: Hashable, Sendable {
         // Connecting
         /// No app has the key.
         case unknownKey
@@ -217,7 +217,7 @@ extension ServerProfile {
 
     /// A server's answer. In its texts, `{channel}`, `{key}`, `{path}`, `{app}` and `{reason}` stand for what they name, the last one for
     /// the hosted service's text.
-    public enum Answer: Equatable, Sendable {
+    package enum Answer: Equatable, Sendable {
         /// The server does what it is asked for.
         case success
         /// The server does nothing.
@@ -239,7 +239,7 @@ extension ServerProfile {
     }
 
     /// What follows an error.
-    public enum Ending: Equatable, Sendable {
+    package enum Ending: Equatable, Sendable {
         /// The connection stays.
         case nothing
         /// A close frame with the error's code and this reason.

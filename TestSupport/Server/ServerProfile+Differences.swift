@@ -3,16 +3,16 @@ import PusherChannels
 /// The details in which servers differ, one by one.
 extension ServerProfile {
     /// The messages of a server that is being stopped.
-    public struct Shutdown: Equatable, Sendable {
+    package struct Shutdown: Equatable, Sendable {
         /// The close frame's code.
-        public var code: UInt16
+        package var code: UInt16
         /// The close frame's reason.
-        public var reason: String
+        package var reason: String
         /// Indicates whether a `pusher:error` with the same code is sent before it.
-        public var isAnnounced: Bool
+        package var isAnnounced: Bool
 
         /// Creates shutdown settings.
-        public init(code: UInt16, reason: String, isAnnounced: Bool) {
+        package init(code: UInt16, reason: String, isAnnounced: Bool) {
             self.code = code
             self.reason = reason
             self.isAnnounced = isAnnounced
@@ -20,21 +20,21 @@ extension ServerProfile {
     }
 
     /// The longest time that a client may send nothing, whether or not the server pings it.
-    public struct SilenceLimit: Equatable, Sendable {
+    package struct SilenceLimit: Equatable, Sendable {
         /// The time since the client's latest message.
-        public var duration: Duration
+        package var duration: Duration
         /// The code with which the connection is closed.
-        public var code: UInt16
+        package var code: UInt16
 
         /// Creates a limit.
-        public init(_ duration: Duration, code: UInt16) {
+        package init(_ duration: Duration, code: UInt16) {
             self.duration = duration
             self.code = code
         }
     }
 
     /// The data that `pusher_internal:subscription_succeeded` carries on channels without members.
-    public enum SuccessData: Equatable, Sendable {
+    package enum SuccessData: Equatable, Sendable {
         /// `"{}"`
         case object
         /// `""`
@@ -46,7 +46,7 @@ extension ServerProfile {
     }
 
     /// The message that tells a client that its subscription was refused.
-    public enum ChannelRefusal: Equatable, Sendable {
+    package enum ChannelRefusal: Equatable, Sendable {
         /// A `pusher:subscription_error`, which names the channel and the reason.
         case subscriptionError
         /// A `pusher_internal:subscription_error`, which names the channel only.
@@ -58,7 +58,7 @@ extension ServerProfile {
     }
 
     /// The data that `pusher:pong` carries.
-    public enum PongData: Equatable, Sendable {
+    package enum PongData: Equatable, Sendable {
         /// `{}`
         case object
         /// `"{}"`
@@ -68,7 +68,7 @@ extension ServerProfile {
     }
 
     /// The form in which a client event's data reaches the others.
-    public enum ClientEventData: Equatable, Sendable {
+    package enum ClientEventData: Equatable, Sendable {
         /// A string: the one that was sent, or one that holds the JSON value that was sent.
         case text
         /// The JSON value that was sent.
@@ -82,24 +82,24 @@ extension ServerProfile {
     }
 
     /// The attributes of channels that the HTTP API gives.
-    public struct Attributes: OptionSet, Sendable {
+    package struct Attributes: OptionSet, Sendable {
         /// The attributes as bits.
-        public let rawValue: Int
+        package let rawValue: Int
         /// The number of a presence channel's users.
-        public static let userCount = Attributes(rawValue: 1)
+        package static let userCount = Attributes(rawValue: 1)
         /// The number of a channel's connections.
-        public static let subscriptionCount = Attributes(rawValue: 2)
+        package static let subscriptionCount = Attributes(rawValue: 2)
         /// A cache channel's event.
-        public static let cache = Attributes(rawValue: 4)
+        package static let cache = Attributes(rawValue: 4)
 
         /// Creates attributes from bits.
-        public init(rawValue: Int) {
+        package init(rawValue: Int) {
             self.rawValue = rawValue
         }
     }
 
     /// The form of a cache channel's event in the HTTP API.
-    public enum CacheDescription: Equatable, Sendable {
+    package enum CacheDescription: Equatable, Sendable {
         /// The event's data, and the seconds that are left.
         case dataAndLifetime
         /// The whole message as text, and the seconds that are left.
@@ -109,9 +109,9 @@ extension ServerProfile {
     }
 
     /// What stands for the `user_info` of a member who has none.
-    public struct MissingInfo: Equatable, Sendable {
+    package struct MissingInfo: Equatable, Sendable {
         /// A JSON value, or nothing.
-        public enum Value: Equatable, Sendable {
+        package enum Value: Equatable, Sendable {
             /// Nothing.
             case absent
             /// `null`
@@ -121,19 +121,19 @@ extension ServerProfile {
         }
 
         /// In `member_added`.
-        public var told: Value
+        package var told: Value
         /// In the list of members. A member with nothing there is only among the ids.
-        public var listed: Value
+        package var listed: Value
 
         /// Creates what stands for a missing `user_info`.
-        public init(told: Value, listed: Value) {
+        package init(told: Value, listed: Value) {
             self.told = told
             self.listed = listed
         }
     }
 
     /// The changes that a presence channel's members are told of if a user has several connections.
-    public enum MemberChanges: Equatable, Sendable {
+    package enum MemberChanges: Equatable, Sendable {
         /// The first connection joining and the last one leaving.
         case ofUsers
         /// The first connection joining, and each one leaving: members miss a user who is still there.
@@ -143,7 +143,7 @@ extension ServerProfile {
     }
 
     /// The treatment of members who join a presence channel with a `channel_data` that has no `user_info`.
-    public enum MembersWithoutInfo: Equatable, Sendable {
+    package enum MembersWithoutInfo: Equatable, Sendable {
         /// They join.
         case join
         /// They get error 4200, and so does everybody who joins while they are present.
@@ -151,7 +151,7 @@ extension ServerProfile {
     }
 
     /// The signatures that the HTTP API accepts.
-    public enum Publishers: Equatable, Sendable {
+    package enum Publishers: Equatable, Sendable {
         /// Signatures with an app's key and secret.
         case ofKeyAndSecret
         /// Signatures with an app's secret.
@@ -161,7 +161,7 @@ extension ServerProfile {
     }
 
     /// The kinds of cache channels that exist; other channels with such a name are ordinary ones.
-    public enum CacheChannels: Equatable, Sendable {
+    package enum CacheChannels: Equatable, Sendable {
         /// Cache channels of every kind.
         case all
         /// Cache channels of every kind except encrypted ones.
@@ -173,7 +173,7 @@ extension ServerProfile {
     }
 
     /// The way in which a client is told about the users on its watchlist.
-    public enum Watchlist: Equatable, Sendable {
+    package enum Watchlist: Equatable, Sendable {
         /// By `pusher_internal:watchlist_events`.
         case watchlistEvents
         /// By events named `online` and `offline`.

@@ -32,16 +32,6 @@ extension RequestStubbing {
         add(matcher, .closure(reply), file, line)
     }
 
-    /// Responds to requests that pass a test, in the spelling of URL protocol stubs.
-    @discardableResult
-    public func stubRequests(
-        passingTest test: @escaping @Sendable (RecordedRequest) -> Bool,
-        withStubResponse reply: @escaping @Sendable (RecordedRequest) -> StubResponse,
-        file: String = #fileID, line: Int = #line
-    ) -> Stub {
-        add(RequestMatcher(where: test), .closure(reply), file, line)
-    }
-
     private func add(_ matcher: RequestMatcher, _ source: Stub.Source, _ file: String, _ line: Int) -> Stub {
         let stub = Stub(matcher, source, location: sourceLocation(file, line))
         stubList.add(stub)
@@ -54,11 +44,6 @@ extension RequestStubbing {
     /// Removes a stub.
     public func remove(_ stub: Stub) {
         stubList.remove(stub)
-    }
-
-    /// Removes the stub that was added last.
-    public func removeLastStub() {
-        stubList.removeLast()
     }
 
     /// Removes all stubs.

@@ -20,10 +20,6 @@ public final class StubList: Sendable {
         take { stubs in stubs.removeAll { $0 === stub } }
     }
 
-    func removeLast() {
-        take { _ = $0.popLast() }
-    }
-
     func removeAll() {
         take { $0.removeAll() }
     }

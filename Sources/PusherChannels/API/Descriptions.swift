@@ -55,7 +55,7 @@ extension PusherEvent: CustomStringConvertible {
 
 extension PusherPresenceChannelMember: CustomStringConvertible {
     /// The user's id, and the application server's data about the user as JSON: `ann {"name":"Ann"}`.
-    public var description: String { "\(userId)\(info.map { " \($0.text)" } ?? "")".inLogLine(upTo: 1000) }
+    public var description: String { "\(userID)\(info.map { " \($0.text)" } ?? "")".inLogLine(upTo: 1000) }
 }
 
 // PusherSwift's classes have both descriptions.

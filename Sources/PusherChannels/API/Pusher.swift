@@ -64,6 +64,8 @@ public final class Pusher: Sendable {
 
     /// Subscribes to a channel. The subscription is made as soon as there is a connection, and again after each reconnect.
     ///
+    /// This is the convenience for closures and delegates; ``updates(of:auth:buffering:)`` subscribes and reads in one step.
+    ///
     /// The delegate and bindings to `pusher:subscription_succeeded` and `pusher:subscription_error` are notified of the outcome.
     /// A failed subscription is retried when this is called again, and on the next connection. `auth` is used once, in place of a
     /// request for an authorization. It is signed for one socket id, so later connections use ``PusherClientOptions/authMethod``.
@@ -86,8 +88,8 @@ public final class Pusher: Sendable {
         return connection.channel(name, connection.core.subscribe(name, auth: auth, callbacks: callbacks))
     }
 
-    /// Subscribes to a presence channel and returns it as a ``PusherPresenceChannel``. If the name doesn't begin with
-    /// `presence-`, the channel never has members.
+    /// Subscribes to a presence channel and returns it as a ``PusherPresenceChannel``: a convenience that saves the cast. If the
+    /// name doesn't begin with `presence-`, the channel never has members.
     @preconcurrency
     @discardableResult
     public func subscribeToPresenceChannel(

@@ -57,7 +57,7 @@ public final class PusherConnection: WebSocketDelegate, Sendable {
     public var droppedEvents: Int { core.readState(\.backlog.dropped) }
 
     /// The server's id for this connection, new with each connection; nil while not connected.
-    public var socketId: String? { core.read(\.socketID?.text) }
+    public var socketID: String? { core.read(\.socketID?.text) }
 
     /// The channels that were subscribed to.
     public var channels: ChannelList { ChannelList(connection: self) }

@@ -14,20 +14,17 @@ public final class PusherPresenceChannel: PusherChannel, @unchecked Sendable {
     public var count: Int { read(\.presentMembers.count) ?? 0 }
 
     /// The member with this user id.
-    public subscript(userID: String) -> PusherPresenceChannelMember? { findMember(userId: userID) }
+    public subscript(userID: String) -> PusherPresenceChannelMember? {
+        (read { $0.presentMembers[Name(userID)] } ?? nil).map(PusherPresenceChannelMember.init)
+    }
 
     /// This client's user id in the channel; nil while the channel isn't subscribed.
-    public var myId: String? {
+    public var myID: String? {
         readConnection { connection, channel in channel.isSubscribed ? (channel.me ?? connection.user.id)?.text : nil } ?? nil
     }
 
     /// Returns this client's own member.
     public func me() -> PusherPresenceChannelMember? {
-        myId.flatMap { findMember(userId: $0) }
-    }
-
-    /// Returns the member with this user id.
-    public func findMember(userId: String) -> PusherPresenceChannelMember? {
-        (read { $0.presentMembers[Name(userId)] } ?? nil).map(PusherPresenceChannelMember.init)
+        myID.flatMap { self[$0] }
     }
 }

@@ -15,8 +15,8 @@ import Configuration
 /// | `PUSHER_APP_ID`, `PUSHER_SECRET` | `pusher.appId`, `pusher.secret` | for the HTTP API |
 /// | `PUSHER_CLUSTER` | `pusher.cluster` | the hosted service's cluster |
 /// | `PUSHER_HOST` | `pusher.host` | a server of your own |
-/// | `PUSHER_PORT` | `pusher.port` | its port: 443 with TLS and 80 without, if nothing else is said |
-/// | `PUSHER_TLS` | `pusher.tls` | 1 or 0, for a server of your own: 0 if nothing is said |
+/// | `PUSHER_PORT` | `pusher.port` | the port of a server of your own, also the URL's: 443 with TLS and 80 without, if nothing else is said |
+/// | `PUSHER_TLS` | `pusher.tls` | 1 or 0, for a server of your own, also the URL's: 0 if nothing is said |
 /// | `PUSHER_ENCRYPTION_MASTER_KEY` | `pusher.encryptionMasterKey` | of encrypted channels, in base64; several are separated by commas |
 ///
 /// A variable of its own counts more than its part of the URL, and a server that is named takes the place of the URL's. An empty
@@ -87,21 +87,24 @@ public struct PusherSettings: Sendable, CustomStringConvertible {
         encryptionMasterKeys = try masterKeys.map { text throws(PusherError) in try EncryptionMasterKey(base64: String(text)) }
         if let cluster = value(.cluster) {
             server = PusherServer(.cluster(cluster))
-        } else if let host = value(.host) {
-            let tls = value(.tls) ?? "0"
-            guard ["0", "1"].contains(tls) else { throw Setting.tls.unusable(tls, "1 or 0") }
-            let port = try value(.port).map { text throws(PusherError) in
-                guard let port = Int(text), 1...65_535 ~= port else {
-                    throw Setting.port.unusable(text, "a number from 1 to 65535")
-                }
-                return port
-            }
-            server = PusherServer(.host(host), port: port, useTLS: tls == "1")
-        } else if let named = url?.server {
-            server = named
-        } else {
+            return
+        }
+        guard let named = value(.host).map({ PusherServer(.host($0), useTLS: false) }) ?? url?.server else {
             throw PusherError(.invalidRequest, message: "PUSHER_URL, PUSHER_CLUSTER or PUSHER_HOST is not set")
         }
+        guard case .host = named.host, named.host != .defaultHost else {
+            server = named
+            return
+        }
+        let tls = value(.tls) ?? (named.useTLS ? "1" : "0")
+        guard ["0", "1"].contains(tls) else { throw Setting.tls.unusable(tls, "1 or 0") }
+        let port = try value(.port).map { text throws(PusherError) in
+            guard let port = Int(text), 1...65_535 ~= port else {
+                throw Setting.port.unusable(text, "a number from 1 to 65535")
+            }
+            return port
+        }
+        server = PusherServer(named.host, port: port ?? named.port, useTLS: tls == "1")
     }
 
     /// `PUSHER_URL`.

@@ -46,7 +46,37 @@ extension PusherClientOptions {
     }
 }
 
+extension PusherPresenceChannel {
+    /// This client's user id in the channel.
+    @available(*, deprecated, renamed: "myID")
+    public var myId: String? { myID }
+
+    /// Returns the member with this user id.
+    @available(*, deprecated, message: "Use subscript(userID:)")
+    public func findMember(userId: String) -> PusherPresenceChannelMember? { self[userId] }
+}
+
+extension PusherPresenceChannelMember {
+    /// The member's user id.
+    @available(*, deprecated, renamed: "userID")
+    public var userId: String { userID }
+
+    /// Creates a member.
+    @available(*, deprecated, renamed: "init(userID:userInfo:)")
+    public init(userId: String, userInfo: Any? = nil) { self.init(userID: userId, userInfo: userInfo) }
+}
+
+extension PusherEvent {
+    /// The user id of the client that sent it.
+    @available(*, deprecated, renamed: "userID")
+    public var userId: String? { userID }
+}
+
 extension PusherConnection {
+    /// The connection's id at the server.
+    @available(*, deprecated, renamed: "socketID")
+    public var socketId: String? { socketID }
+
     /// The number of consecutive attempts that led to no stable connection.
     @available(*, deprecated, message: "Use timeToNextAttempt, or the changes of the state")
     public var reconnectAttempts: Int {

@@ -138,7 +138,7 @@ extension PusherPresenceChannel {
     public func members<Info: Decodable & Sendable>(
         as type: Info.Type
     ) -> [(userID: String, info: Result<Info, any Error>)] {
-        members.map { member in (member.userId, Result { try member.decodeUserInfo(as: type) }) }
+        members.map { member in (member.userID, Result { try member.decodeUserInfo(as: type) }) }
     }
 }
 

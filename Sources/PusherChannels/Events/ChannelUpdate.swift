@@ -73,7 +73,7 @@ extension ChannelUpdate {
     var size: Int {
         switch self {
         case .event(let event): event.envelope.size
-        case .memberAdded(let member), .memberRemoved(let member): member.userId.utf8.count + (member.info?.text.utf8.count ?? 0)
+        case .memberAdded(let member), .memberRemoved(let member): member.userID.utf8.count + (member.info?.text.utf8.count ?? 0)
         case .subscriptionFailed(let error): error.size
         case .subscribed, .eventsMayBeMissing, .recovered, .subscriptionCount: 0
         }

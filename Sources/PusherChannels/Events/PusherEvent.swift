@@ -20,7 +20,7 @@ public struct PusherEvent: Sendable {
     public var data: String? { envelope.data }
 
     /// On presence channels, the user id of the client that sent the event, as verified by the server.
-    public var userId: String? { envelope.userID }
+    public var userID: String? { envelope.userID }
 
     /// The event's place in its channel's stream, on a server that numbers events: a client with ``PusherClientOptions/protocol``
     /// `.sockudo` can go on there (``Pusher/updates(of:after:buffering:)``). Nil on other servers. Read from the event on each access.
@@ -51,7 +51,7 @@ public struct PusherEvent: Sendable {
         case "channel": channelName
         case "data" where envelope.isDataRaw: data.flatMap(Self.foundationValue)
         case "data": data
-        case "user_id": userId
+        case "user_id": userID
         case let name: envelope.extra?[name].flatMap(Self.foundationValue)
         }
     }
@@ -72,9 +72,9 @@ extension PusherEvent {
     ///   - eventName: The event's name.
     ///   - channelName: The channel's name; nil for an event without a channel.
     ///   - data: The event's data, usually JSON text.
-    ///   - userId: The user id of the client that sent it.
-    public init(eventName: String, channelName: String? = nil, data: String? = nil, userId: String? = nil) {
-        let envelope = Envelope(event: Name(eventName), channel: channelName.map { Name($0) }, data: data, userID: userId)
+    ///   - userID: The user id of the client that sent it.
+    public init(eventName: String, channelName: String? = nil, data: String? = nil, userID: String? = nil) {
+        let envelope = Envelope(event: Name(eventName), channel: channelName.map { Name($0) }, data: data, userID: userID)
         self.init(envelope: envelope, decoder: nil)
     }
 }

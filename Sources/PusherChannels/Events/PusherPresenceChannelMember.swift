@@ -3,7 +3,7 @@ import Foundation
 /// A member of a presence channel: a user, however many connections they have.
 public struct PusherPresenceChannelMember: Sendable, Hashable {
     /// The id that the application's server gave the user.
-    public let userId: String
+    public let userID: String
 
     let info: JSONText?
 
@@ -13,22 +13,22 @@ public struct PusherPresenceChannelMember: Sendable, Hashable {
     /// Creates a member, for ``PusherConnection/userDataFetcher``.
     ///
     /// `userInfo` must be a value that `JSONSerialization` accepts; anything else is left out, and so is null.
-    public init(userId: String, userInfo: Any? = nil) {
-        self.userId = userId
+    public init(userID: String, userInfo: Any? = nil) {
+        self.userID = userID
         let info = userInfo.flatMap(JSONValue.init(foundationValue:))
         self.info = info == .null ? nil : info.map { JSONText($0) }
     }
 
     /// Returns whether both have the same user id and the same data about the user.
     public static func == (left: PusherPresenceChannelMember, right: PusherPresenceChannelMember) -> Bool {
-        left.userId.hasBytes(of: right.userId) && left.info == right.info
+        left.userID.hasBytes(of: right.userID) && left.info == right.info
     }
 
     /// Hashes the user id.
-    public func hash(into hasher: inout Hasher) { hasher.combine(Name(userId)) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(Name(userID)) }
 
     init(_ member: PresenceMember) {
-        userId = member.userID.text
+        userID = member.userID.text
         info = member.info
     }
 
@@ -41,7 +41,7 @@ public struct PusherPresenceChannelMember: Sendable, Hashable {
 
     /// The member as a presence channel's `channel_data`. If nothing is known about the user, `user_info` is empty: without it,
     /// Reverb refuses this member and everybody who comes after.
-    var channelData: JSONValue { ["user_id": .string(userId), "user_info": info?.value ?? [:]] }
+    var channelData: JSONValue { ["user_id": .string(userID), "user_info": info?.value ?? [:]] }
 }
 
 extension JSONValue {

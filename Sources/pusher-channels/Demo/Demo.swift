@@ -67,7 +67,7 @@ struct Demo: AsyncParsableCommand {
             try expect(result == .sent, "the event was not sent: \(String(describing: result))")
             let event = try await bob.waitForEvent("client-wave")
             let data: [String: String] = try event.decode()
-            try expect(event.userId == "ann" && data == ["hand": "left"], "bob received \(event)")
+            try expect(event.userID == "ann" && data == ["hand": "left"], "bob received \(event)")
         }
         try await steps.step("bob leaves, and ann sees it") {
             bob.pusher.disconnect()
@@ -101,7 +101,7 @@ struct Demo: AsyncParsableCommand {
     }
 
     private func members(_ client: DemoClient) -> [String] {
-        (client.presence("presence-lobby")?.members ?? []).map(\.userId).sorted()
+        (client.presence("presence-lobby")?.members ?? []).map(\.userID).sorted()
     }
 
     private func publish(_ data: String, on api: PusherHTTPAPI, to client: DemoClient) async throws {

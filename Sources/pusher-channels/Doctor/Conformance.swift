@@ -84,7 +84,7 @@ struct Conformance: AsyncParsableCommand {
             port: server.portToUse, path: backend.path, useTLS: server.usesTLS, tls: backend.route.tls,
             proxy: backend.route.proxyConfiguration, logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() })
         let client = DemoClient(key: server.key, options: options)
-        client.pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: userID) }
+        client.pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userID: userID) }
         return client
     }
 }
@@ -148,7 +148,7 @@ extension Conformance {
             },
             Check("exclude a connection", needs: "publish") { checks in
                 try await checks.bob.join("conformance")
-                let bob = checks.bob.pusher.connection.socketId
+                let bob = checks.bob.pusher.connection.socketID
                 try await checks.api.trigger(channels: ["conformance"], eventName: "excluding", data: "1", excluding: bob)
                 try await checks.api.trigger(channels: ["conformance"], eventName: "to-all", data: "2")
                 let first: PusherEvent = try await checks.bob.wait {
@@ -167,7 +167,7 @@ extension Conformance {
             },
             Check("presence channel", needs: "connect") { checks in
                 try await checks.join("presence-conformance")
-                let ids = checks.ann.presence("presence-conformance")?.members.map(\.userId) ?? []
+                let ids = checks.ann.presence("presence-conformance")?.members.map(\.userID) ?? []
                 guard ids == ["conformance-ann"] else { throw Failure("the members are \(ids)") }
             },
             Check("members come and go", needs: "presence channel") { checks in

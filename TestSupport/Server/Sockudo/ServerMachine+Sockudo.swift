@@ -11,7 +11,7 @@ extension ServerMachine {
     }
 
     /// Forgets the streams of channels, as a restart does; those of all channels unless one is named.
-    public mutating func loseStreams(of channel: String? = nil) {
+    package mutating func loseStreams(of channel: String? = nil) {
         streams = streams.filter { key, _ in channel.map { key.name != Name($0) } ?? false }
     }
 

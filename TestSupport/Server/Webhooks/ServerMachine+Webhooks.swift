@@ -51,7 +51,7 @@ extension ServerMachine {
     /// - Parameters:
     ///   - endpoint: The receiver, and the kinds of events that are sent to it.
     ///   - appKey: The key of the app; `nil` for all apps, including those that come later.
-    public mutating func addWebhook(_ endpoint: ServerApp.WebhookEndpoint, appKey: String? = nil) {
+    package mutating func addWebhook(_ endpoint: ServerApp.WebhookEndpoint, appKey: String? = nil) {
         if appKey == nil { webhooksOfNewApps.append(endpoint) }
         for index in apps.indices where appKey.map(apps[index].hasKey) ?? true {
             apps[index].webhooks.append(endpoint)

@@ -36,7 +36,7 @@ enum OrderService {
         let pusher = Pusher(
             settings: settings, options: .init(authMethod: .customEndpoint(endpoint), userAuthMethod: .customEndpoint(endpoint)))
         pusher.signIn { logger.info("sign-in: \($0)") }
-        pusher.subscribe("presence-shop", onMemberAdded: { logger.info("\($0.userId) is in the shop") })
+        pusher.subscribe("presence-shop", onMemberAdded: { logger.info("\($0.userID) is in the shop") })
         pusher.subscribe("private-encrypted-deliveries").bind(eventName: "placed") { logger.info("deliver \($0.data ?? "")") }
         let steps = pusher.follow("private-orders", as: OrderEvent.self) {
             try await database.run("SELECT id, item FROM orders").map { Order(id: Int($0[0]) ?? 0, item: $0[1]) }
