@@ -10,7 +10,7 @@ import Testing
     private static let lookUp = #"printf 'GET / HTTP/1.0\r\n\r\n'"#
 
     /// ``NetworkLoop``.
-    @Test func aClientHasOneOfTheLoops() async throws {
+    @Test func `A client whose socket is made on one of several loops runs that loop only`() async throws {
         let server = try await LocalServer.start()
         var environment = PusherEnvironment()
         let loops = [NetworkLoop(), NetworkLoop()]
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// ``CertificateAuthority``.
-    @Test func whoHasTheFileTrustsTheServer() async throws {
+    @Test func `A client that is given an authority's file trusts the authority's server`() async throws {
         let authority = try CertificateAuthority()
         let server = try await LocalServer.start(tls: .certificate(authority.issue()))
         let file = try authority.file()  // For clients that take a file: curl --cacert, SSL_CERT_FILE.
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// ``ServerTLS``.
-    @Test func serversAskForCertificatesAndSpeakOldVersions() async throws {
+    @Test func `A local server can require client certificates or speak only TLS 1.1`() async throws {
         let authority = try CertificateAuthority()
         let server = try await LocalServer.start(tls: ServerTLS(clientCertificates: .required(by: authority)))
         let old = try await LocalServer.start(tls: ServerTLS(versions: .tls11 ... .tls11))
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// ``NetworkFaultProxy``.
-    @Test func theSecondConnectionIsResetAfterItsThirdFrame() async throws {
+    @Test func `A fault proxy resets the second connection after its third frame`() async throws {
         let server = try await LocalServer.start()
         let proxy = try NetworkFaultProxy.start(to: server.host, port: server.port)
         let client = Pusher(key: "local-key", options: .init(host: .host(proxy.host), port: proxy.port, useTLS: false))

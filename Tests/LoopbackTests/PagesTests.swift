@@ -21,12 +21,12 @@ import Testing
         try await connections
     }
 
-    @Test func aProcessThatIsToldNothingTakesAll() throws {
+    @Test func `A process without the environment variables of a shard takes all channels`() throws {
         let shard = try Shard(environment: ProcessInfo.processInfo.environment)
         #expect(shard == .whole)
     }
 
-    @Test func aPoolIsServedBySeveralLoops() async throws {
+    @Test func `A pool whose connections run on several loops subscribes to all its channels`() async throws {
         let server = try await LocalServer.start(apps: [ServerApp(id: "1", key: "app-key", secret: "secret")])
         let options = PusherClientOptions(host: .host(server.host), port: server.port, useTLS: false)
         let loops = (0..<4).map { _ in NetworkLoop() }
@@ -109,7 +109,7 @@ enum ProductionPageTests {
             program: "/bin/sh", ["-c", "exec \"$0\" \(step.arguments)", program], environment: ["PUSHER_CONFIG": "/dev/null"])
     }
 
-    @Test func anEventIsOnTheScreen() async throws {
+    @Test func `The README's first commands print what the README shows`() async throws {
         let steps = try Self.steps()
         #expect(steps.map(\.program) == ["pusher-channels", "pusher-hello", "pusher-channels"])
         guard steps.count == 3 else { return }

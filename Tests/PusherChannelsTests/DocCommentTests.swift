@@ -59,7 +59,7 @@ import Testing
     }
 
     /// The snippet of ``PusherAuthHandler``.
-    @Test func aRouteOfABackend() async {
+    @Test func `A PusherAuthHandler's route signs what its decision allows and answers 403 to the rest`() async {
         struct User: Sendable {
             let id = "ann"
             func mayJoin(_ channel: String) -> Bool { channel == "private-orders" }
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// The snippet of ``AuthEndpoint``.
-    @Test func aTokenIsFetchedAnewAfter401() async throws {
+    @Test func `After a 401 the client asks its endpoint again with a fresh token`() async throws {
         let tokens = Tokens()
         var endpoint = AuthEndpoint("https://example.com/broadcasting/auth")
         endpoint.headers = { context in ["Authorization": "Bearer \(try await tokens.token(fresh: context.isRetry))"] }
@@ -109,7 +109,7 @@ import Testing
     }
 
     /// The snippet of ``AuthMethod`` for a custom handler.
-    @Test func aHandlerSaysWhetherToAskAgain() async throws {
+    @Test func `A custom authorization handler that fails with code 503 is asked again`() async throws {
         let backend = Backend()
         let method = AuthMethod.customHandler { socketID, channel in
             let (status, body) = try await backend.post("/pusher/auth", ["socket_id": socketID, "channel_name": channel])

@@ -24,7 +24,7 @@ import Testing
 
     private let rig = APIRig()
 
-    @Test func publishing() async throws {
+    @Test func `The publishing page's event returns the subscription counts of its channels`() async throws {
         let (api, price, socketID) = (rig.api, ["a": 1], "1.2")
         rig.respond(200, #"{"channels":{"prices":{"subscription_count":2},"presence-floor":{"subscription_count":3}}}"#)
         let told = try await api.trigger(
@@ -34,7 +34,7 @@ import Testing
         #expect(listeners == 5)
     }
 
-    @Test func publishingManyAtOnce() async throws {
+    @Test func `The publishing page's batch is sent as one request`() async throws {
         let (api, price, order) = (rig.api, ["a": 1], Order(id: 7))
         rig.respond()
         try await api.triggerBatch([
@@ -44,13 +44,13 @@ import Testing
         #expect(rig.session.requests.map(\.path) == ["/apps/3/batch_events"])
     }
 
-    @Test func publishingToAServerOfOnesOwn() {
+    @Test func `The publishing page's API for a local server has that server's app and key`() {
         let api = PusherHTTPAPI(
             appID: "1", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: 6001, useTLS: false)
         #expect("\(api)" == "PusherHTTPAPI(app 1, key local-key)")
     }
 
-    @Test func failing() async throws {
+    @Test func `The publishing page's outbox keeps an event that may have been published`() async throws {
         let (api, order, outbox) = (rig.api, Order(id: 7), Outbox())
         rig.fail(.timedOut)
         do {
@@ -67,7 +67,7 @@ import Testing
         #expect(await outbox.kept.map(\.mayBePublished) == [true])
     }
 
-    @Test func encrypting() async throws {
+    @Test func `The publishing page's API and authenticator can be made with a new and an old key`() async throws {
         let (newKey, oldKey, secret) = (Data(repeating: 7, count: 32).base64EncodedString(), APIRig.masterKey, "secret")
         let keys = [try EncryptionMasterKey(base64: newKey), try EncryptionMasterKey(base64: oldKey)]
         let api = PusherHTTPAPI(
@@ -107,7 +107,7 @@ import Testing
         return (reply, webhookReply)
     }
 
-    @Test func theRoutes() async {
+    @Test func `The publishing page's routes sign an allowed channel and refuse an unsigned webhook`() async {
         let handler = PusherAuthHandler(
             authenticator: PusherAuthenticator(key: "k", secret: "s"), verifier: PusherWebhookVerifier(secrets: ["k": "s"]))
         let body = Data("socket_id=1.2&channel_name=presence-floor".utf8)
@@ -115,7 +115,7 @@ import Testing
         #expect((reply.status, webhookReply.status) == (200, 401))
     }
 
-    @Test func lettingIn() throws {
+    @Test func `The publishing page's authorization signs allowed channels and answers 403 to others`() throws {
         let (ann, authenticator) = (User(id: "1", name: "Ann"), PusherAuthenticator(key: "k", secret: "s"))
         func status(_ body: String) throws -> Int { try authorize(ann, Data(body.utf8), with: authenticator).status }
         #expect(try status("socket_id=1.2&channel_name=presence-floor") == 200)
@@ -123,7 +123,7 @@ import Testing
         #expect(try status("socket_id=1.2&channel_name=presence-board") == 403)
     }
 
-    @Test func hearing() async throws {
+    @Test func `The publishing page's webhook handler publishes the state after a cache miss`() async throws {
         let (api, secret, oldSecret, state) = (rig.api, "s3cret", "0ld", ["a": 1])
         rig.respond()
         let time = Int(Date().timeIntervalSince1970) * 1000
@@ -141,7 +141,7 @@ import Testing
         #expect(rig.bodies == [#"{"channels":["cache-a"],"data":"{\"a\":1}","name":"state"}"#])
     }
 
-    @Test func testing() async throws {
+    @Test func `The publishing page's stub makes a publish fail with a lost connection`() async throws {
         let session = MockSession(delivery: .immediate)
         session.stub("POST /apps/app-id/events", .failure(.networkConnectionLost))
         let api = PusherHTTPAPI(

@@ -20,7 +20,7 @@ import FoundationNetworking
         orders.bind(eventName: "placed") { event in print(event.data ?? "") }
         // where the app allows client events
         orders.trigger(eventName: "client-seen", data: ["by": "ann"])
-        let lobby = pusher.subscribe("presence-lobby", onMemberAdded: { print("\($0.userId) came") })
+        let lobby = pusher.subscribe("presence-lobby", onMemberAdded: { print("\($0.userID) came") })
         _ = lobby
     }
 
@@ -76,7 +76,7 @@ import FoundationNetworking
             switch update {
             case .event(.placed(let order), _): try await store(order)
             case .event(.cancelled(let id), _): try await remove(id)
-            case .event(.typing, let message): print(message.userId ?? "")
+            case .event(.typing, let message): print(message.userID ?? "")
             case .unknown(let message): print("new: \(message.eventName)")
             case .undecodable(_, let error): print("not an order: \(error)")
             case .channel(.eventsMayBeMissing(let gap)):
@@ -99,7 +99,7 @@ import FoundationNetworking
         orders.trigger(
             eventName: LaravelEvent.whisper("typing"), data: ["name": name])
         request.setValue(
-            pusher.connection.socketId, forHTTPHeaderField: "X-Socket-ID")
+            pusher.connection.socketID, forHTTPHeaderField: "X-Socket-ID")
     }
 
     func copyOrders(_ pusher: Pusher, _ api: OrdersAPI, _ store: OrderStore) async throws {
@@ -205,7 +205,7 @@ import FoundationNetworking
     }
 
     /// Dates are coded in ISO 8601, as other languages write them.
-    @Test func codersAreTheEnvironments() throws {
+    @Test func `The README's environment codes dates in ISO 8601`() throws {
         let options = PusherClientOptions()
         var environment = PusherEnvironment.live
         environment.jsonDecoder = {
@@ -231,7 +231,7 @@ import FoundationNetworking
 
     #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
-    @Test func whoIsRefusedIsLetInAfterAWhile() async throws {
+    @Test func `The README's loop subscribes to a refused channel again after a minute`() async throws {
         try await withTestHarness { harness in
             harness.session.stub("POST /pusher/auth", .http(403)).times(1)
             let pusher = harness.makePusher()
@@ -262,7 +262,7 @@ import FoundationNetworking
         func receivedError(error: PusherError) { print("\(error)") }
     }
 
-    @Test func aDelegateIsWeaklyHeld() throws {
+    @Test func `A client doesn't keep its delegate alive`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()
             do {
@@ -282,7 +282,7 @@ import FoundationNetworking
         try await api.trigger(channels: ["news", "private-orders"], eventName: "placed", data: ["id": 7])
     }
 
-    @Test func theClientComesBack() throws {
+    @Test func `A client subscribes again after the server shuts down`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()
             let news = pusher.subscribe("private-news")

@@ -28,7 +28,7 @@ struct DocCommentTests {
     // MARK: The harness and its doubles
 
     /// ``Signer``.
-    @Test func `A handler asks a signer`() async throws {
+    @Test func `An authorization handler gets its signatures from a signer`() async throws {
         try await withTestHarness { harness in
             let signer = Signer(userID: "ann")
             let pusher = harness.makePusher { options in
@@ -42,7 +42,7 @@ struct DocCommentTests {
     }
 
     /// ``TestHarness``.
-    @Test func `A client of the harness comes back`() throws {
+    @Test func `A client is subscribed again after the harness's server shuts down`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()
             let news = pusher.subscribe("news")
@@ -54,7 +54,7 @@ struct DocCommentTests {
     }
 
     /// ``TestHarness/eventually(_:within:file:line:_:)``.
-    @Test func `A harness waits for a condition`() throws {
+    @Test func `A harness moves virtual time until a condition holds`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()
             let orders = pusher.subscribe("private-orders")
@@ -65,7 +65,7 @@ struct DocCommentTests {
     }
 
     /// ``TestHarness/logEvents(atLeast:)``.
-    @Test func `What is logged is looked at`() throws {
+    @Test func `A harness's log events can be read from a given level on`() throws {
         try withTestHarness { harness in
             harness.makeLogger("orders").info("asking")
             #expect(harness.logEvents(atLeast: .warning).isEmpty)
@@ -86,7 +86,7 @@ struct DocCommentTests {
     }
 
     /// ``RecordingDelegate``.
-    @Test func `A recorder is waited for`() async throws {
+    @Test func `A test can wait for a notification of a recording delegate`() async throws {
         try await withTestHarness { harness in
             let pusher = harness.makePusher()
             pusher.subscribe("news")
@@ -98,7 +98,7 @@ struct DocCommentTests {
     }
 
     /// ``MockWebSocket/play(_:)``.
-    @Test func `Scripts are played, one a connection`() throws {
+    @Test func `A socket plays one script per connection, then its server takes over`() throws {
         try withTestHarness { harness in
             let socket = harness.makeWebSocket()
             let pusher = harness.makePusher(socket: socket)
@@ -113,7 +113,7 @@ struct DocCommentTests {
     }
 
     /// ``TestExecutor``.
-    @Test func `An executor's task ends in its time`() async throws {
+    @Test func `A task on a test executor ends when its virtual sleep is over`() async throws {
         #if !canImport(Darwin)  // On Darwin, the executor needs a newer system than the package does.
         // A task that didn't end would be a deadlock, which is thrown.
         try await TestExecutor().run { executor in
@@ -127,14 +127,14 @@ struct DocCommentTests {
     // MARK: Stubs
 
     /// ``RequestStubbing/stub(_:_:_:file:line:)``.
-    @Test func `One answer after the other, and the last stays`() throws {
+    @Test func `A stub gives its answers in order and repeats the last one`() throws {
         session.stub("POST /pusher/auth", .http(500), .http(500), .json(["auth": "key:signature"]))
         let replies = try (1...4).map { _ in try reply("POST", "/pusher/auth") }
         #expect(replies == ["500 ", "500 ", #"200 {"auth":"key:signature"}"#, #"200 {"auth":"key:signature"}"#])
     }
 
     /// ``Scenario``.
-    @Test func `Who signed in is known`() throws {
+    @Test func `A scenario's state decides which stub answers a request`() throws {
         let visit = Scenario("visit", startingIn: "signed out")
         session.stub("GET /me", .http(401)).in(visit, state: "signed out").optional()
         session.stub("POST /login", .ok).in(visit, state: "signed out", then: "signed in")
@@ -145,7 +145,7 @@ struct DocCommentTests {
     }
 
     /// ``Matcher``.
-    @Test func `Requests and frames are matched`() throws {
+    @Test func `Matchers select the requests that a stub answers and the frames that a script expects`() throws {
         try withTestHarness { harness in
             let socket = harness.makeWebSocket()
             session.stub("POST /pusher/auth" && .form(["channel_name": "private-room"]), .json(["auth": "key:signature"]))
@@ -161,7 +161,7 @@ struct DocCommentTests {
     }
 
     /// ``MockSession/urlSessionConfiguration()``.
-    @Test func `A real URLSession is answered`() async throws {
+    @Test func `A URLSession with a mock's configuration is answered by the mock's stubs`() async throws {
         session.stub("GET /me", .json(["name": "Ann"]))
         let urlSession = URLSession(configuration: session.urlSessionConfiguration())
         let (data, _) = try await urlSession.data(from: try #require(URL(string: "https://example.com/me")))
@@ -171,7 +171,7 @@ struct DocCommentTests {
     // MARK: Environment
 
     /// ``MockValue``.
-    @Test func `Values are set, come one after the other, or must not be read`() {
+    @Test func `A mock value can be set, come from a sequence, or be unimplemented`() {
         let environment = TestEnvironment()
         let (start, end) = (Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 60))
         environment.calendar.next = Calendar(identifier: .buddhist)
@@ -185,7 +185,7 @@ struct DocCommentTests {
     }
 
     /// ``TestEnvironment``.
-    @Test func `A struct of closures has the test's surroundings`() {
+    @Test func `A struct of closures can read the test environment's mock values`() {
         struct World {
             let locale: @Sendable () -> Locale
             let now: @Sendable () -> Date
@@ -213,7 +213,7 @@ struct DocCommentTests {
     }
 
     /// ``TrafficFilter``.
-    @Test func `A filter decides what is written and compared`() throws {
+    @Test func `A traffic filter decides which entries are recorded and validated`() throws {
         let rig = TrafficRig()
         let recorder = rig.recorder
         rig.get("https://api.example.com/me", "https://api.example.com/health", "https://analytics.example.com/tap")
@@ -231,7 +231,7 @@ struct DocCommentTests {
     }
 
     /// ``Redaction``.
-    @Test func `Names and texts are hidden, and shown`() throws {
+    @Test func `A redaction hides standard and given names and given texts, and shows excepted names`() throws {
         let redaction = Redaction.standard.hiding(names: ["iban"], texts: ["correct horse"]).showing(names: ["page_token"])
         let rig = TrafficRig(redaction: redaction)
         rig.post(#"{"iban": "DE02", "page_token": "7", "password": "p", "note": "a correct horse"}"#)
@@ -240,7 +240,7 @@ struct DocCommentTests {
         #expect(try rig.json().arrayValue?.first?["body"] == hidden)
     }
 
-    @Test func routesOfAServer() async throws {
+    @Test func `A route matched by a regular expression reads its named groups as path parameters`() async throws {
         try await withTestHarness(allowing: [.unusedStub]) { harness in
             let server = try await harness.startServer()
             server.router.on("GET" && .path(matching: "/users/(?<id>[0-9]+)")) { .json(["id": $0.pathParameters["id"]]) }
@@ -252,7 +252,7 @@ struct DocCommentTests {
         }
     }
 
-    @Test func aClientSurvivesRestarts() async throws {
+    @Test func `A client is connected again after random sequences of restarts and pauses`() async throws {
         try await exploreTestHarness(
             seeds: 1...3,
             actions: [
@@ -268,7 +268,7 @@ struct DocCommentTests {
         }
     }
 
-    @Test func aConfigurationThatRecords() {
+    @Test func `A recorder's URLSession configuration contains exactly one protocol class`() {
         let recorder = TrafficRecorder()
         let urlSession = URLSession(configuration: recorder.recording(URLSession.shared).urlSessionConfiguration())
         #expect(urlSession.configuration.protocolClasses?.count == 1)

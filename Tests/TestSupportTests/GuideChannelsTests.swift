@@ -5,22 +5,22 @@ import Testing
 
 /// The snippets of the guide's chapter about channels, word for word.
 @Suite struct GuideChannelsTests {
-    @Test func whoIsThereIsKnown() throws {
+    @Test func `A presence channel's members follow joins and leaves`() throws {
         try withTestHarness { harness in
             let ann = harness.makePusher { $0.authMethod = .authorizer(authorizer: Signer(userID: "ann")) }
             let bob = harness.makePusher { $0.authMethod = .authorizer(authorizer: Signer(userID: "bob")) }
             let lobby = ann.subscribeToPresenceChannel(channelName: "presence-lobby")
             bob.subscribe("presence-lobby")
             ann.connect()
-            #expect(lobby.members.map(\.userId) == ["ann"])
+            #expect(lobby.members.map(\.userID) == ["ann"])
             bob.connect()
-            #expect(lobby.members.map(\.userId).sorted() == ["ann", "bob"])
+            #expect(lobby.members.map(\.userID).sorted() == ["ann", "bob"])
             bob.disconnect()
-            #expect(lobby.findMember(userId: "bob") == nil)
+            #expect(lobby["bob"] == nil)
         }
     }
 
-    @Test func whatIsEncryptedIsRead() throws {
+    @Test func `Encrypted events are decrypted or reported as failed`() throws {
         try withTestHarness { harness in
             let socket = harness.makeWebSocket()
             let pusher = harness.makePusher(socket: socket)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func whoWasRefusedIsLetIn() throws {
+    @Test func `A refused channel can be subscribed to again`() throws {
         try withTestHarness { harness in
             harness.session.stub("POST /pusher/auth", .http(403)).times(1)
             let pusher = harness.makePusher()
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func typingIsSentNoFasterThanIsAllowed() throws {
+    @Test func `A client sends ten client events a second, and more when the second is over`() throws {
         try withTestHarness { harness in
             let (ann, bob) = (harness.makePusher(), harness.makePusher())
             let room = ann.subscribe("private-room")
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aBackendThatIsBusyIsGivenTime() throws {
+    @Test func `A channel is not authorized again before the backend's Retry-After is over`() throws {
         try withTestHarness { harness in
             harness.session.stub("POST /pusher/auth", StubResponse(status: 429, headers: ["Retry-After": "7"])).times(1)
             let pusher = harness.makePusher()
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func aSlowReaderHoldsTheServerUpForAWhile() async throws {
+    @Test func `A slow reader stops the socket's reading until the pause limit, then its stream fails`() async throws {
         try await withTestHarness { harness in
             let socket = harness.makeWebSocket()
             let pusher = harness.makePusher(socket: socket) { $0.pauseLimit = .seconds(5) }
@@ -100,7 +100,7 @@ import Testing
         func replace(_ all: [Int]) { self.all = all }
     }
 
-    @Test func theCopyIsCompleteAfterARestart() async throws {
+    @Test func `A followed copy is complete after a restart`() async throws {
         try await withTestHarness { harness in
             let (backend, copy) = (Orders(), Orders())
             await backend.place(1)

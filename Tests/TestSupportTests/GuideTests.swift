@@ -41,7 +41,7 @@ struct OrderFeed: Sendable {
 }
 
 @Suite struct GuideTests {
-    @Test func theClientComesBack() throws {
+    @Test func `A client resubscribes after a server restart`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()
             let news = pusher.subscribe("private-news")
@@ -52,7 +52,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @Test func ordersReachTheService() async throws {
+    @Test func `An order event reaches the service's stream`() async throws {
         try await withTestHarness { harness in
             let feed = OrderFeed(environment: harness.pusherEnvironment())
             let placed = feed.orders.events(named: "placed")
@@ -63,7 +63,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @MainActor @Test func theStatusLineFollowsTheConnection() async throws {
+    @MainActor @Test func `The status line says connected`() async throws {
         try await withTestHarness { harness in
             let feed = OrderFeed(environment: harness.pusherEnvironment())
             let line = StatusLine()
@@ -73,7 +73,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @Test func theClientComesBackInTime() throws {
+    @Test func `A client resubscribes within ten seconds of a restart`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()
             let news = pusher.subscribe("news")
@@ -84,7 +84,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @Test func refusedOnceThenClosedThenServed() throws {
+    @Test func `A client reconnects after a refusal and a close`() throws {
         try withTestHarness { harness in
             let socket = harness.makeWebSocket()
             socket.play(.refuse(.connectionRefused))
@@ -98,7 +98,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @Test func aSilentServerIsNoticed() throws {
+    @Test func `A client reconnects when the server falls silent`() throws {
         try withTestHarness { harness in
             let socket = harness.makeWebSocket()
             let pusher = harness.makePusher(socket: socket)
@@ -111,7 +111,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @Test func authorizationIsTriedAgain() throws {
+    @Test func `Authorization is retried after a 503 and a reset`() throws {
         try withTestHarness { harness in
             let auth = harness.session.stub("POST /pusher/auth", .http(503), .fault(.reset)).times(2)
             let pusher = harness.makePusher()
@@ -124,16 +124,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @Test func aUserIsLoaded() async throws {
-        try await withTestHarness { harness in
-            harness.session.stub("GET /users/{id}") { .json(["name": "user \($0.pathParameters["id"] ?? "")"]) }
-            let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
-            let (data, _) = try await urlSession.data(from: URL(string: "https://api.example.com/users/7")!)
-            #expect(String(decoding: data, as: UTF8.self) == #"{"name":"user 7"}"#)
-        }
-    }
-
-    @Test func theBackendSpeaksAndIsTold() async throws {
+    @Test func `A backend publishes events and receives webhooks`() async throws {
         try await withTestHarness { harness in
             let (key, secret, world) = ("local-key", "local-secret", harness.pusherEnvironment())
             let api = PusherHTTPAPI(appID: "1", key: key, secret: secret, environment: world)
@@ -156,7 +147,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @Test func aPageIsServed() async throws {
+    @Test func `A local server answers a request by its route`() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()
             server.router["GET /users/{id}"] = JSONResponse { ["name": "user \($0.pathParameters["id"] ?? "")"] }
@@ -167,21 +158,9 @@ struct OrderFeed: Sendable {
     }
 
     #if os(Linux)
-    @Test func aServerAsksForCertificates() async throws {
-        try await withTestHarness { harness in
-            let authority = try CertificateAuthority()
-            let tls = ServerTLS(
-                certificate: try authority.issue(), clientCertificates: .required(by: authority), versions: .tls13 ... .tls13)
-            let server = try await harness.startServer(tls: tls)
-            let ann = try authority.issueClient(name: "ann")
-            // What a client of yours is given: the server's address, whom to trust, what to show.
-            print(server.url, try authority.file().path, try ann.chainFile().path, try ann.privateKeyFile().path)
-            #expect(server.certificateAuthority === authority)
-        }
-    }
     #endif
 
-    @Test func aConnectionIsResetInTheMiddleOfAFrame() async throws {
+    @Test func `A client recovers from a reset within a frame`() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()
             let proxy = try harness.startProxy(to: server)
@@ -199,7 +178,7 @@ struct OrderFeed: Sendable {
     }
 
     #if !canImport(Darwin)
-    @Test func pricesArriveInOrder() async throws {
+    @Test func `A stream yields prices in the published order`() async throws {
         try await withTestHarness { harness in
             let executor = harness.makeExecutor()
             let prices: [String] = try await executor.run { _ in
@@ -221,7 +200,7 @@ struct OrderFeed: Sendable {
     #endif
 
     @Test(arguments: zip([Locales.us, Locales.germany], ["123,456.5", "123.456,5"]))
-    func aPriceIsWrittenAsItsReadersDo(locale: Locale, written: String) throws {
+    func `A price has the locale's form`(locale: Locale, written: String) throws {
         try withTestHarness { harness in
             harness.environment.locale.next = locale
             #expect(harness.environment.numberFormatter().string(from: 123_456.5) == written)
@@ -230,7 +209,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @Test func whatIsSentIsWhatWasAgreed() throws {
+    @Test func `A client's traffic matches the recorded file`() throws {
         try withTestHarness { harness in
             let recorder = TrafficRecorder()
             let pusher = harness.makePusher(recorder: recorder)
@@ -242,7 +221,7 @@ struct OrderFeed: Sendable {
     }
 
     @Test(arguments: UInt64(1)...3)
-    func aHundredClientsSurviveTenRestarts(seed: UInt64) throws {
+    func `A hundred clients survive ten restarts`(seed: UInt64) throws {
         try withTestHarness(seed: seed) { harness in
             let pushers = (1...100).map { _ in harness.makePusher() }
             for pusher in pushers {
@@ -259,7 +238,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @Test func theHandlerIsAskedAgain() async throws {
+    @Test func `An authorization handler that fails with 503 is asked again`() async throws {
         try await withTestHarness { harness in
             let signer = Signer(userID: "ann")
             signer.refuse(503)
@@ -278,20 +257,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @Test func aPollRepeatsOnItsQueue() {
-        let queue = DispatchQueue(label: "polls")
-        let scheduler = TestScheduler(on: queue)
-        let polls = RecordingDelegate()
-        let poll = scheduler.schedule(every: .seconds(5), label: "poll") {
-            dispatchPrecondition(condition: .onQueue(queue))
-            polls.debugLog(message: "polled")
-        }
-        scheduler.advance(by: .seconds(11))
-        poll.cancel()
-        #expect(polls.log == ["polled", "polled"])
-    }
-
-    @Test func routesOfYourOwn() async throws {
+    @Test func `A redirect leads to a route with a pattern`() async throws {
         try await withTestHarness(allowing: [.unusedStub]) { harness in
             let server = try await harness.startServer()
             server.router.on("GET" && .path(matching: "/v[0-9]+/users/(?<id>[0-9]+)")) { request in
@@ -310,19 +276,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @Test func whatAnAppSendsByItself() async throws {
-        try await withTestHarness { harness in
-            harness.session.stub("POST /events", .ok)
-            let recorder = TrafficRecorder()
-            let session = URLSession(configuration: recorder.recording(harness.session).urlSessionConfiguration())
-            var request = URLRequest(url: URL(string: "https://analytics.example.com/events?screen=party")!)
-            request.httpMethod = "POST"
-            _ = try await session.data(for: request)
-            #expect(recorder.entries.map(\.description) == ["POST https://analytics.example.com/events"])
-        }
-    }
-
-    @Test func theFeedComesBack() throws {
+    @Test func `An app's own client resubscribes after its socket drops`() throws {
         try withTestHarness { harness in
             let socket = harness.makeWebSocket()
             let feed = OrderFeed(environment: harness.pusherEnvironment { socket })
@@ -334,7 +288,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @Test func aSlowPageComes() async throws {
+    @Test func `A delayed response comes in virtual time`() async throws {
         try await withTestHarness { harness in
             harness.session.stub("GET /orders", .json(["tea"]).delayed(by: .seconds(3)))
             let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
@@ -345,7 +299,7 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @MainActor @Test func ordersAreShown() async throws {
+    @MainActor @Test func `A list shows the loaded orders`() async throws {
         try await withTestHarness { harness in
             harness.session.stub("GET /orders", .json(["tea"]))
             let list = OrderList()

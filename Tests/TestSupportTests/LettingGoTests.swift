@@ -10,7 +10,7 @@ import FoundationNetworking
 
 /// Objects that a test releases are deallocated even if they still have work pending.
 struct LettingGoTests {
-    @Test func `A server in memory goes, though its sockets have something to report`() {
+    @Test func `An in-memory server that made a socket is released with its owner`() {
         weak var server: InMemoryServer?
         do {
             let made = InMemoryServer()
@@ -21,7 +21,7 @@ struct LettingGoTests {
     }
 
     @Test(arguments: [StubResponse.fault(.stall), .ok.delayed(by: .seconds(5))])
-    func `A scheduler goes, though a request waits for it`(response: StubResponse) throws {
+    func `A scheduler is released although a stalled or delayed request waits for it`(response: StubResponse) throws {
         weak var scheduler: TestScheduler?
         do {
             let made = TestScheduler()
@@ -52,7 +52,7 @@ struct LettingGoTests {
         #expect(calls.withLock { $0 } == 1, sourceLocation: sourceLocation)
     }
 
-    @Test func `A timer that is cancelled may hold what asks for the time`() throws {
+    @Test func `A canceled timer may release an owner that uses the scheduler, without a deadlock`() throws {
         let scheduler = TestScheduler()
         try release { owner in
             let timer = scheduler.schedule(at: .seconds(1), label: "a") { withExtendedLifetime(owner) {} }
@@ -63,7 +63,7 @@ struct LettingGoTests {
         #expect(scheduler.pendingTimers.isEmpty)
     }
 
-    @Test func `A value that is replaced may hold what reads it`() throws {
+    @Test func `A replaced mock value may release an owner that reads it, without a deadlock`() throws {
         let environment = TestEnvironment()
         try release { owner in
             environment.now.make {
@@ -76,20 +76,20 @@ struct LettingGoTests {
         }
     }
 
-    @Test func `A session's handler that is replaced may hold what uses the session`() throws {
+    @Test func `A removed stub may release an owner that uses the session, without a deadlock`() throws {
         let session = MockSession(delivery: .immediate)
         try release { owner in
-            session.nextRequestHandler = { _ in
+            session.stub(.any) { _ in
                 withExtendedLifetime(owner) {}
                 return .ok
             }
-            return { session.nextRequestHandler = nil }
+            return { session.removeAllStubs() }
         } atItsEnd: {
-            session.nextRequestHandler = { _ in .ok }
+            session.stub(.any, .ok)
         }
     }
 
-    @Test func `What a coder's mock does that is replaced may hold what uses the mock`() throws {
+    @Test func `A coder mock's old closure may release an owner that uses the mock, without a deadlock`() throws {
         let environment = TestEnvironment()
         try release { owner in
             environment.encoderMock.nextEncode = { _ in
@@ -106,7 +106,7 @@ struct LettingGoTests {
         weak var socket: MockWebSocket?
     }
 
-    @Test func `What a script expects may hold what uses the socket`() throws {
+    @Test func `A script's dropped matcher may release an owner that uses the socket, without a deadlock`() throws {
         let (left, weakly) = (Locked<MockWebSocket?>(nil), Locked(Weak()))
         try release { owner in
             let made = MockWebSocket(server: .manual)
@@ -131,7 +131,7 @@ struct LettingGoTests {
         }
     }
 
-    @Test func `A route of a LocalServer that is replaced may hold what adds routes`() async throws {
+    @Test func `A local server's removed route may release an owner that adds routes, without a deadlock`() async throws {
         try await withTestHarness { harness in
             let router = try await harness.startServer().router
             try release { owner in

@@ -30,7 +30,7 @@ struct Client: AsyncParsableCommand {
             guard let channel = event.channelName, event.eventName == FeedEvent.name else { return }
             reporter.report(.event(channel: channel, number: event.data.flatMap(Int.init) ?? -1))
         }
-        pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: "ann") }
+        pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userID: "ann") }
         for channel in channels { pusher.subscribe(channel) }
         if let backend { Task { try await copy(backend, pusher, reporter) } }
         try await pusher.run()

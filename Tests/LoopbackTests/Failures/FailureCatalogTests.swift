@@ -84,12 +84,12 @@ let impatient = NetworkTimeouts(stage: .seconds(2), address: .seconds(2))
     }()
 
     @Test(arguments: FailureScenario.all)
-    func whatAClientHears(scenario: FailureScenario) async throws {
+    func `Each failure on the page 'When connecting fails' is reported as the page says`(scenario: FailureScenario) async throws {
         let report = try await scenario.run()
         #expect(report == Self.rows[scenario.name], "| \(scenario.name) | `\(report.kind)` | \(report.message) |")
     }
 
-    @Test func thePageHasNoOtherRows() {
+    @Test func `The page 'When connecting fails' has exactly the failures that are tested`() {
         #expect(Set(Self.rows.keys) == Set(FailureScenario.all.map { $0.name }))
         #expect(Set(FailureScenario.all.map { $0.name }).count == FailureScenario.all.count)
     }

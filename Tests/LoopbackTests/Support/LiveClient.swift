@@ -1,4 +1,5 @@
 #if os(Linux)
+import Processes
 import PusherChannels
 import TestSupport
 import Testing
@@ -64,5 +65,16 @@ struct LiveClient: Sendable {
         else { return nil }
         return data
     }
+}
+
+/// Runs `body` with a client that is connected to a server of its own, and ends it rather than wait for ever.
+func withLiveClient(_ body: @escaping @Sendable (LiveClient, LocalServer) async throws -> Void) async throws {
+    let server = try await LocalServer.start()
+    try await withWatchdog {
+        let client = LiveClient(of: server)
+        try await client.connect()
+        try await body(client, server)
+    }
+    await server.stop()
 }
 #endif

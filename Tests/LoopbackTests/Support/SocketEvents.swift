@@ -37,14 +37,6 @@ final class SocketEvents: WebSocketDelegate {
         return await iterator.next()
     }
 
-    /// Returns the next event that isn't a control frame. Those are reported once per read, whenever they arrived.
-    func nextMessage() async -> SocketEvent? {
-        while let event = await next() {
-            if event != .controlFrame { return event }
-        }
-        return nil
-    }
-
     /// Returns all events up to and including the close report.
     func untilClosed() async -> [SocketEvent] {
         var events: [SocketEvent] = []

@@ -13,7 +13,7 @@ import Testing
 
     private var calls: [String] { heard.withLock { $0 } }
 
-    @Test func aBindingHearsItsEventOnItsChannel() {
+    @Test func `A binding is called only for its event on its channel`() {
         let room = rig.pusher.subscribe("room")
         rig.pusher.subscribe("other")
         room.bind(eventName: "news", eventCallback: hear("room"))
@@ -23,7 +23,7 @@ import Testing
         #expect(calls == ["room: news"])
     }
 
-    @Test func bindingsAreCalledInOrderOfBindingAndTheClientsFirst() {
+    @Test func `A client's bindings are called first, then the channel's in the order of binding`() {
         let room = rig.pusher.subscribe("room")
         rig.pusher.bind(eventCallback: hear("client"))
         room.bind(eventName: "news", eventCallback: hear("1"))
@@ -32,7 +32,7 @@ import Testing
         #expect(calls == ["client: news", "1: news", "2: news"])
     }
 
-    @Test func aClosureThatAnotherTakesBackHearsNothingMore() {
+    @Test func `A binding that another binding removes during an event is not called for that event`() {
         let room = rig.pusher.subscribe("room")
         let (ids, hear) = (Locked<[String]>([]), hear("second"))
         room.bind(eventName: "news") { _ in ids.withLock { $0 }.forEach { room.unbind(eventName: "news", callbackId: $0) } }
@@ -43,7 +43,7 @@ import Testing
         room.unbindAll()
     }
 
-    @Test func aChannelThatAClosureGivesUpHearsNothingMore() {
+    @Test func `A channel that a client's binding unsubscribes doesn't get the event being delivered`() {
         let (pusher, room) = (rig.pusher, rig.pusher.subscribe("room"))
         pusher.bind { event in if event.eventName == "news" { pusher.unsubscribe("room") } }
         room.bind(eventName: "news", eventCallback: hear("room"))
@@ -53,7 +53,7 @@ import Testing
     }
 
     // Proves P6.5.
-    @Test func aHandleIsIdleForGoodWhenItsChannelWasUnsubscribed() {
+    @Test func `A channel object stays idle after its channel is unsubscribed and subscribed again`() {
         let old = rig.pusher.subscribe("private-room")
         rig.pusher.unsubscribe("private-room")
         let new = rig.pusher.subscribe("private-room")
@@ -71,7 +71,7 @@ import Testing
         #expect(new.trigger(eventName: "client-e", data: [String: String]()) == .sent)
     }
 
-    @Test func allHandlesOfAChannelShareItsBindings() {
+    @Test func `All objects of a subscribed channel share its bindings`() {
         rig.pusher.subscribe("room").bind(eventName: "news", eventCallback: hear("first handle"))
         let second = rig.pusher.subscribe("room")
         second.unbindAll()
@@ -79,7 +79,7 @@ import Testing
         #expect(calls.isEmpty)
     }
 
-    @Test func whatIsUnboundIsNotCalled() {
+    @Test func `A closure is unbound only by its own ID and event name, and is then no longer called`() {
         let room = rig.pusher.subscribe("room")
         let kept = room.bind(eventName: "news", eventCallback: hear("kept"))
         let gone = room.bind(eventName: "news", eventCallback: hear("gone"))
@@ -92,7 +92,7 @@ import Testing
         #expect(calls == ["kept: news"])
     }
 
-    @Test func whatWasUnboundOnAChannelThatIsGivenUpTakesNothingFromOthers() {
+    @Test func `Unsubscribing a channel without bindings left keeps the bindings of other channels`() {
         rig.pusher.subscribe("other").bind(eventName: "news", eventCallback: hear("other"))
         let room = rig.pusher.subscribe("room")
         let gone = room.bind(eventName: "news", eventCallback: hear("room"))
@@ -102,7 +102,7 @@ import Testing
         #expect(calls == ["other: news"])
     }
 
-    @Test func allOfAnEventOrOfAChannelOrOfTheClientCanBeUnbound() {
+    @Test func `The bindings of an event, a channel, or the client can be removed all at once`() {
         let room = rig.pusher.subscribe("room")
         for event in ["news", "weather"] { room.bind(eventName: event, eventCallback: hear("room")) }
         rig.pusher.bind(eventCallback: hear("client"))
@@ -116,7 +116,7 @@ import Testing
     }
 
     // Proves P6.3, P7.6.
-    @Test func theProtocolsEventsCanBeBoundToUnderTheirPublicNames() {
+    @Test func `The protocol's events can be bound under their public names, not their internal ones`() {
         let room = rig.pusher.subscribe("presence-room")
         room.unbindAll()
         rig.socket.drop()
@@ -132,7 +132,7 @@ import Testing
     }
 
     // Proves P6.6.
-    @Test func nothingOfAChannelThatWasGivenUpIsHeard() {
+    @Test func `An event that arrives after its channel was unsubscribed reaches no binding or delegate`() {
         let room = rig.pusher.subscribe("room")
         room.bind(eventName: "news", eventCallback: hear("room"))
         rig.pusher.unsubscribe("room")
@@ -144,7 +144,7 @@ import Testing
 
     // MARK: Calls from within a callback
 
-    @Test func aBindingMayTakeItselfBack() {
+    @Test func `A binding can unbind itself while it is called`() {
         let room = rig.pusher.subscribe("room")
         let id = Locked("")
         let binding = room.bind(eventName: "news") { [heard] _ in
@@ -156,7 +156,7 @@ import Testing
         #expect(calls == ["once"])
     }
 
-    @Test func aBindingMayCallTheClient() {
+    @Test func `A binding can subscribe, trigger an event, and unsubscribe while it is called`() {
         let room = rig.pusher.subscribe("private-room")
         let pusher = rig.pusher
         room.bind(eventName: "news") { _ in
@@ -172,7 +172,7 @@ import Testing
         room.unbindAll()
     }
 
-    @Test func aBindingMayDisconnect() {
+    @Test func `A binding can disconnect the client while it is called`() {
         let pusher = rig.pusher
         let room = pusher.subscribe("room")
         room.bind(eventName: "news") { _ in pusher.disconnect() }

@@ -10,7 +10,7 @@ import Testing
     }
 
     /// Large numbers aren't rounded to the nearest number that a `Double` can hold.
-    @Test func whatIsSaidOfAMemberIsDecodedAsItWasSent() throws {
+    @Test func `A member's information is decoded exactly as sent, so large integers are not rounded`() throws {
         let rig = ClientRig.connected(server: .manual)
         rig.socket.accept()
         rig.socket.serverEstablishes()
@@ -18,7 +18,7 @@ import Testing
         let presence = #"{\"presence\":{\"count\":1,\"ids\":[\"ann\"],\"hash\":{\"ann\":{\"id\":18446744073709551615}}}}"#
         rig.socket.serverSends(
             #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-lobby","data":"\#(presence)"}"#)
-        let ann = try #require(lobby.findMember(userId: "ann"))
+        let ann = try #require(lobby["ann"])
         #expect(try ann.decodeUserInfo() == Account(id: .max))
     }
 
@@ -30,7 +30,7 @@ import Testing
     private static let count =
         #"{"event":"pusher_internal:subscription_count","channel":"presence-room","data":{"subscription_count":2}}"#
 
-    @Test func subscribingTwiceGivesTheSameObject() {
+    @Test func `Subscribing again returns the same channel object until the channel is unsubscribed`() {
         let rig = ClientRig.connected()
         let room = rig.pusher.subscribe("room")
         let presence = rig.pusher.subscribeToPresenceChannel(channelName: "presence-room")
@@ -43,21 +43,21 @@ import Testing
         #expect(rig.pusher.subscribe("room") !== room)
     }
 
-    @Test func anObjectThatNobodyHoldsIsLetGo() {
+    @Test func `A channel object that nothing refers to is released, and subscribing makes another one`() {
         let rig = ClientRig.connected()
         weak let room = rig.pusher.subscribe("room")
         #expect(room == nil)
         #expect(rig.pusher.subscribe("room").subscribed)
     }
 
-    @Test func callbacksCanBeSetLater() {
+    @Test func `A presence channel's callbacks can be set, replaced, and removed while it is subscribed`() {
         let rig = ClientRig.connected()
         let channel = rig.pusher.subscribeToPresenceChannel(channelName: "presence-room") { [heard] member in
-            heard.withLock { $0.append("first: \(member.userId)") }
+            heard.withLock { $0.append("first: \(member.userID)") }
         }
         #expect(channel.onMemberAdded != nil && channel.onMemberRemoved == nil && channel.onSubscriptionCountChanged == nil)
-        channel.onMemberAdded = { [heard] member in heard.withLock { $0.append("added: \(member.userId)") } }
-        channel.onMemberRemoved = { [heard] member in heard.withLock { $0.append("removed: \(member.userId)") } }
+        channel.onMemberAdded = { [heard] member in heard.withLock { $0.append("added: \(member.userID)") } }
+        channel.onMemberRemoved = { [heard] member in heard.withLock { $0.append("removed: \(member.userID)") } }
         channel.onSubscriptionCountChanged = { [heard] count in heard.withLock { $0.append("count: \(count)") } }
         rig.socket.serverSends(Self.memberAdded)
         rig.socket.serverSends(Self.count)
@@ -70,7 +70,7 @@ import Testing
         #expect(channel.onMemberAdded == nil, "it is idle")
     }
 
-    @Test func theAuthorizationOfASubscriptionIsThereUntilItIsUsed() {
+    @Test func `An authorization given with a subscription can be read until the connection uses it`() {
         let rig = ClientRig()
         let channel = rig.pusher.subscribe("private-room", auth: PusherAuth(auth: "key:signature"))
         #expect(channel.auth?.auth == "key:signature")

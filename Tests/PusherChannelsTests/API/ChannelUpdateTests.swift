@@ -20,15 +20,15 @@ import Testing
         case .subscribed: "subscribed"
         case .event(let event): "\(event.eventName) \(event.data ?? "")"
         case .eventsMayBeMissing(let gap): "\(gap.reason) \(gap.since.timeIntervalSince1970)"
-        case .memberAdded(let member): "+\(member.userId)"
-        case .memberRemoved(let member): "-\(member.userId)"
+        case .memberAdded(let member): "+\(member.userID)"
+        case .memberRemoved(let member): "-\(member.userID)"
         case .recovered(let count): "recovered \(count)"
         case .subscriptionCount(let count): "count \(count)"
         case .subscriptionFailed(let error): "failed \(error.code ?? 0)"
         }
     }
 
-    @Test func aReconnectIsToldWithItsGap() async throws {
+    @Test func `A channel's updates announce a reconnect with a gap that begins at the last message`() async throws {
         let rig = ClientRig.connected()
         let updates = rig.pusher.subscribe("news").updates
         rig.socket.publish(channel: "news", event: "n", data: "1")
@@ -50,7 +50,7 @@ import Testing
         #expect((109...111).contains(age), "\(age)")
     }
 
-    @Test func askedForOfAConnectedClientTheyBeginWithTheSubscription() async throws {
+    @Test func `A channel's updates begin with the subscription, even if the channel was subscribed before`() async throws {
         let rig = ClientRig.connected()
         let updates = rig.pusher.updates(of: "news")
         rig.socket.publish(channel: "news", event: "n", data: "1")
@@ -62,7 +62,7 @@ import Testing
         #expect(rig.socket.frames.filter { $0.event == "pusher:subscribe" }.count == 1)
     }
 
-    @Test func askedForOfARefusedChannelTheyAskAgain() async throws {
+    @Test func `Requesting the updates of a refused channel asks for its authorization again`() async throws {
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "https://example.com/auth"))
         rig.session.stub("POST https://example.com/auth", .http(403), .json(["auth": "key:signature"]))
         let refused = rig.pusher.updates(of: "private-a")
@@ -71,7 +71,7 @@ import Testing
         #expect(try await lines(rig.pusher.updates(of: "private-a"), 1) == ["subscribed"])
     }
 
-    @Test func askedForOfWhatIsNoNameOrAfterTheEndTheyEnd() async throws {
+    @Test func `Updates of an invalid channel name throw, and those requested after a shutdown end at once`() async throws {
         let rig = ClientRig.connected()
         await #expect(throws: PusherError.self) { for try await _ in rig.pusher.updates(of: "no name") {} }
         await rig.pusher.shutdown()
@@ -80,7 +80,9 @@ import Testing
 
     /// The element that announces a gap may itself be dropped. The next announcement then begins where the first gap began.
     @Test(arguments: [StreamBuffering.Overflow.dropOldest, .dropNewest])
-    func aGapThatIsDroppedKeepsItsBeginning(overflow: StreamBuffering.Overflow) async throws {
+    func `If a gap's element is dropped, the next gap begins where the dropped one began`(overflow: StreamBuffering.Overflow)
+        async throws
+    {
         let rig = ClientRig.connected()
         let updates = rig.pusher.subscribe("news").updates(buffering: StreamBuffering(limit: 1, overflow: overflow))
         var iterator = updates.makeAsyncIterator()
@@ -100,7 +102,8 @@ import Testing
     }
 
     /// Events that waited to be read came before they were read, so the gap begins earlier, too.
-    @Test(arguments: ["news", "private-encrypted-orders"]) func aGapBeginsBeforeWhatIsMissingCame(channel: String) async throws {
+    @Test(arguments: ["news", "private-encrypted-orders"])
+    func `A gap begins before the arrival of dropped events that had waited to be read`(channel: String) async throws {
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: EncryptedChannelTests.masterKey))
         let updates = rig.pusher.subscribe(channel).updates(buffering: StreamBuffering(limit: 1, overflow: .dropOldest))
         rig.scheduler.advance(by: .seconds(30))
@@ -120,7 +123,7 @@ import Testing
     private struct Unusable: Error {}
 
     /// The application's own error ends the loop, and the next one must not begin as if nothing had been missed.
-    @Test func aStreamAfterAnotherBeginsWithWhatNobodyRead() async throws {
+    @Test func `A second stream of updates begins with a gap since the event on which the first loop threw`() async throws {
         let rig = ClientRig.connected()
         func publish() { rig.socket.publish(channel: "news", event: "n", data: "1") }
         await #expect(throws: Unusable.self) {
@@ -141,7 +144,7 @@ import Testing
         #expect(try await iterator.next().map(line) == "subscribed")
     }
 
-    @Test func aStreamAfterOneWhoseReaderWasTooSlowBeginsWithAGapAndItsLossesCount() async throws {
+    @Test func `A stream ended for a slow reader counts its losses, and the next stream begins with a gap`() async throws {
         let rig = ClientRig.connected { $0.pauseLimit = .seconds(1) }
         let slow = rig.pusher.updates(of: "news", buffering: StreamBuffering(limit: 2))
         for _ in 0..<2 { rig.socket.publish(channel: "news", event: "n", data: "1") }
@@ -162,7 +165,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aChannelThatWasGivenUpBeginsAnew(givesUpFirst: Bool) async throws {
+    func `Updates of a channel that was unsubscribed in between begin without a gap`(givesUpFirst: Bool) async throws {
         let rig = ClientRig.connected()
         var stream: PusherStream<ChannelUpdate>? = rig.pusher.updates(of: "news")
         if givesUpFirst { rig.pusher.unsubscribe("news") }
@@ -173,17 +176,7 @@ import Testing
         #expect(try await iterator.next().map(line) == "subscribed")
     }
 
-    @Test func whatFoundNoRoomIsTold() async throws {
-        let rig = ClientRig.connected()
-        let updates = rig.pusher.subscribe("news").updates(buffering: StreamBuffering(limit: 2, overflow: .dropOldest))
-        for number in 1...4 { rig.socket.publish(channel: "news", event: "n", data: "\(number)") }
-        let heard = try await lines(updates, 3)
-        #expect(heard.first?.hasPrefix("overflow ") == true)
-        #expect(heard.dropFirst() == ["n 3", "n 4"])
-        #expect(updates.dropped == 2)
-    }
-
-    @Test func theProtocolsOwnEventsAreToldOnce() async throws {
+    @Test func `Each of the protocol's own events appears only once among a channel's updates`() async throws {
         let rig = ClientRig()
         let updates = rig.pusher.subscribe("presence-room").updates
         let cache = rig.pusher.subscribe("cache-room").updates
@@ -195,16 +188,11 @@ import Testing
         #expect(try await lines(updates, 4) == ["subscribed", "+bob", "-bob", "n 1"])
         #expect(try await lines(cache, 2) == ["subscribed", "pusher:cache_miss "])
     }
-
-    @Test func aGapCanBeMadeForTests() {
-        let gap = EventGap(since: Date(timeIntervalSince1970: 5), reason: .overflow)
-        #expect(gap.since == Date(timeIntervalSince1970: 5))
-    }
 }
 
 /// Events decoded as values of a type.
 @Suite(.timeLimit(.lost)) struct DecodedStreamTests {
-    @Test func whatIsNoValueIsAnElementAndEndsNothing() async throws {
+    @Test func `Event data that can't be decoded is an element and doesn't end the stream`() async throws {
         let rig = ClientRig.connected()
         let prices = rig.pusher.subscribe("prices").events(named: "price", as: Double.self)
         for data in ["1.5", "free", "2"] { rig.socket.publish(channel: "prices", event: "price", data: data) }
@@ -215,7 +203,7 @@ import Testing
         #expect(values == [1.5, nil, 2])
     }
 
-    @Test func whoAsksForItEndsTheLoop() async throws {
+    @Test func `Getting the value of an event that can't be decoded throws and so can end the loop`() async throws {
         let rig = ClientRig.connected()
         let prices = rig.pusher.subscribe("prices").events(named: "price", as: Double.self)
         for data in ["1.5", "free", "2"] { rig.socket.publish(channel: "prices", event: "price", data: data) }
@@ -224,7 +212,7 @@ import Testing
         #expect(sum == 1.5)
     }
 
-    @MainActor @Test func aLoopOnAnActorReadsThere() async throws {
+    @MainActor @Test func `A loop on the main actor receives decoded events on the main actor`() async throws {
         let rig = ClientRig.connected()
         let prices = rig.pusher.subscribe("prices").events(named: "price", as: Int.self, buffering: StreamBuffering(limit: 1))
         rig.socket.publish(channel: "prices", event: "price", data: "1")

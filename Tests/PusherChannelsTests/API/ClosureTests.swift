@@ -29,7 +29,7 @@ import Testing
         rig.socket.publish(channel: "presence-room", event: "news", data: "1")
     }
 
-    @Test func closuresOfTheClientHearEventsOfChannelsOnly() {
+    @Test func `A client's bindings receive channel events, but no joins, counts, or errors`() {
         let rig = ClientRig()
         rig.pusher.bind(eventCallback: hear("client"))
         rig.pusher.bind { [heard] event in heard.withLock { $0.append(event.channelName ?? "none") } }
@@ -37,7 +37,7 @@ import Testing
         #expect(calls == ["client: pusher:subscription_succeeded", "presence-room", "client: news", "presence-room"])
     }
 
-    @Test func globalClosuresHearEverything() {
+    @Test func `Global bindings receive all events, including those of the connection and errors`() {
         let rig = ClientRig()
         rig.pusher.bindGlobal(eventCallback: hear("all"))
         playEverything(to: rig)
@@ -48,7 +48,7 @@ import Testing
             ])
     }
 
-    @Test func bothSortsAreCalledInOrderOfBindingAndTakenBack() {
+    @Test func `Client and global bindings share one order and are removed by the same calls`() {
         let rig = ClientRig.connected()
         rig.pusher.subscribe("room")
         let first = rig.pusher.bindGlobal(eventCallback: hear("1"))
@@ -64,16 +64,7 @@ import Testing
         #expect(calls == ["1: a", "2: a", "3: a", "2: b", "3: b", "3: c"])
     }
 
-    @Test func channelsThatWereUnsubscribedAreSilent() {
-        let rig = ClientRig.connected()
-        rig.pusher.bind(eventCallback: hear("client"))
-        rig.pusher.subscribe("room")
-        rig.pusher.unsubscribe("room")
-        rig.socket.serverSends(#"{"event":"news","channel":"room","data":"1"}"#)
-        #expect(calls == ["client: pusher:subscription_succeeded"])
-    }
-
-    @Test func aSubscriptionErrorHasData() throws {
+    @Test func `A subscription error event has JSON data with the error's type and text`() throws {
         let rig = ClientRig(auth: .noMethod)
         let data = Locked<[String?]>([])
         rig.pusher.bind { event in if event.eventName == "pusher:subscription_error" { data.withLock { $0.append(event.data) } } }
@@ -84,7 +75,7 @@ import Testing
         #expect(object["type"] as? String == "AuthError" && object["error"] is String)
     }
 
-    @Test func theDataPropertyIsWhatTheServerSent() {
+    @Test func `An event's data property is the JSON value that the server sent`() {
         let rig = ClientRig.connected()
         let data = Locked<[String]>([])
         rig.pusher.bindGlobal { event in
@@ -177,7 +168,7 @@ import Testing
             { pusher, owner in
                 pusher.connection.userDataFetcher = {
                     withExtendedLifetime(owner) {}
-                    return PusherPresenceChannelMember(userId: "me")
+                    return PusherPresenceChannelMember(userID: "me")
                 }
                 return { pusher.connection.userDataFetcher = nil }
             }
@@ -191,7 +182,9 @@ import Testing
         ),
     ]
 
-    @Test(arguments: ways.map(\.0)) func whatIsLetGoOfMayCallTheClient(way: String) throws {
+    @Test(arguments: ways.map(\.0)) func `An object released by removing a closure can call the client without a deadlock`(
+        way: String
+    ) throws {
         let leave = try #require(Self.ways.first { $0.0 == way }?.1)
         let pusher = ClientRig.connected().pusher
         let calls = Locked(0)
@@ -216,7 +209,7 @@ import Testing
         #expect(calls.withLock { $0 } == 1)
     }
 
-    @Test func aChannelThatAReplacedCallbackGivesUpAtItsEndIsGivenUp() {
+    @Test func `If releasing a replaced callback unsubscribes the channel, the channel stays unsubscribed`() {
         let pusher = ClientRig.connected().pusher
         do {
             let owner = AtItsEnd { [weak pusher] in pusher?.unsubscribe("presence-room") }

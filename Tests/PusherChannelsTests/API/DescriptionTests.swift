@@ -5,7 +5,7 @@ import Testing
 
 /// The descriptions of a client and a channel, which are shown if an expectation about them fails.
 @Suite struct DescriptionTests {
-    @Test func `A channel says what it waits for, and how long`() throws {
+    @Test func `A channel's description says what the channel waits for and for how long`() throws {
         try withTestHarness(allowing: [.pendingTimer]) { harness in
             let gate = Gate()
             harness.session.stub("POST /pusher/auth", .http(503), .ok.held(by: gate))
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `A channel says that it is subscribed, with its members, or failed`() throws {
+    @Test func `A channel's description tells its subscription, its member count, or its latest error`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()
             let news = pusher.subscribe("news")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `What happens to a channel says what, in a line`() throws {
+    @Test func `Events, members, and gaps show their contents in their descriptions, events in one line`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()
             let told = Locked<[String]>([])
@@ -48,13 +48,13 @@ import Testing
             harness.server.publish(channel: "presence-lobby", event: "placed", data: "{\"id\":7,\n\"by\":\"ann\"}")
             #expect(told.withLock(\.last) == #"placed on presence-lobby: {"id":7,\u{a}"by":"ann"}"#)
         }
-        let ann = PusherPresenceChannelMember(userId: "ann", userInfo: ["name": "Ann"])
+        let ann = PusherPresenceChannelMember(userID: "ann", userInfo: ["name": "Ann"])
         #expect("\(ann)" == #"ann {"name":"Ann"}"#)
         let gap = EventGap(since: Date(timeIntervalSince1970: 0), reason: .overflow)
         #expect("\(ChannelUpdate.eventsMayBeMissing(gap))".contains("overflow, since 1970-01-01 00:00:00 +0000"))
     }
 
-    @Test func `A channel waits for the server's answer`() throws {
+    @Test func `Descriptions tell whether a socket, a greeting, or the server's answer is awaited`() throws {
         try withTestHarness(allowing: [.pendingTimer, .openSocket]) { harness in
             let pusher = harness.makePusher(socket: harness.makeWebSocket(server: .manual))
             let news = pusher.subscribe("news")
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `A client says where it and its channels stand`() throws {
+    @Test func `A client's description tells its connection state and which channels aren't subscribed`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher { $0.host = .cluster("eu") }
             #expect("\(pusher)" == "local-key at ws-eu.pusher.com: disconnected")
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `A client says why the server refused it`() throws {
+    @Test func `A client's description says why the server refused the connection`() throws {
         try withTestHarness(apps: [.local]) { harness in
             let pusher = harness.makePusher(key: "another")
             pusher.connect()

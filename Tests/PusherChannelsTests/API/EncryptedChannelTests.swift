@@ -19,7 +19,7 @@ import FoundationNetworking
     @Test(arguments: [
         ("private-encrypted-orders", secret), ("private-encrypted-cache-orders", "kGoUpb72j76y/wvXMQPNQuvN6L0houCXkta2saeU9IQ="),
     ])
-    func keysAreDerivedAsServersDo(channel: String, secret: String) {
+    func `A channel's shared secret is derived from the master key as in server libraries`(channel: String, secret: String) {
         #expect(SharedSecret.derived(for: channel, masterKey: Self.masterKey)?.base64 == secret)
     }
 
@@ -33,7 +33,9 @@ import FoundationNetworking
             "ig9HfL7OKJ9TL97WFRG0xpuk9w0DXUJhLQlQbGf+ID9S3h15vb/fgDfsnsGxQNQDxw+i", #"{"name":"freddy","message":"hello"}"#
         ),
     ])
-    func dataIsOpened(secret: String, nonce: String, ciphertext: String, plaintext: String) {
+    func `Data that other libraries encrypted is decrypted with the channel's shared secret`(
+        secret: String, nonce: String, ciphertext: String, plaintext: String
+    ) {
         let data = #"{"nonce":"\#(nonce)","ciphertext":"\#(ciphertext)"}"#
         #expect(EncryptedData.open(data, with: SharedSecret(base64: secret)) == .success(plaintext))
     }
@@ -47,24 +49,21 @@ import FoundationNetworking
             (#"{"nonce":"\#(nonce)"}"#, "its data has no ciphertext in base64"),
             (#"{"nonce":"\#(nonce)","ciphertext":"no base64!"}"#, "its data has no ciphertext in base64"),
         ] as [(String?, String)])
-    func dataThatIsNoneIsSaidToBe(data: String?, problem: String) {
+    func `Malformed encrypted data fails with an error that names the missing or invalid part`(data: String?, problem: String) {
         #expect(EncryptedData.open(data, with: SharedSecret(base64: Self.secret)) == .failure(.malformed(problem)))
-    }
-
-    @Test(arguments: ["CzN3y+i7AXVvmSMO0hW4sQ==", "AA==", ""])
-    func ciphertextOfAnotherKeyIsNotOpened(ciphertext: String) {
-        let data = #"{"nonce":"\#(Self.nonce)","ciphertext":"\#(ciphertext)"}"#
-        #expect(EncryptedData.open(data, with: SharedSecret(base64: Self.secret)) == .failure(.wrongKey))
     }
 
     /// Text that isn't a key counts as a wrong key, so the client asks for another one if it has a way to.
     // Proves P10.5.
-    @Test func aKeyThatIsNoneIsAWrongOne() {
-        let data = #"{"nonce":"\#(Self.nonce)","ciphertext":""}"#
-        #expect(EncryptedData.open(data, with: SharedSecret(base64: "AA==")) == .failure(.wrongKey))
+    @Test(arguments: [("CzN3y+i7AXVvmSMO0hW4sQ==", secret), ("AA==", secret), ("", secret), ("", "AA==")])
+    func `Ciphertext and keys that don't fit, or have a wrong length, fail with the wrong-key error`(
+        ciphertext: String, key: String
+    ) {
+        let data = #"{"nonce":"\#(Self.nonce)","ciphertext":"\#(ciphertext)"}"#
+        #expect(EncryptedData.open(data, with: SharedSecret(base64: key)) == .failure(.wrongKey))
     }
 
-    @Test func sealingAndOpeningAgree() throws {
+    @Test func `A secret box is opened with its key and nonce, and wrong lengths of either are refused`() throws {
         let key = [UInt8](0..<32)
         let nonce = [UInt8](100..<124)
         let encrypted = try #require(SecretBox.seal(Array("hello".utf8), nonce: nonce, key: key))
@@ -81,7 +80,7 @@ import FoundationNetworking
         #"{\"nonce\":\"\#(nonce)\",\"ciphertext\":\"C0kyg3jbbxBm0WrgebRFUvDklNxv7eDqzEZyJ3wDyjsf9KG2tbDKvQg=\"}"#
 
     // Proves P10.3, P10.10.
-    @Test func withTheMasterKeyEverythingIsDoneHere() {
+    @Test func `With the master key, a client authorizes and decrypts encrypted channels by itself`() {
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: Self.masterKey))
         let channel = rig.pusher.subscribe("private-encrypted-orders")
         #expect(channel.subscribed)
@@ -91,7 +90,8 @@ import FoundationNetworking
                 == .event("placed", channel: "private-encrypted-orders", data: #"{"message":"hello world"}"#))
     }
 
-    @Test(arguments: [nil, "no base64!", "AA=="]) func withoutTheMasterKeyTheErrorSaysWhatIsMissing(masterKey: String?) {
+    @Test(arguments: [nil, "no base64!", "AA=="])
+    func `Without a valid master key, an encrypted channel's error names encryptionMasterKey`(masterKey: String?) {
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: masterKey))
         rig.pusher.subscribe("private-encrypted-orders")
         #expect(rig.recorder.errors.map(\.kind) == [.authorization])
@@ -99,7 +99,7 @@ import FoundationNetworking
     }
 
     /// Meanwhile, the thread that should decrypt the events is busy in the application's code.
-    @Test func theServerWaitsForWhoDecrypts() throws {
+    @Test func `The socket stops reading while events wait to be decrypted, and no event is lost`() throws {
         let queue = DispatchQueue(label: "reader")
         let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: Self.masterKey))
@@ -135,7 +135,7 @@ import FoundationNetworking
     }
 
     // Proves P10.5.
-    @Test func theEndpointsNewKeyIsUsedWhenTheOldOneDoesNotFit() throws {
+    @Test func `If a shared secret doesn't fit, the event is decrypted with a new one from the endpoint`() throws {
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "http://h/auth"))
         try reply(rig, #"{"auth":"k:s","shared_secret":"EOWC/ked3NtBDvEs9gFwk7x4oZEbH9I0Lz2qkopBxxs="}"#)
         #expect(rig.pusher.subscribe("private-encrypted-orders").subscribed)
@@ -149,7 +149,7 @@ import FoundationNetworking
 
     /// The stream has all events of the channel, or an element about those that are missing.
     // Proves P10.8.
-    @Test func updatesTellOfWhatCouldNotBeDecrypted() async throws {
+    @Test func `A channel's updates announce an event that can't be decrypted as a gap`() async throws {
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: Self.masterKey))
         let channel = rig.pusher.subscribe("private-encrypted-orders")
         let updates = channel.updates
@@ -172,7 +172,7 @@ import FoundationNetworking
     }
 
     /// It came long before it was given up.
-    @Test func theGapOfWhatCouldNotBeDecryptedBeginsBeforeIt() async throws {
+    @Test func `A dropped gap of an event that can't be decrypted still begins before the event arrived`() async throws {
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "http://h/auth"))
         try reply(rig, #"{"auth":"k:s","shared_secret":"EOWC/ked3NtBDvEs9gFwk7x4oZEbH9I0Lz2qkopBxxs="}"#)
         let channel = rig.pusher.subscribe("private-encrypted-orders")
@@ -197,7 +197,7 @@ import FoundationNetworking
         "", #","shared_secret":"AA==""#, #","shared_secret":"?""#,
         #","shared_secret":"\#(Data(count: 33).base64EncodedString())""#,
     ])
-    func anEndpointWithoutAKeyIsAFailureAndIsAskedAgain(secret: String) throws {
+    func `An authorization without a valid shared secret fails the channel and is requested again`(secret: String) throws {
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "http://h/auth"))
         try reply(rig, #"{"auth":"k:s"\#(secret)}"#)
         let channel = rig.pusher.subscribe("private-encrypted-orders")
@@ -208,7 +208,7 @@ import FoundationNetworking
     }
 
     // Proves P10.8.
-    @Test func theDelegateHearsOfWhatCanNotBeDecrypted() {
+    @Test func `The delegate is told of an event that can't be decrypted, with its data as received`() {
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: Self.masterKey))
         rig.pusher.subscribe("private-encrypted-orders")
         rig.socket.serverSends(#"{"event":"placed","channel":"private-encrypted-orders","data":"plain"}"#)

@@ -6,15 +6,15 @@ import Testing
 @Suite struct FakeTests {
     private struct Order: Decodable, Equatable { let id: Int }
 
-    @Test func `An event made by hand is what a client's would be`() throws {
-        let event = PusherEvent(eventName: "placed", channelName: "private-orders", data: #"{"id":7}"#, userId: "ann")
-        #expect(event.eventName == "placed" && event.channelName == "private-orders" && event.userId == "ann")
+    @Test func `An event created by hand can be compared and decoded like a received one`() throws {
+        let event = PusherEvent(eventName: "placed", channelName: "private-orders", data: #"{"id":7}"#, userID: "ann")
+        #expect(event.eventName == "placed" && event.channelName == "private-orders" && event.userID == "ann")
         #expect(try event.decode(Order.self) == Order(id: 7))
         #expect(event != PusherEvent(eventName: "placed", channelName: "private-orders", data: "{}"))
         #expect(throws: DecodingError.self) { try PusherEvent(eventName: "placed").decode(Order.self) }
     }
 
-    @Test func `A stream made by hand gives what it is given, in order, and then its end`() async throws {
+    @Test func `A stream made by hand yields its elements in order and then ends`() async throws {
         let (stream, continuation) = PusherStream.makeStream(of: Int.self)
         for number in 0..<5_000 { continuation.yield(number) }
         continuation.finish()
@@ -24,7 +24,7 @@ import Testing
         #expect(seen == Array(0..<5_000) && stream.dropped == 0)
     }
 
-    @Test func `A reader that waits is woken, and one that leaves takes only what it read`() async throws {
+    @Test func `A hand-made stream wakes its reader and keeps elements that a leaving reader didn't take`() async throws {
         let (stream, continuation) = PusherStream.makeStream(of: Int.self)
         async let first = stream.first { _ in true }
         continuation.yield(1)
@@ -40,7 +40,7 @@ import Testing
         await #expect(throws: PusherError.self) { try await stream.first { _ in true } }
     }
 
-    @Test func `A cancelled reader ends`() async throws {
+    @Test func `A canceled reader of a hand-made stream ends without an element`() async throws {
         let (stream, continuation) = PusherStream.makeStream(of: ChannelUpdate.self)
         let reader = Task { try await stream.first { _ in true } }
         reader.cancel()
@@ -48,7 +48,7 @@ import Testing
         withExtendedLifetime(continuation) {}
     }
 
-    @Test func `Decoded events and changes of a connection can be made, too`() async throws {
+    @Test func `Decoded streams and connection state changes can be created by hand`() async throws {
         let (events, continuation) = PusherStream.makeStream(of: PusherEvent.self)
         continuation.yield(PusherEvent(eventName: "placed", data: #"{"id":7}"#))
         continuation.finish()

@@ -24,7 +24,7 @@ import Testing
         try await connection
     }
 
-    @Test func aWrongKeyEndsIt() async throws {
+    @Test func `The README's loop throws code 4001 when the server refuses the key`() async throws {
         let rig = rig()
         let following = Task { try await readme.follow(rig.pusher) }
         try await connected(rig)
@@ -34,7 +34,7 @@ import Testing
         #expect(rig.pusher.connection.connectionState == .disconnected)
     }
 
-    @Test func aRefusalEndsIt() async throws {
+    @Test func `A loop over a refused channel's events throws 403, and the client disconnects`() async throws {
         let rig = rig()
         rig.session.stub("POST https://example.com/auth", .http(403))
         let following = Task { try await follow(rig.pusher, "private-prices") }
@@ -44,7 +44,7 @@ import Testing
         #expect(rig.pusher.connection.connectionState == .disconnected, "it doesn't stay connected for nothing")
     }
 
-    @Test func aReaderThatWasStalledEndsIt() async throws {
+    @Test func `A loop that stalls past the pause limit throws readerTooSlow, and the client disconnects`() async throws {
         let rig = rig { $0.pauseLimit = .seconds(20) }
         let (reading, stalled) = (Note<Void>(), Note<Void>())
         let prices = rig.pusher.subscribe("prices").events(named: "price", as: Double.self, buffering: StreamBuffering(limit: 10))
@@ -68,7 +68,7 @@ import Testing
         #expect(rig.pusher.connection.connectionState == .disconnected)
     }
 
-    @Test func itEndsWithItsTask() async throws {
+    @Test func `The README's loop ends and the client disconnects when the task is canceled`() async throws {
         let rig = rig()
         let following = Task { try await readme.follow(rig.pusher) }
         try await connected(rig)
@@ -77,7 +77,7 @@ import Testing
         #expect(rig.pusher.connection.connectionState == .disconnected)
     }
 
-    @Test func itEndsWithTheClient() async throws {
+    @Test func `The README's loop ends without an error when the client is shut down`() async throws {
         let rig = rig()
         let following = Task { try await readme.follow(rig.pusher) }
         try await connected(rig)

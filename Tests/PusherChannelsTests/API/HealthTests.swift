@@ -6,7 +6,7 @@ import Testing
 
 /// What a service's readiness route and its alarms look at.
 @Suite(.timeLimit(.lost)) struct HealthTests {
-    @Test func itCountsConnectionsAndChannels() throws {
+    @Test func `A client's health counts its channels and is ready only if all of them are subscribed`() throws {
         let rig = ClientRig(auth: .endpoint(authEndpoint: "https://example.com/auth"))
         #expect(!rig.pusher.health.isReady, "nobody has connected it")
         rig.session.stub("POST https://example.com/auth", .http(403))
@@ -32,7 +32,7 @@ import Testing
         #expect(abs(try #require(rig.pusher.health.pendingSince).timeIntervalSinceNow + 20) < 1, "since its last message")
     }
 
-    @Test func aSlowReaderIsBehind() {
+    @Test func `A client's health is behind and not ready while a stream is full`() {
         let rig = ClientRig.connected()
         let updates = rig.pusher.subscribe("news").updates(buffering: StreamBuffering(limit: 2))
         rig.publish(0..<3)
@@ -40,7 +40,7 @@ import Testing
         withExtendedLifetime(updates) {}
     }
 
-    @Test func theStreamHasTheFirstAndThenChanges() async throws {
+    @Test func `A stream of a client's health begins with the current value and then yields only changes`() async throws {
         let rig = ClientRig.connected()
         let health = rig.pusher.health(every: .seconds(1))
         var iterator = health.makeAsyncIterator()
@@ -61,7 +61,7 @@ import Testing
         #expect(await end.value == nil)
     }
 
-    @Test func aPoolsHealthIsThatOfItsConnections() throws {
+    @Test func `A pool's health adds up the health of its connections`() throws {
         let rig = PoolRig.connected()
         let ready = rig.pool.health
         #expect((ready.connections, ready.connected, ready.channels, ready.subscribed) == (3, 3, 30, 30))

@@ -37,7 +37,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Delivery.allCases) func itIsCalledOnTheMainActorInOrder(delivery: Delivery) async {
+    @Test(arguments: Delivery.allCases)
+    func `A main-actor delegate is called on the main actor, in order, with every delivery policy`(delivery: Delivery) async {
         let (over, continuation) = AsyncStream.makeStream(of: Void.self)
         let model = Model { continuation.finish() }
         let rig = ClientRig(auth: .noMethod) { $0.delivery = delivery.policy }
@@ -60,7 +61,7 @@ import Testing
     }
 
     /// Closures on the main queue and the delegate receive everything in one order.
-    @Test func onTheMainQueueItTakesNoHop() async {
+    @Test func `With delivery on the main queue, closures and the main-actor delegate share one order`() async {
         let (over, continuation) = AsyncStream.makeStream(of: Void.self)
         let model = Model { continuation.finish() }
         let rig = ClientRig { $0.delivery = .queue(.main) }
@@ -79,7 +80,7 @@ import Testing
     }
 
     /// An application that alerts people to the server's errors alerts them to nothing else.
-    @Test func whatTheClientMetIsReportedSeparately() async {
+    @Test func `A main-actor delegate gets the server's errors apart from errors that the client reports`() async {
         let (over, continuation) = AsyncStream.makeStream(of: Void.self)
         let model = Model { continuation.finish() }
         let rig = ClientRig { $0.delivery = .queue(.main) }
@@ -94,7 +95,7 @@ import Testing
         #expect(errors.map { $0.prefix(9) } == ["no", "reported ", "reported "])
     }
 
-    @Test func itIsHeldWeakly() {
+    @Test func `A client holds its main-actor delegate weakly`() {
         let rig = ClientRig()
         var model: Model? = Model {}
         weak let gone = model
@@ -104,7 +105,7 @@ import Testing
         #expect(rig.pusher.mainActorDelegate == nil)
     }
 
-    @Test func theOneThatIsSetLastIsTheDelegate() {
+    @Test func `Setting a delegate or a main-actor delegate replaces the other one`() {
         let rig = ClientRig()
         let (model, recorder) = (Model {}, RecordingDelegate())
         rig.pusher.mainActorDelegate = model
@@ -121,7 +122,7 @@ import Testing
         await withCheckedContinuation { done in DispatchQueue.main.async { done.resume() } }
     }
 
-    @Test func aBusyMainThreadMakesTheServerWait() async {
+    @Test func `The socket stops reading while a main-actor delegate's calls wait for a busy main thread`() async {
         let model = Model {}
         let rig = ClientRig.connected { $0.deliveryLimit = 100 }
         rig.pusher.mainActorDelegate = model
@@ -132,7 +133,7 @@ import Testing
         #expect(model.heard == (0..<150).map { "\($0)" })
     }
 
-    @Test func oneThatIsReplacedHearsNothingOfWhatIsOnItsWay() async {
+    @Test func `A replaced main-actor delegate receives no calls that are still on their way`() async {
         let (first, second) = (Model {}, Model {})
         let rig = ClientRig.connected()
         rig.pusher.mainActorDelegate = first
@@ -145,7 +146,7 @@ import Testing
         #expect(second.heard == ["late"])
     }
 
-    @Test func whoWaitsForTheLastDeliveryWaitsForTheMainActorToo() async {
+    @Test func `A client's deliveries are finished only after the main-actor delegate's last call`() async {
         let model = Model {}
         let rig = ClientRig.connected()
         rig.pusher.mainActorDelegate = model
@@ -158,7 +159,7 @@ import Testing
         #expect(model.heard.last == "disconnected")
     }
 
-    @Test func aPoolsHearsOfAllConnectionsAlsoOfLaterOnes() async {
+    @Test func `A pool's main-actor delegate is told of all connections, including ones added later`() async {
         let (over, continuation) = AsyncStream.makeStream(of: Void.self)
         let model = Model { continuation.yield() }
         let rig = PoolRig(connections: 1)
@@ -179,7 +180,7 @@ import Testing
 
 /// The delegate's calls that matter to applications moving from PusherSwift.
 @Suite struct DelegateNewsTests {
-    @Test func aLossThatIsRecoveredFromIsNeverDisconnected() {
+    @Test func `A connection that is lost and made again is never reported as disconnected`() {
         let rig = ClientRig.connected()
         rig.socket.drop()
         rig.scheduler.advance(by: .seconds(60))
@@ -192,7 +193,7 @@ import Testing
         func failedToSubscribeToChannel(name: String, error: PusherError) { errors.withLock { $0.append(error) } }
     }
 
-    @Test func aFailedSubscriptionIsToldWithTheTypedError() {
+    @Test func `A failed subscription is reported to the delegate as a PusherError`() {
         let rig = ClientRig(auth: .noMethod)
         let delegate = TypedErrors()
         rig.pusher.delegate = delegate

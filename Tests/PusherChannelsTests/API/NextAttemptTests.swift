@@ -21,7 +21,7 @@ import Testing
     }
 
     // Proves P5.12.
-    @Test func anAttemptThatIsOverdueIsDueNow() throws {
+    @Test func `The time to the next attempt counts down and is zero when the attempt is overdue`() throws {
         let scheduler = LateScheduler()
         let socket = MockWebSocket()
         let policy = ReconnectPolicy(initialDelay: .seconds(100))
@@ -40,7 +40,8 @@ import Testing
     }
 
     // Proves P6.10, P6.11.
-    @Test(arguments: [(403, true), (503, false)]) func aChannelTellsWhetherItHasFailed(status: Int, hasFailed: Bool) {
+    @Test(arguments: [(403, true), (503, false)])
+    func `A channel has failed after a 403 or an unsubscribe, but not while another try is due`(status: Int, hasFailed: Bool) {
         let rig = ClientRig(server: .manual)
         let room = rig.pusher.subscribe("room")
         #expect(!room.hasFailed, "it waits for a connection")
@@ -58,7 +59,7 @@ import Testing
 }
 
 @Suite struct ConnectionAttemptTests {
-    @Test func attemptsFollowEachOther() {
+    @Test func `Connection attempts are numbered in sequence and ordered by their numbers`() {
         let first = ConnectionAttempt(1)
         #expect(first.next == ConnectionAttempt(2))
         #expect(first < first.next)

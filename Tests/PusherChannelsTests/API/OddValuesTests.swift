@@ -88,7 +88,7 @@ import Testing
     ]
 
     /// A number that is added to a type must also be added to the settings.
-    @Test func everyNumberIsThere() {
+    @Test func `Every number in timeouts, policies, limits, and buffering is tested with odd values`() {
         let types: [(String, Any)] = [
             ("ConnectionTimeouts", ConnectionTimeouts()), ("ReconnectPolicy", ReconnectPolicy()),
             ("ProtocolLimits", ProtocolLimits()),
@@ -102,7 +102,8 @@ import Testing
         }
     }
 
-    @Test(arguments: settings) func anyValueEndsWell(_ setting: Setting) {
+    @Test(arguments: settings) func `A client with any odd number in its options runs and can be disconnected`(_ setting: Setting)
+    {
         for (index, value) in setting.values.enumerated() {
             for overflow in [StreamBuffering.Overflow.pauseThenEnd, .pauseThenDrop, .dropOldest, .dropNewest] {
                 var options = PusherClientOptions(authMethod: .inline(secret: "s"))
@@ -141,7 +142,9 @@ import Testing
         #expect(![.connected, .connecting, .reconnecting].contains(rig.pusher.connection.connectionState))
     }
 
-    @Test(arguments: integers, integers) func aBacklogTakesAnyLimits(limit: Int, byteLimit: Int) {
+    @Test(arguments: integers, integers) func `A watermark with any limits is under them again when everything is removed`(
+        limit: Int, byteLimit: Int
+    ) {
         var watermark = Watermark(limit: limit, byteLimit: byteLimit)
         for _ in 0..<3 {
             watermark.add(count: 5, bytes: 600)
@@ -151,7 +154,7 @@ import Testing
         #expect(watermark.state == .under)
     }
 
-    @Test(arguments: durations) func aTimerTakesAnyTime(time: Duration) {
+    @Test(arguments: durations) func `Timers and reconnect delays accept any duration`(time: Duration) {
         let scheduler = LiveScheduler()
         scheduler.schedule(at: scheduler.now + time, label: "odd") {}.cancel()
         var random = SplitMix64(seed: 1)
@@ -161,25 +164,29 @@ import Testing
         }
     }
 
-    @Test(arguments: durations) func aShutdownTakesAnyTime(limit: Duration) async {
+    @Test(arguments: durations) func `A shutdown with any time limit disconnects the client`(limit: Duration) async {
         let rig = ClientRig.connected()
         await rig.pusher.shutdown(within: limit)
         #expect(rig.pusher.connection.connectionState == .disconnected)
     }
 
-    @Test(arguments: [0, -1, 65_536, .min, .max]) func aPortThatIsNoneIsAnError(port: Int) async {
+    @Test(arguments: [0, -1, 65_536, .min, .max]) func `The HTTP API throws an error for a port that isn't a TCP port`(port: Int)
+        async
+    {
         let api = PusherHTTPAPI(appID: "1", key: "k", secret: "s", host: .host("h"), port: port)
         let error = PusherError(.invalidRequest, message: "\(port) is not a TCP port")
         await #expect(throws: error) { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
     }
 
-    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300]) func aClockThatShowsNoTimeIsAnError(seconds: Double) async {
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300])
+    func `The HTTP API throws an error if the clock shows an infinite, undefined, or absurd time`(seconds: Double) async {
         let clock = { @Sendable in Date(timeIntervalSince1970: seconds) }
         let api = PusherHTTPAPI(appID: "1", key: "k", secret: "s", environment: PusherEnvironment(wallClock: clock))
         await #expect(throws: PusherError.self) { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
     }
 
-    @Test(arguments: [0, -1, .min]) func noClientEventsMeansNone(perSecond: Int) {
+    @Test(arguments: [0, -1, .min])
+    func `If the limit of client events per second is zero or less, every client event is refused`(perSecond: Int) {
         let rig = ClientRig.connected { $0.limits.clientEventsPerSecond = perSecond }
         let room = rig.pusher.subscribe("private-room")
         guard case .refused(let error) = room.trigger(eventName: "client-a", data: ["x": 1]) else {
@@ -189,7 +196,7 @@ import Testing
         #expect(error.message.contains("clientEventsPerSecond is \(perSecond)"))
     }
 
-    @Test func aHeartbeatIsNoFlood() {
+    @Test func `A client with the shortest possible activity timeout doesn't flood the server with pings`() {
         let rig = ClientRig.connected { $0.activityTimeout = .leastNonzeroMagnitude }
         rig.scheduler.advance(by: .seconds(1))
         #expect((1...20).contains(rig.socket.frames.count { $0.event == "pusher:ping" }))

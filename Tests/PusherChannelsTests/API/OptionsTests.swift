@@ -14,27 +14,28 @@ struct OptionsTests {
         arguments: [
             (nil, 86_400), (30, 30), (0, 0), (-1, 0), (.infinity, 86_400), (-.infinity, 0), (.nan, 86_400), (1e300, 86_400),
         ] as [(Double?, Double)])
-    func anyNumberOfSecondsIsTaken(given: Double?, taken: Double) {
+    func `The maximum reconnect gap is brought into the range from zero to one day`(given: Double?, taken: Double) {
         let pusher = Pusher(key: "k")
         pusher.connection.maxReconnectGapInSeconds = given
         #expect(pusher.connection.maxReconnectGapInSeconds == taken)
     }
 
-    @Test(arguments: [Double.infinity, .nan, -1, 1e300]) func anActivityTimeoutOfNoUseDoesNoHarm(seconds: Double) {
+    @Test(arguments: [Double.infinity, .nan, -1, 1e300])
+    func `A client connects even if the activity timeout is infinite, undefined, or negative`(seconds: Double) {
         let rig = ClientRig.connected { $0.activityTimeout = seconds }
         #expect(rig.pusher.connection.connectionState == .connected)
     }
 
-    @Test func anActivityTimeoutIsNotSoShortThatItFloodsTheServer() {
+    @Test func `The activity timeout is at least 100 milliseconds`() {
         let options = PusherClientOptions(activityTimeout: .leastNonzeroMagnitude)
         #expect(options.machineConfiguration.activityTimeout == .milliseconds(100))
     }
 
-    @Test func optionsThatAreLeftOutAreTheMachinesOwn() {
+    @Test func `Options that aren't set have the connection machine's default values`() {
         #expect(PusherClientOptions().machineConfiguration == ConnectionMachine.Configuration())
     }
 
-    @Test func everyStepHasATimeOutOfItsOwn() {
+    @Test func `Each step has its own timeout: open, establish, authorization, subscription, and pong`() {
         let rig = ClientRig(
             server: .manual,
             auth: .customHandler { _, _ in
@@ -64,7 +65,7 @@ struct OptionsTests {
         #expect(deadline() == .seconds(3))
     }
 
-    @Test func theAttemptsCanBeLimited() {
+    @Test func `If no reconnect attempts are allowed, a lost connection disconnects the client for good`() {
         let rig = ClientRig.connected()
         rig.pusher.connection.reconnectAttemptsMax = 0
         #expect(rig.pusher.connection.reconnectPolicy.maximumRetries == 0)
@@ -74,7 +75,7 @@ struct OptionsTests {
     }
 
     @available(*, deprecated, message: "It reads PusherSwift's names")
-    @Test func eachOfPusherSwiftsTimeOutsIsSetByItself() {
+    @Test func `PusherSwift's activity and pong timeouts are set independently of each other`() {
         let connection = Pusher(key: "k").connection
         connection.activityTimeoutInterval = 7
         connection.pongResponseTimeoutInterval = 3
@@ -108,7 +109,9 @@ struct OptionsTests {
         (PusherClientOptions(proxy: .none), ["tls12 none"]),
         (PusherClientOptions(proxy: .http(HTTPProxy(host: "p", port: 1))), ["tls12 http(p:1)"]),
     ])
-    func requestsGoTheWayOfTheClient(options: PusherClientOptions, settings: [String]) {
+    func `HTTP requests use the client's TLS and proxy settings, even if traffic is recorded`(
+        options: PusherClientOptions, settings: [String]
+    ) {
         let session = RoutableSession()
         for environment in ([session, TrafficRecorder().recording(session)] as [any HTTPSession]).map({
             PusherEnvironment(httpSession: $0)
@@ -119,7 +122,7 @@ struct OptionsTests {
         }
     }
 
-    @Test func sessionsOfTheApplicationsAreLeftAsTheyAre() {
+    @Test func `An HTTP session set by the application is used without the client's settings`() {
         let mock = MockSession(delivery: .immediate)
         let options = PusherClientOptions(proxy: .none)
         let pusher = Pusher(key: "k", options: options, environment: PusherEnvironment(httpSession: mock))

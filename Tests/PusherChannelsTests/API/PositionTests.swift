@@ -5,7 +5,7 @@ import Testing
 
 /// A position that is stored with what an event changed, for the next process.
 struct PositionTests {
-    @Test func theNextProcessGoesOnAfterTheLastEvent() async throws {
+    @Test func `A stored position lets the next process continue after the last handled event`() async throws {
         try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in
             let executor = harness.makeExecutor()
             @Sendable func publish(_ numbers: ClosedRange<Int>) {
@@ -42,9 +42,5 @@ struct PositionTests {
             }
             #expect(seen == ["3", "4", "5", "recovered 3"])
         }
-    }
-
-    @Test func protocol7HasNoPositions() {
-        #expect(PusherEvent(eventName: "placed", channelName: "orders", data: "1").position == nil)
     }
 }

@@ -19,7 +19,7 @@ import Testing
 
     // Proves P2.2.
     @Test(arguments: [#""{\"amount\":1.5}""#, #"{"amount":1.5}"#])
-    func dataIsDecodedHoweverItWasSent(data: String) throws {
+    func `Event data is decoded alike whether it was sent as a string or as a JSON value`(data: String) throws {
         let event = try event(#","data":\#(data)"#)
         #expect(event.data == #"{"amount":1.5}"#)
         #expect(try event.decode(Price.self) == Price(amount: 1.5))
@@ -27,21 +27,21 @@ import Testing
         #expect(inferred.amount == 1.5)
     }
 
-    @Test func dataThatIsNotWhatItShouldBeThrows() throws {
+    @Test func `Decoding an event throws if its data is missing or isn't JSON`() throws {
         let (odd, empty) = (try event(#","data":"no json""#), try event(""))
         #expect(throws: DecodingError.self) { try odd.decode(Price.self) }
         #expect(throws: DecodingError.self) { try empty.decode(Price.self) }
     }
 
     // Proves P2.2.
-    @Test func aPlainStringIsItself() throws {
+    @Test func `Event data sent as a plain string is that string with its escapes resolved`() throws {
         #expect(try event(#","data":"hi \u00e9""#).data == "hi é")
     }
 
     // Proves P2.5, P2.6, P13.3.
-    @Test func membersTheSDKDoesNotKnowCanBeReadToo() throws {
+    @Test func `Any member of an event's frame, known or unknown, can be read as a property`() throws {
         let event = try event(#","data":"x","user_id":"ann","seq":7,"tags":["a"],"none":null"#)
-        #expect(event.userId == "ann")
+        #expect(event.userID == "ann" && event.position == nil)
         #expect(event.property(withKey: "event") as? String == "news")
         #expect(event.property(withKey: "channel") as? String == "room")
         #expect(event.property(withKey: "data") as? String == "x")

@@ -22,7 +22,9 @@ import Testing
         ("http://k:s3cr3t@127.0.0.1:6001/apps/7/", PusherServer(.host("127.0.0.1"), port: 6001, useTLS: false)),
         ("https://k:s3%2Fcr3t@ws.example/apps/7", PusherServer(.host("ws.example"))),
     ])
-    func oneAddressSaysAll(url: String, server: PusherServer) async throws {
+    func `PUSHER_URL alone gives the key, secret, app, and server, and descriptions hide the secret`(
+        url: String, server: PusherServer
+    ) async throws {
         let settings = try PusherSettings(environment: ["PUSHER_URL": url])
         #expect((settings.key, settings.server) == ("k", server))
         #expect(!"\(settings)".contains("s3"))
@@ -32,7 +34,7 @@ import Testing
         #expect("\(try PusherHTTPAPI(settings: settings))" == "PusherHTTPAPI(app 7, key k)")
     }
 
-    @Test func variablesCountMoreThanTheAddress() async throws {
+    @Test func `Single environment variables override the parts of PUSHER_URL`() async throws {
         let session = MockSession(delivery: .immediate)
         let settings = try PusherSettings(environment: [
             "PUSHER_URL": "https://k:s@api-eu.pusher.com/apps/7", "PUSHER_APP_ID": "8", "PUSHER_KEY": "l", "PUSHER_SECRET": "t",
@@ -46,7 +48,19 @@ import Testing
         #expect(Pusher(settings: settings).connection.key == "l")
     }
 
-    @Test func whatIsMissingOrUnusableIsNamed() {
+    /// Laravel's file names a port, whatever the server.
+    @Test(arguments: [
+        ("http://k:s@ws.example/apps/7", PusherServer(.host("ws.example"), port: 6001)),
+        ("http://k:s@api-eu.pusher.com/apps/7", PusherServer(.cluster("eu"))),
+    ])
+    func `A port and TLS set beside PUSHER_URL count for the application's own server, not a cluster`(
+        url: String, server: PusherServer
+    ) throws {
+        let variables = ["PUSHER_URL": url, "PUSHER_PORT": "6001", "PUSHER_TLS": "1"]
+        #expect(try PusherSettings(environment: variables).server == server)
+    }
+
+    @Test func `Settings that are missing or invalid throw an error that names the variable`() {
         let server = ["PUSHER_HOST": "ws.example"]
         #expect(problem([:]) == "PUSHER_KEY is not set")
         #expect(problem(["PUSHER_KEY": ""]) == "PUSHER_KEY is not set")
@@ -64,7 +78,7 @@ import Testing
         #expect(problem(["PUSHER_KEY": "k", "PUSHER_CLUSTER": "eu", "PUSHER_ENCRYPTION_MASTER_KEY": "s3"]).contains("base64"))
     }
 
-    @Test func aBackendNeedsTheSecret() throws {
+    @Test func `The HTTP API and the auth handler throw an error if the secret or app ID isn't set`() throws {
         let settings = try PusherSettings(environment: ["PUSHER_KEY": "k", "PUSHER_CLUSTER": "eu"])
         let missing = PusherError(.invalidRequest, message: "PUSHER_SECRET is not set")
         #expect(throws: missing) { try PusherHTTPAPI(settings: settings) }
@@ -73,7 +87,7 @@ import Testing
         #expect(throws: PusherError(.invalidRequest, message: "PUSHER_APP_ID is not set")) { try PusherHTTPAPI(settings: more) }
     }
 
-    @Test func masterKeysComeAlong() async throws {
+    @Test func `Encryption master keys are read from the environment and used by the auth handler`() async throws {
         let settings = try PusherSettings(environment: [
             "PUSHER_KEY": "k", "PUSHER_CLUSTER": "eu", "PUSHER_SECRET": "s",
             "PUSHER_ENCRYPTION_MASTER_KEY": "\(APIRig.masterKey),\(APIRig.masterKey)",

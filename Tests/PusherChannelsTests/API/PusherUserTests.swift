@@ -26,7 +26,7 @@ import FoundationNetworking
     private struct NotToday: Error {}
 
     // Proves P9.1.
-    @Test func theSignatureIsMadeOfTheSecret() {
+    @Test func `With an inline secret, a sign-in sends the user data and a signature made by the client`() {
         let rig = rig(.inline(secret: "s3cret", userData: #"{"id":"u1"}"#))
         rig.pusher.signIn { _ in }
         #expect(rig.socket.frames.map(\.event) == ["pusher:signin"])
@@ -35,7 +35,7 @@ import FoundationNetworking
     }
 
     // Proves P9.1.
-    @Test func theEndpointGetsTheSocketAndItsReplyIsPassedOn() throws {
+    @Test func `A sign-in asks the endpoint with the socket ID and sends its reply to the server`() throws {
         let rig = rig(.endpoint("http://h/user-auth"))
         let url = try #require(URL(string: "http://h"))
         rig.session.mockResponse = (
@@ -48,7 +48,7 @@ import FoundationNetworking
         #expect(rig.socket.frames.first?.dataString("user_data") == userData)
     }
 
-    @Test func signInGivesTheUsersID() async throws {
+    @Test func `A sign-in returns the user's ID, at once if the user is already signed in`() async throws {
         let rig = rig(.inline(secret: "s", userData: userData))
         let heard = Locked<[Result<String, PusherError>]>([])
         rig.pusher.signIn { result in heard.withLock { $0.append(result) } }
@@ -62,7 +62,7 @@ import FoundationNetworking
     @Test(arguments: [
         UserAuthMethod.noMethod, .endpoint("nowhere"), .requestBuilder { _ in nil }, .customHandler { _ in throw NotToday() },
     ])
-    func whatCanNotBeAuthorizedThrows(method: UserAuthMethod) async {
+    func `A sign-in throws an authorization error if the user can't be authorized`(method: UserAuthMethod) async {
         let rig = rig(method)
         do {
             try await rig.pusher.signIn()
@@ -75,20 +75,8 @@ import FoundationNetworking
 
     #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
-    // Proves P9.4.
-    @Test func theServersRefusalThrows() async throws {
-        try await TestExecutor().run { executor in
-            let rig = rig(.inline(secret: "another's", userData: userData))
-            let signIn = Task(executorPreference: executor) { try await rig.pusher.signIn() }
-            await executor.settle()
-            #expect(rig.socket.frames.map(\.event) == ["pusher:signin"])
-            rig.socket.serverSends(#"{"event":"pusher:error","data":{"code":4009,"message":"bad signature"}}"#)
-            await #expect(throws: PusherError(.server, code: 4009, message: "bad signature")) { try await signIn.value }
-        }
-    }
-
     /// This holds however long the outcome waits on the application's queue.
-    @Test func anOutcomeIsForThoseWhoAskedBefore() {
+    @Test func `A sign-in's outcome goes to earlier callers only, and later callers await the next one`() {
         let queue = DispatchQueue(label: "slow")
         let rig = ClientRig.connected(server: .manual) {
             $0.userAuthMethod = .inline(secret: "s", userData: userData)
@@ -112,7 +100,7 @@ import FoundationNetworking
         #expect(heard.withLock { $0 } == ["first failed", "second ann"])
     }
 
-    @Test func whoIsCancelledWaitsNoLonger() async throws {
+    @Test func `A canceled task stops waiting for a sign-in, but the sign-in itself goes on`() async throws {
         try await TestExecutor().run { executor in
             let rig = rig(.inline(secret: "s", userData: userData))
             let signIn = Task(executorPreference: executor) { try await rig.pusher.signIn() }
@@ -129,7 +117,7 @@ import FoundationNetworking
     #endif
 
     // Proves P9.6.
-    @Test func theUsersEventsReachItsBindings() {
+    @Test func `A binding of the user receives events of the user's channel until it is unbound`() {
         let rig = rig(.inline(secret: "s", userData: userData))
         let heard = Locked<[String]>([])
         let id = rig.pusher.user.bind(eventName: "note") { event in heard.withLock { $0.append(event.data ?? "") } }
@@ -143,7 +131,7 @@ import FoundationNetworking
     }
 
     // Proves P9.7.
-    @Test func theWatchlistCallsBack() {
+    @Test func `A watchlist binding is called with the user IDs of its event`() {
         let rig = rig(.inline(secret: "s", userData: userData))
         let heard = Locked<[String]>([])
         for name in ["online", "offline"] {
@@ -154,7 +142,7 @@ import FoundationNetworking
         #expect(heard.withLock { $0 } == [#"online: ["b"]"#])
     }
 
-    @Test func aWatcherThatAnotherTakesBackHearsNothingMore() {
+    @Test func `A watchlist binding that another binding removes during an event is not called anymore`() {
         let rig = rig(.inline(secret: "s", userData: userData))
         let watchlist = rig.pusher.user.watchlist
         let (ids, heard) = (Locked<[String]>([]), Locked<[String]>([]))
@@ -171,15 +159,15 @@ import FoundationNetworking
     }
 
     // Proves P7.8.
-    @Test func withoutChannelDataTheUserIsMeOnPresenceChannels() {
+    @Test func `The signed-in user is me() on a presence channel authorized without channel data`() {
         let rig = rig(.inline(secret: "s", userData: userData))
         let lobby =
             rig.pusher.subscribe("presence-lobby", auth: PusherAuth(auth: "k:s")) as? PusherPresenceChannel
         rig.pusher.signIn { _ in }
         rig.socket.serverSends(
             #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-lobby","data":{"presence":{"ids":["ann"]}}}"#)
-        #expect(lobby?.myId == nil)
+        #expect(lobby?.myID == nil)
         succeed(rig)
-        #expect(lobby?.me()?.userId == "ann")
+        #expect(lobby?.me()?.userID == "ann")
     }
 }

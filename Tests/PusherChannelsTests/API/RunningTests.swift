@@ -14,7 +14,7 @@ import Testing
         try await rig.recorder.next { $0 == .state(.connected) }
     }
 
-    @Test func runConnectsAndEndsWithTheTask() async throws {
+    @Test func `A run connects the client and ends disconnected when its task is canceled`() async throws {
         let rig = rig()
         let running = Task { try await rig.pusher.run() }
         try await waitUntilConnected(rig)
@@ -27,7 +27,7 @@ import Testing
 
     // On one thread: a second one that still handles the effects of connecting would also handle later effects, at any time.
 
-    @Test func runSurvivesLostConnections() async throws {
+    @Test func `A run goes on through any number of lost connections`() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
             let running = Task(executorPreference: executor) { try await rig.pusher.run() }
@@ -42,31 +42,10 @@ import Testing
         }
     }
 
-    @Test func theEndOfAnEarlierConnectionIsNotItsOwn() async throws {
-        try await TestExecutor().run { executor in
-            let rig = rig()
-            let socket = SlowToClose(rig.socket)
-            rig.pusher.connection.socket = socket
-            rig.pusher.connect()
-            rig.pusher.disconnect()
-            let hasEnded = Locked(false)
-            let running = Task(executorPreference: executor) {
-                try await rig.pusher.run()
-                hasEnded.withLock { $0 = true }
-            }
-            await executor.settle()
-            socket.finishClosing()
-            #expect(rig.pusher.connection.connectionState == .connected)
-            await executor.settle()
-            #expect(!hasEnded.withLock { $0 })
-            rig.pusher.disconnect()
-            socket.finishClosing()
-            try await running.value
-        }
-    }
-
-    /// That end may come at any time while the run begins.
-    @Test(arguments: 1...2) func theEndOfAnEarlierConnectionWhileItBeginsIsNotItsOwn(look: Int) async throws {
+    /// That end may come at any time while the run begins, and later.
+    @Test(arguments: [1, 2, .max]) func `A run isn't ended by the close of an earlier connection, whenever it comes`(look: Int)
+        async throws
+    {
         try await TestExecutor().run { executor in
             let (server, looks) = (InMemoryServer(), LooksAtTheClock())
             let socket = SlowToClose(server.makeWebSocket())
@@ -94,7 +73,7 @@ import Testing
     }
 
     /// A cancelled run ends when the next one has begun.
-    @Test func theEndOfAnEarlierRunIsNotTheNextOnes() async throws {
+    @Test func `A run and its streams go on when an earlier, canceled run ends late`() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
             let socket = SlowToClose(rig.socket)
@@ -127,7 +106,7 @@ import Testing
     }
 
     /// A delegate may connect again, because it hears of the end before the run's task does.
-    @Test func theEndOfARunIsNotThatOfALifeThatHasBegunSince() async throws {
+    @Test func `A stream made between a disconnect and the run's return belongs to the next connection`() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
             rig.pusher.subscribe("news")
@@ -147,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func whatIsBegunBeforeTheRunsTaskGoesOnIsForTheNextLife() async throws {
+    @Test func `Subscriptions requested between a disconnect and a run's return await the next connection`() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
             let running = Task(executorPreference: executor) { try await rig.pusher.run() }
@@ -165,7 +144,7 @@ import Testing
     }
 
     /// Each hop through the thread pool is a task that waits for a thread.
-    @Test func whatHappensToTheConnectionTakesARunNoThread() async throws {
+    @Test func `Lost and renewed connections cost a run's task no work on its executor`() async throws {
         let executor = CountingExecutor()
         let rig = rig()
         let running = Task(executorPreference: executor) { try await rig.pusher.run() }
@@ -182,7 +161,7 @@ import Testing
         try await running.value
     }
 
-    @Test func aRunThatIsOverIsCancelledWithoutAConsequence() async throws {
+    @Test func `Canceling a run whose connection has already ended leaves the next connection alone`() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
             let running = Task(executorPreference: executor) { try await rig.pusher.run() }
@@ -195,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func aTaskThatIsCancelledBeforeItBeginsConnectsNothing() async throws {
+    @Test func `A run in a task that is already canceled opens no socket and ends the streams`() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
             let events = rig.pusher.events
@@ -207,7 +186,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func aCancelledTaskWaitsForTheCloseToo(shutsDown: Bool) async throws {
+    @Test(arguments: [false, true]) func `A run or shutdown whose task is canceled still waits for the socket to close`(
+        shutsDown: Bool
+    ) async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
             let socket = SlowToClose(rig.socket)
@@ -231,7 +212,7 @@ import Testing
 
     #endif
 
-    @Test func whatEndsTheConnectionForGoodIsThrown() async throws {
+    @Test func `A run throws the error that ends the connection for good`() async throws {
         let rig = rig()
         let running = Task { try await rig.pusher.run() }
         try await waitUntilConnected(rig)
@@ -240,7 +221,7 @@ import Testing
         #expect(error?.code == 4001)
     }
 
-    @Test func theEndOfRunIsThatOfItsStreams() async throws {
+    @Test func `A run's end ends its streams, and a stream made later is for the next connection`() async throws {
         let rig = rig()
         let (events, updates) = (rig.pusher.events, rig.pusher.subscribe("news").updates)
         let running = Task { try await rig.pusher.run() }

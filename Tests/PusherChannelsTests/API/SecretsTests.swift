@@ -94,7 +94,7 @@ import FoundationNetworking
     }
 
     // Proves P14.9.
-    @Test func nothingThatPrintsShowsIt() {
+    @Test func `No description, reflection, or dump of a public value shows a secret`() {
         for value in Self.planted {
             for text in Self.texts(of: value) where text.contains(Self.secret) || text.contains(Self.masterKey) {
                 Issue.record("\(type(of: value)) shows it: \(Self.around(text))")
@@ -109,7 +109,7 @@ import FoundationNetworking
     }
 
     /// A new type must have a secret planted in it or be listed as having no place for one.
-    @Test func allPublicTypesAreLookedAt() throws {
+    @Test func `Every public type has a secret planted in it or is listed as having no place for one`() throws {
         let without: Set = [
             "AsyncIterator", "Attribute", "CachedEvent", "ClientEvent", "Continuation", "Decision", "LaravelEvent",
             "PusherHealth", "PusherProtocol", "Response", "StreamPosition", "TelemetryNames", "TypedFollowStep",
@@ -183,7 +183,9 @@ import FoundationNetworking
         return endpoint
     }
 
-    @Test(arguments: methods.indices) func noErrorAndNoLineShowsIt(method: Int) async throws {
+    @Test(arguments: methods.indices) func `No error or log line of a failed authorization shows a secret`(method: Int)
+        async throws
+    {
         let lines = Locked<[String]>([])
         let rig = ClientRig.connected(auth: Self.methods[method]) { options in
             options.logger = LineRecorder.logger(lines)

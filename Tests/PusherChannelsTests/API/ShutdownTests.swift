@@ -11,7 +11,7 @@ import Testing
     }
 
     #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
-    @Test func shutdownGivesUpChannelsAndCloses() async throws {
+    @Test func `A shutdown unsubscribes channels, closes the socket, and ends streams after the last event`() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
             rig.pusher.subscribe("news")
@@ -31,7 +31,7 @@ import Testing
     }
     #endif
 
-    @Test func aChannelThatIsAskedForTooLateIsNone() async {
+    @Test func `Subscribing after a shutdown subscribes to nothing and is logged`() async {
         let lines = Locked<[String]>([])
         let rig = rig { $0.logger = LineRecorder.logger(lines) }
         await rig.pusher.shutdown()
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// Otherwise a program whose last line is `run()` would lose messages that were already read.
-    @Test func runReturnsOnceAShutdownHasDeliveredWhatWasRead() async throws {
+    @Test func `A run returns only after a shutdown has delivered everything that was read`() async throws {
         try await TestExecutor().run { executor in
             let queue = DispatchQueue(label: "slow")
             let gate = DispatchSemaphore(value: 0)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func shutdownWaitsForWhatIsStillToBeDelivered() async {
+    @Test func `A shutdown waits until all events on the delivery queue are delivered`() async {
         let queue = DispatchQueue(label: "slow")
         let gate = DispatchSemaphore(value: 0)
         let rig = rig { $0.delivery = .queue(queue) }
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// Delivery is immediate, and the other thread isn't finished yet.
-    @Test func shutdownWaitsForWhatAnotherThreadDelivers() async throws {
+    @Test func `With immediate delivery, a shutdown waits for events that another thread delivers`() async throws {
         try await TestExecutor().run { executor in
             let queue = DispatchQueue(label: "reader")
             let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -122,7 +122,7 @@ import Testing
     }
 
     /// Another thread has yet to decrypt the events but is busy with something else.
-    @Test func shutdownWaitsForWhatIsStillToBeDecrypted() async throws {
+    @Test func `A shutdown waits for events that are still to be decrypted`() async throws {
         try await TestExecutor().run { executor in
             let queue = DispatchQueue(label: "reader")
             let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func shutdownWaitsNoLongerThanItMay() async throws {
+    @Test func `A shutdown returns at its time limit and logs the number of undelivered messages`() async throws {
         let queue = DispatchQueue(label: "stuck")
         let gate = DispatchSemaphore(value: 0)
         let lines = Locked<[String]>([])
@@ -176,7 +176,7 @@ import Testing
         gate.signal()
     }
 
-    @Test func nobodyWaitsForTheCloseThatAShutdownWasTooShortFor() async throws {
+    @Test func `After a shutdown that ran out of time, run() doesn't wait for the socket to close`() async throws {
         let rig = rig()
         rig.pusher.connection.socket = SlowToClose(rig.socket)
         rig.pusher.connect()
@@ -188,7 +188,7 @@ import Testing
         try await rig.pusher.run()
     }
 
-    @Test func shutdownThatDeliversAllSaysNothing() async {
+    @Test func `A shutdown that delivers everything logs nothing as undelivered`() async {
         let lines = Locked<[String]>([])
         let rig = rig { $0.logger = LineRecorder.logger(lines) }
         rig.pusher.connect()
@@ -196,7 +196,7 @@ import Testing
         #expect(lines.withLock { !$0.contains { $0.contains(LogMessage.undelivered.rawValue) } })
     }
 
-    @Test func whoHadNotReadEverythingHoldsUpNobodyAfterwards() async {
+    @Test func `A stream with unread events at a shutdown no longer counts as a slow reader`() async {
         let rig = rig()
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 1))
         rig.pusher.subscribe("news")
@@ -209,7 +209,7 @@ import Testing
     }
 
     /// A service may be asked to end before it has begun.
-    @Test func shutdownIsFinalAlsoWhereItComesFirst() async throws {
+    @Test func `A client that is shut down before its first connection can never be connected`() async throws {
         let rig = rig()
         await rig.pusher.shutdown()
         #expect(rig.pusher.connection.connectionState == .disconnected)

@@ -16,7 +16,7 @@ import Testing
         return .success(count)
     }
 
-    @Test func aClientThatGivesUpEndsAll() async {
+    @Test func `If a client gives up, all of its streams throw the error`() async {
         let rig = ClientRig.connected()
         let news = rig.pusher.subscribe("news")
         let (all, states, events, updates) = (rig.pusher.events, rig.pusher.connectionStates, news.events, news.updates)
@@ -28,7 +28,7 @@ import Testing
         #expect(ends == [4001, 4001, 4001, 4001])
     }
 
-    @Test func theReasonIsThrownOnce() async throws {
+    @Test func `A stream throws the reason of its end once and then returns nil`() async throws {
         let rig = ClientRig.connected()
         var iterator = rig.pusher.events.makeAsyncIterator()
         rig.socket.serverCloses(code: 4001, reason: "gone")
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// A lost connection doesn't end streams. They go on with the next one, even if the application itself connects again.
-    @Test func whatIsMadeAgainEndsNothing() async throws {
+    @Test func `A stream outlives a lost connection and a disconnect that a connect follows`() async throws {
         let rig = ClientRig.connected()
         var iterator = rig.pusher.subscribe("news").events(named: "n").makeAsyncIterator()
         rig.socket.drop()
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// Both come in one read, so the retried subscription has already succeeded when a reader looks.
-    @Test func aRefusalThatASuccessFollowsEndsNothing() async throws {
+    @Test func `A temporary refusal that a success follows in the same read ends no stream`() async throws {
         let rig = ClientRig.connected(server: .manual)
         rig.socket.accept()
         rig.socket.serverEstablishes()
@@ -67,7 +67,7 @@ import Testing
         #expect(try await iterator.next()?.data == "1")
     }
 
-    @Test func aChannelThatIsRefusedForGoodEndsItsOwn() async throws {
+    @Test func `A final refusal ends only the channel's own streams, and a temporary one ends none`() async throws {
         let rig = ClientRig(auth: .endpoint(authEndpoint: "https://example.com/auth"))
         rig.session.stub("POST https://example.com/auth", .http(503), .http(403))
         let channel = rig.pusher.subscribe("private-orders")
@@ -86,7 +86,7 @@ import Testing
         #expect(try await other.next()?.data == "1")
     }
 
-    @Test func whatIsMadeAfterTheRefusalEndsAtOnce() async {
+    @Test func `A stream made after its channel was refused throws the refusal at once`() async {
         let rig = ClientRig.connected(server: .checking(secret: "other"))
         let channel = rig.pusher.subscribe("private-orders")
         #expect(channel.hasFailed)
@@ -95,7 +95,7 @@ import Testing
         #expect(await end(of: rig.pusher.subscribe("no such name").events).error?.kind == .invalidRequest)
     }
 
-    @Test func aChannelThatIsGivenUpEndsItsOwnWithoutAnError() async throws {
+    @Test func `Unsubscribing a channel ends its streams without an error after the events that came`() async throws {
         let rig = ClientRig.connected()
         let channel = rig.pusher.subscribe("news")
         let (events, updates, all) = (channel.events(named: "n"), channel.updates, rig.pusher.events)
@@ -128,7 +128,7 @@ extension Result {
         return rig
     }
 
-    @Test func aCancelledReaderIsLetGo() async throws {
+    @Test func `A canceled reader ends, and the stream goes on for the next reader`() async throws {
         let rig = rig()
         let stream = rig.pusher.events
         let reading = Task { try await stream.data(of: 1) }
@@ -139,7 +139,7 @@ extension Result {
     }
 
     /// This holds even if there is always something to read.
-    @Test func soIsOneOfABusyStream() async throws {
+    @Test func `A canceled reader ends even if events keep coming`() async throws {
         let rig = rig()
         let stream = rig.pusher.events
         rig.publish(0..<1)
@@ -158,7 +158,9 @@ extension Result {
 
     /// This holds however many elements a reader takes at a time.
     @Test(arguments: [(StreamBuffering.Overflow.pauseThenEnd, 1), (.dropOldest, 1), (.pauseThenEnd, 2)])
-    func whatWaitedWhenItWasCancelledIsRead(overflow: StreamBuffering.Overflow, iterators: Int) async throws {
+    func `A canceled reader still gets the elements that waited when the task was canceled`(
+        overflow: StreamBuffering.Overflow, iterators: Int
+    ) async throws {
         let rig = rig()
         let stream = rig.pusher.events(buffering: StreamBuffering(overflow: overflow))
         let others = (1..<iterators).map { _ in stream.makeAsyncIterator() }
@@ -186,7 +188,7 @@ extension Result {
     }
 
     /// The cancellation may come at any time, even after the reader has checked for it and before it waits.
-    @Test func aReaderThatIsCancelledAsItBeginsToWaitIsLetGo() async throws {
+    @Test func `A reader that is canceled just as it begins to wait doesn't hang`() async throws {
         let rig = rig()
         let streams = (0..<8).map { _ in rig.pusher.events }
         let threads = Threads()

@@ -12,7 +12,7 @@ import Testing
         return rig
     }
 
-    @Test func aStreamHoldsWhatCameSinceItWasMade() async throws {
+    @Test func `A stream delivers only events that came after the stream was made`() async throws {
         let rig = rig()
         let channel = rig.pusher.subscribe("news")
         rig.publish(0..<3)
@@ -21,7 +21,7 @@ import Testing
         #expect(try await stream.data(of: 3) == ["3", "4", "5"])
     }
 
-    @Test func aStreamIsForItsChannelAndItsName() async throws {
+    @Test func `A channel's stream of one event name gets only those events, and the client's gets all`() async throws {
         let rig = rig()
         let named = rig.pusher.subscribe("news").events(named: "n")
         let all = rig.pusher.events
@@ -36,7 +36,7 @@ import Testing
 
     // On one thread: when the executor has settled, its readers are waiting.
 
-    @Test func aReaderThatWaitsGetsWhatComes() async throws {
+    @Test func `A waiting reader is woken by new events`() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
             let stream = rig.pusher.events
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func aReaderThatWaitsIsLetGoWhenItIsCancelled() async throws {
+    @Test func `A reader that waits for an event ends when its task is canceled`() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
             let stream = rig.pusher.events
@@ -63,7 +63,7 @@ import Testing
 
     #endif
 
-    @Test func theStatesComeWithTheirReasons() async throws {
+    @Test func `A stream of connection states gives each change with its reason`() async throws {
         let rig = rig()
         let states = rig.pusher.connectionStates
         rig.socket.serverCloses(code: 4001, reason: "gone")
@@ -74,27 +74,7 @@ import Testing
         #expect(change?.reason?.code == 4001)
     }
 
-    @Test func membersComeAndGo() async throws {
-        let server = InMemoryServer()
-        let scheduler = TestScheduler()
-        let ann = ServedClient(of: server, at: scheduler, as: "ann")
-        let updates = ann.pusher.subscribe("presence-room").updates
-        let bob = ServedClient(of: server, at: scheduler, as: "bob")
-        bob.pusher.subscribe("presence-room")
-        bob.pusher.disconnect()
-        var heard: [String] = []
-        for try await update in updates {
-            switch update {
-            case .memberAdded(let member): heard.append("+\(member.userId)")
-            case .memberRemoved(let member): heard.append("-\(member.userId)")
-            default: continue
-            }
-            if heard.count == 2 { break }
-        }
-        #expect(heard == ["+bob", "-bob"])
-    }
-
-    @Test func aStreamEndsWithItsClient() async throws {
+    @Test func `A stream ends when its client is released`() async throws {
         var rig: ClientRig? = rig()
         let stream = rig?.pusher.events
         rig = nil
@@ -109,7 +89,9 @@ import Testing
         (StreamBuffering(limit: 3, overflow: .dropOldest), ["7", "8", "9"]),
         (StreamBuffering(limit: 3, overflow: .dropNewest), ["0", "1", "2"]),
     ])
-    func whatFindsNoRoomIsDroppedAndCounted(buffering: StreamBuffering, left: [String]) async throws {
+    func `A full stream drops the oldest or the newest events, as set, and counts them`(
+        buffering: StreamBuffering, left: [String]
+    ) async throws {
         let rig = rig()
         let stream = rig.pusher.events(buffering: buffering)
         rig.publish(0..<10)
@@ -120,7 +102,7 @@ import Testing
 
     /// Twenty thousand events are published before the reader begins: the server has to wait, nothing is lost, and no more than
     /// the limit is held.
-    @Test func theServerWaitsForTheReader() async throws {
+    @Test func `A full stream stops the socket's reading, and its reader loses no event`() async throws {
         let rig = rig()
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 100))
         rig.publish(0..<20_000)
@@ -140,19 +122,9 @@ import Testing
         #expect(stream.dropped == 0)
     }
 
-    @Test func theServerWaitsUntilHalfOfTheBufferIsFree() async throws {
-        let rig = rig()
-        let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10))
-        rig.publish(0..<10)
-        #expect(try await stream.data(of: 4).count == 4)
-        #expect(!rig.socket.isReading)
-        #expect(try await stream.data(of: 1) == ["4"])
-        #expect(rig.socket.isReading)
-    }
-
     /// The reader took all waiting elements, and more have come since: half of the buffer is free before it has read all of its
     /// elements.
-    @Test func theServerDoesNotWaitForAllThatAReaderTook() async throws {
+    @Test func `Each element of a batch that a reader took makes room once that element is read`() async throws {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 16))
         rig.publish(0..<12)
@@ -168,7 +140,7 @@ import Testing
         for number in 8..<16 { #expect(try await iterator.next()?.data == "\(number)") }
     }
 
-    @Test func norForItsBytes() async throws {
+    @Test func `The bytes of a batch that a reader took make room as its elements are read`() async throws {
         let rig = rig()
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 1_000, byteLimit: 16_000))
         var iterator = stream.makeAsyncIterator()
@@ -186,7 +158,7 @@ import Testing
         ##"{"event":"\##(String(repeating: "x", count: 100_000))"}"##,
         ##"{"event":"e","data":null,\##(String(repeating: " ", count: 100_000))"channel":"news"}"##,
     ])
-    func whatAMessageHasBesideItsDataCountsToo(message: String) {
+    func `A stream's byte limit counts whole messages, including names and white space`(message: String) {
         let rig = rig()
         let stream = rig.pusher.events(buffering: StreamBuffering(byteLimit: 400_000))
         for _ in 0..<3 { rig.socket.serverSends(message) }
@@ -196,7 +168,7 @@ import Testing
         withExtendedLifetime(stream) {}
     }
 
-    @Test func whatAReaderTookAndLeftIsForTheNext() async throws {
+    @Test func `Elements that a leaving reader took but didn't use are given to the next reader`() async throws {
         let rig = rig()
         let stream = rig.pusher.events
         rig.publish(0..<10)
@@ -210,7 +182,7 @@ import Testing
     }
 
     /// Tasks may share the work, so one reader must not hold elements that the others could handle.
-    @Test func ofSeveralReadersEachGetsAPart() async throws {
+    @Test func `Of several readers of one stream, each takes one element at a time`() async throws {
         let rig = rig()
         let stream = rig.pusher.events
         var first = stream.makeAsyncIterator()
@@ -224,7 +196,7 @@ import Testing
         #expect(data == ["0", "1", "2", "3"])
     }
 
-    @MainActor @Test func aLoopOnAnActorReadsThere() async throws {
+    @MainActor @Test func `A loop on the main actor receives events on the main actor`() async throws {
         let rig = rig()
         let stream = rig.pusher.events
         rig.publish(0..<3)
@@ -237,13 +209,13 @@ import Testing
         #expect(data == ["0", "1", "2"])
     }
 
-    @Test func aStreamMadeAfterTheEndIsAtItsEnd() async throws {
+    @Test func `A stream made after a shutdown ends at once`() async throws {
         let rig = rig()
         await rig.pusher.shutdown()
         for try await _ in rig.pusher.events { Issue.record("an event of nobody") }
     }
 
-    @Test func aReaderThatIsTooSlowLosesItsStream() async throws {
+    @Test func `A stream whose reader is too slow ends with readerTooSlow at the pause limit`() async throws {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10))
         let other = rig.pusher.events(buffering: StreamBuffering(limit: 100))
@@ -255,11 +227,13 @@ import Testing
         #expect(error?.kind == .readerTooSlow)
         #expect(error?.message == "nobody read 10 elements of the stream of events for too long; it has ended")
         #expect(data == (0..<10).map { "\($0)" }, "what it had room for can still be read")
-        #expect(try await other.data(of: 50).count == 50)
+        rig.publish(50..<60)
+        #expect(rig.socket.isReading)
+        #expect(try await other.data(of: 60).count == 60)
     }
 
     /// Without a connection, there is no server that could be made to wait.
-    @Test func attemptsThatFailFillNoStreamThatNobodyReads() async throws {
+    @Test func `An unread stream of states stays within its limit while connection attempts fail`() async throws {
         let rig = rig { $0.reconnectPolicy = ReconnectPolicy(maximumDelay: .seconds(1)) }
         let ended = rig.pusher.connectionStates(buffering: StreamBuffering(limit: 10))
         let dropping = rig.pusher.connectionStates(buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
@@ -276,7 +250,7 @@ import Testing
         #expect(rig.socket.isReading, "nobody is waited for")
     }
 
-    @Test func aReaderThatIsTooSlowMayLoseEventsInstead() async throws {
+    @Test func `With pauseThenDrop, a reader that is too slow loses events but keeps its stream`() async throws {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
         rig.publish(0..<50)
@@ -287,7 +261,7 @@ import Testing
         #expect(try await stream.data(of: 1) == ["50"])
     }
 
-    @Test func whoIsTooSlowLaterIsWaitedForJustAsLong() async throws {
+    @Test func `A second slow stream gets the full pause limit, too, before it ends`() async throws {
         let rig = rig { $0.pauseLimit = .seconds(5) }
         let forgotten = rig.pusher.events(buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 100))
@@ -302,7 +276,7 @@ import Testing
         #expect(forgotten.dropped == 4_990)
     }
 
-    @Test func anAbandonedStreamHoldsNobodyUp() {
+    @Test func `The socket reads again when a full stream is released`() {
         let rig = rig()
         do {
             let stream = rig.pusher.events(buffering: StreamBuffering(limit: 5))
@@ -313,19 +287,7 @@ import Testing
         #expect(rig.socket.isReading)
     }
 
-    @Test func aStreamThatNobodyReadsHoldsTheOthersNoLongerThanTheLimit() async throws {
-        let rig = rig { $0.pauseLimit = .seconds(5) }
-        let forgotten = rig.pusher.events(buffering: StreamBuffering(limit: 5))
-        let stream = rig.pusher.events
-        rig.publish(0..<50)
-        rig.scheduler.advance(by: .seconds(5))
-        #expect(try await stream.data(of: 50).count == 50)
-        rig.publish(50..<60)
-        #expect(rig.socket.isReading)
-        await #expect(throws: PusherError.self) { try await forgotten.data(of: 6) }
-    }
-
-    @Test func whichStreamWasNotReadIsSaidInTheLog() async {
+    @Test func `The log names the stream and the channel that weren't read in time`() async {
         let lines = Locked<[String]>([])
         let rig = ClientRig.connected {
             $0.logger = LineRecorder.logger(lines)

@@ -11,7 +11,7 @@ import Testing
         rig.pusher.connection.channels.find(name: channel) != nil
     }
 
-    @Test func itReturnsAtOnceWhatIsSubscribed() async throws {
+    @Test func `Awaiting a subscription returns the subscribed channel, even if it was subscribed before`() async throws {
         let rig = ClientRig.connected()
         #expect(try await rig.pusher.subscribe(to: "private-orders").subscribed)
         #expect(try await rig.pusher.subscribe(to: "private-orders").subscribed, "and again")
@@ -29,7 +29,7 @@ import Testing
         return task
     }
 
-    @Test func itMayComeBeforeTheConnection() async throws {
+    @Test func `A subscription can be awaited before the client connects`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig()
             let task = await waiting(rig, executor)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aRefusalIsThrownAndLeavesNothingBehind() async throws {
+    @Test func `An awaited subscription that is refused throws the error, and the channel is given up`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig(auth: Self.auth)
             rig.session.stub("POST https://example.com/auth", .http(403))
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// A handle from before the channel was unsubscribed doesn't affect callers that wait for its next subscription.
-    @Test func whoWaitsWithAnOldHandleEndsNobodyElsesWait() async throws {
+    @Test func `Awaiting an unsubscribed channel's old object fails without ending another caller's wait`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig()
             let old = rig.pusher.subscribe("private-orders")
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func whatSomebodyElseAskedForStays() async throws {
+    @Test func `Canceling an awaited subscription gives up the channel only if nobody else wanted it`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig()
             rig.pusher.subscribe("private-orders")
@@ -85,7 +85,7 @@ import Testing
     }
 
     /// If an endpoint is out of order for a while, the SDK retries, so its callers needn't.
-    @Test func whatIsTriedAgainIsWaitedFor() async throws {
+    @Test func `An awaited subscription goes on through failures that are retried`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig(auth: Self.auth)
             rig.session.stub("POST https://example.com/auth", .http(503), .http(503), .json(["auth": "key:signature"]))
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func whoForgotToConnectIsToldSo() async throws {
+    @Test func `If the client is never connected, an awaited subscription's timeout says to connect`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig()
             let task = await waiting(rig, executor)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func theTimeIsLimitedAndTheTroubleTold() async throws {
+    @Test func `An awaited subscription times out at its limit with the code of the latest failure`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig(auth: Self.auth)
             rig.session.stub("POST https://example.com/auth", .http(503))
@@ -124,12 +124,10 @@ import Testing
             #expect(error?.kind == .timedOut)
             #expect(error?.code == 503)
             #expect(error?.message.hasPrefix("private-orders was not subscribed within 30.0 seconds: ") == true)
-            let unconnected = await waiting(ClientRig(), executor)
-            unconnected.cancel()
         }
     }
 
-    @Test func theTroubleIsTheConnectionsWhereThereIsNone() async throws {
+    @Test func `An awaited subscription's timeout tells why the client couldn't connect`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig(server: .manual)
             let task = await waiting(rig, executor, within: .milliseconds(500))
@@ -142,7 +140,7 @@ import Testing
     }
 
     /// A lost connection is newer than the channel's earlier error; after a disconnect, the application has to connect.
-    @Test func theTroubleIsTheLatest() async throws {
+    @Test func `After a disconnect, an awaited subscription's timeout says so instead of an older error`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig.connected(auth: Self.auth)
             rig.session.stub("POST https://example.com/auth", .http(503))
@@ -157,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatGivesUpSaysWhy() async throws {
+    @Test func `If the client gives up, an awaited subscription throws the client's error`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig(server: .manual)
             let task = await waiting(rig, executor)
@@ -169,28 +167,22 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func aClientThatIsEndedEndsTheWait(isForGood: Bool) async throws {
+    /// No state change reports the shutdown of a client that was never connected.
+    @Test(arguments: [(true, false), (true, true), (false, true)])
+    func `Disconnecting or shutting down a client makes an awaited subscription throw`(isConnected: Bool, isForGood: Bool)
+        async throws
+    {
         try await TestExecutor().run { executor in
             let rig = ClientRig(server: .manual)
             let task = await waiting(rig, executor)
-            rig.pusher.connect()
+            if isConnected { rig.pusher.connect() }
             if isForGood { await rig.pusher.shutdown() } else { rig.pusher.disconnect() }
             let expected = isForGood ? PusherError.clientShutDown : .clientDisconnected
             await #expect(throws: expected) { try await task.value }
         }
     }
 
-    /// In that case, no state change reports the shutdown.
-    @Test func soDoesTheShutdownOfAClientThatWasNeverConnected() async throws {
-        try await TestExecutor().run { executor in
-            let rig = ClientRig(server: .manual)
-            let task = await waiting(rig, executor)
-            await rig.pusher.shutdown()
-            await #expect(throws: PusherError.clientShutDown) { try await task.value }
-        }
-    }
-
-    @Test func aChannelThatIsGivenUpEndsTheWait() async throws {
+    @Test func `Unsubscribing the channel makes an awaited subscription throw`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig()
             let task = await waiting(rig, executor)
@@ -202,7 +194,7 @@ import Testing
 
     #endif
 
-    @Test func aNameThatCannotBeSubscribedIsThrown() async {
+    @Test func `Awaiting a subscription to an invalid name throws, and the channel isn't kept`() async {
         let rig = ClientRig.connected()
         let error = await #expect(throws: PusherError.self) { try await rig.pusher.subscribe(to: "no such name") }
         #expect(error?.kind == .invalidRequest)

@@ -54,13 +54,15 @@ import Testing
             (.closed, "closed", "{}"),
             (.typing(name: "é"), "client-typing", #"{"name":"é"}"#),
         ] as [(OrderEvent, String, String)])
-    func aCaseIsAnEventsNameAndItsValueTheData(event: OrderEvent, name: String, data: String) throws {
+    func `An enum case is an event of its name with its values as the data, encoded and decoded`(
+        event: OrderEvent, name: String, data: String
+    ) throws {
         let encoded = try JSONEncoder.sorted.encodeCase(event)
         #expect((encoded.name, String(decoding: encoded.data, as: UTF8.self)) == (name, data))
         #expect(read(name, data) == "\(event) true")
     }
 
-    @Test func namesAndDataThatFitNoCaseAreTold() {
+    @Test func `An event without a matching case is unknown, and one with unfitting data is undecodable`() {
         #expect(read("shipped", #"{"orderID":7}"#) == "unknown shipped")
         #expect(read("shipped", "no JSON") == "unknown shipped")
         #expect(read("typing", #"{"name":"é"}"#) == "unknown typing", "what a client says isn't what the backend says")
@@ -74,7 +76,7 @@ import Testing
         if case .channel(.subscribed) = ChannelUpdate.subscribed.typed(as: OrderEvent.self) {} else { Issue.record("lost") }
     }
 
-    @Test func whatCanBeNoEventIsRefused() {
+    @Test func `A struct, a raw enum, or a case with partly labeled values can't be encoded as an event`() {
         struct Thing: ChannelEvents { var a = 1, b = 2 }
         enum Raw: String, ChannelEvents { case a }
         #expect(throws: EncodingError.self) { try JSONEncoder().encodeCase(OrderEvent.odd(1, by: "me")) }
@@ -83,7 +85,7 @@ import Testing
     }
 
     /// An application's own coders hold for the data; the names are the cases'.
-    @Test func anApplicationsCodersAreUsed() throws {
+    @Test func `Typed events use the application's coders for data, and the cases' names as event names`() throws {
         let encoder = JSONEncoder.sorted
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.dateEncodingStrategy = .iso8601
@@ -104,7 +106,7 @@ import Testing
         #expect(read("closed", "{}", decoder) == "closed true")
     }
 
-    @Test func updatesAreTypedAndNoneEndsThem() async throws {
+    @Test func `Typed updates give unknown and undecodable events as elements and don't end`() async throws {
         let rig = ClientRig.connected()
         let updates = rig.pusher.updates(of: "private-orders", as: OrderEvent.self)
         for (name, data) in [("orderPlaced", #"{"orderID":7}"#), ("shipped", "1"), ("count", "x")] {
@@ -129,7 +131,7 @@ import Testing
         #expect(updates.dropped == 0)
     }
 
-    @Test func aFollowedChannelsStepsAreTyped() async throws {
+    @Test func `A followed channel's typed steps give unknown and undecodable events as elements`() async throws {
         let rig = ClientRig.connected()
         var steps = rig.pusher.follow("private-orders", as: OrderEvent.self) { 1 }.makeAsyncIterator()
         guard case .state(1, .first) = try await steps.next() else { throw Unexpected() }
@@ -141,7 +143,7 @@ import Testing
         guard case .undecodable(_, is DecodingError) = try await steps.next() else { throw Unexpected() }
     }
 
-    @Test func clientEventsAndMembersAreTyped() throws {
+    @Test func `Client events are triggered as enum cases, and members' information is decoded as a type`() throws {
         struct Info: Decodable, Equatable, Sendable { let name: String }
         let rig = ClientRig.connected(server: .manual)
         rig.socket.accept()
@@ -166,13 +168,13 @@ import Testing
         ("OrderPlaced", #"App\Events\OrderPlaced"#), ("Orders.Placed", #"App\Events\Orders\Placed"#),
         (".order.placed", "order.placed"), (#"\Shop\OrderPlaced"#, #"Shop\OrderPlaced"#), ("", #"App\Events\"#),
     ])
-    func laravelsNamesAreThoseOfEcho(name: String, wire: String) {
+    func `Laravel event names are formed as Laravel Echo forms them`(name: String, wire: String) {
         #expect(LaravelEvent.name(name) == wire)
         #expect(LaravelEvent.name("Placed", namespace: "Shop") == #"Shop\Placed"#)
         #expect(LaravelEvent.whisper("typing") == "client-typing")
     }
 
-    @Test func theHTTPAPIPublishesThem() async throws {
+    @Test func `The HTTP API publishes an enum case as an event and refuses one that can't be encoded`() async throws {
         let rig = APIRig()
         rig.respond()
         try await rig.api.publish(

@@ -32,7 +32,7 @@ import FoundationNetworking
         return rig
     }
 
-    @Test func headersAndParametersGoWithTheRequest() async throws {
+    @Test func `An endpoint's own headers and parameters are sent with the authorization request`() async throws {
         try reply(200, #"{"auth":"k:s"}"#)
         let rig = rig {
             $0.headers = { context in ["Authorization": "Bearer of \(context.channelName ?? "nobody")"] }
@@ -45,7 +45,7 @@ import FoundationNetworking
         #expect(request.text == "socket_id=46123.486095&channel_name=private-a&after=z&tenant=a%20b")
     }
 
-    @Test func theRequestCanBeJSON() async throws {
+    @Test func `An authorization request can be sent as JSON`() async throws {
         try reply(200, #"{"auth":"k:s","user_data":"{\"id\":\"ann\"}"}"#)
         let rig = rig {
             $0.encoding = .json
@@ -60,7 +60,9 @@ import FoundationNetworking
     /// A server would refuse the signature of another channel without saying why.
     // Proves P14.1.
     @Test(arguments: [AuthEndpoint.Encoding.form, .json])
-    func parametersReplaceNothingOfTheProtocols(encoding: AuthEndpoint.Encoding) async throws {
+    func `An endpoint's own parameters never replace the socket ID and the channel name`(encoding: AuthEndpoint.Encoding)
+        async throws
+    {
         try reply(200, #"{"auth":"k:s"}"#)
         let rig = rig {
             $0.encoding = encoding
@@ -74,7 +76,7 @@ import FoundationNetworking
     }
 
     // Proves P14.12.
-    @Test func after401TheyAreFetchedOnceMore() async throws {
+    @Test func `After a 401, the headers are fetched once more and the request is repeated`() async throws {
         try reply(401, "expired")
         let rig = rig {
             $0.headers = { [asked, session] context in
@@ -94,7 +96,7 @@ import FoundationNetworking
     }
 
     @Test(arguments: [(401, [false, true]), (400, [false]), (403, [false])])
-    func aSecond401AndAnyOtherFailureIsTheReply(status: Int, retries: [Bool]) async throws {
+    func `A second 401 or any other failure status fails the authorization`(status: Int, retries: [Bool]) async throws {
         try reply(status, "no")
         let rig = rig {
             $0.headers = { [asked] context in
@@ -110,7 +112,7 @@ import FoundationNetworking
 
     #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
-    @Test func whatTheApplicationThrowsIsReportedAndTriedAgain() async throws {
+    @Test func `An error thrown while the headers are fetched is reported, and the channel is retried`() async throws {
         try reply(200, #"{"auth":"k:s"}"#)
         try await TestExecutor().run { executor in
             let rig = rig(
@@ -134,7 +136,7 @@ import FoundationNetworking
     }
 
     // Proves P14.14.
-    @Test func timeThatWhatIsThrownNamesIsKept() async throws {
+    @Test func `The retry time of an error that the headers closure throws is kept`() async throws {
         let rig = rig {
             $0.headers = { _ in throw PusherError(.authorization, code: 429, message: "busy", retryAfter: .seconds(60)) }
         }
@@ -144,7 +146,7 @@ import FoundationNetworking
     }
 
     // Proves P14.15.
-    @Test func whatIsThrownAsA401IsFetchedOnceMore() async throws {
+    @Test func `If the headers closure throws a 401, the headers are fetched once more before it is final`() async throws {
         let rig = rig {
             $0.headers = { [asked] context in
                 asked.withLock { $0.append(context) }
@@ -157,25 +159,9 @@ import FoundationNetworking
         #expect(asked.withLock { $0.map(\.isRetry) } == [false, true])
     }
 
-    // Proves P14.15.
-    @Test(arguments: [(403, false), (503, true), (nil, true)] as [(Int?, Bool)])
-    func whatIsThrownSaysWhetherItMayBeOver(code: Int?, isRetryable: Bool) async throws {
-        struct Other: Error {}
-        let rig = rig {
-            $0.headers = { _ in
-                if let code { throw PusherError(.authorization, code: code, message: "no") }
-                throw Other()
-            }
-        }
-        rig.pusher.subscribe("private-a")
-        let failure = try await rig.recorder.next { $0.failure != nil }
-        #expect(failure.failure?.isRetryable == isRetryable)
-        #expect(failure.failure?.code == code)
-    }
-
     #endif
 
-    @Test func aReplyOfManyMegabytesIsNotRead() async throws {
+    @Test func `An endpoint reply of more than a megabyte fails the authorization`() async throws {
         try reply(200, String(repeating: " ", count: (1 << 20) + 1))
         let rig = rig { _ in }
         rig.pusher.subscribe("private-a")
@@ -183,7 +169,7 @@ import FoundationNetworking
         #expect(failure.failure?.message.contains("1048577 bytes") == true)
     }
 
-    @Test func whoNoLongerWantsTheChannelCancelsTheRequest() async throws {
+    @Test func `Unsubscribing a channel cancels its authorization while the headers are fetched`() async throws {
         let (cancelled, continuation) = AsyncStream<Void>.makeStream()
         let rig = rig {
             $0.headers = { _ in
@@ -201,7 +187,7 @@ import FoundationNetworking
         #expect(session.requests.isEmpty)
     }
 
-    @Test func noHeaderIsShown() {
+    @Test func `An auth method's description shows the endpoint's address but no headers`() {
         var endpoint = AuthEndpoint("http://auth.example/auth")
         endpoint.headers = { _ in ["Authorization": "Bearer s3cret"] }
         #expect("\(AuthMethod.customEndpoint(endpoint))" == "customEndpoint(http://auth.example/auth)")

@@ -15,7 +15,9 @@ import FoundationNetworking
     ]
 
     // Proves P6.10, P14.2.
-    @Test(arguments: statuses) func statusOfAnEndpoint(status: Int?, isRetryable: Bool) throws {
+    @Test(arguments: statuses) func `The status of an endpoint's reply decides whether the authorization is retried`(
+        status: Int?, isRetryable: Bool
+    ) throws {
         let status = try #require(status)
         let url = try #require(URL(string: "http://auth.example/"))
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
@@ -27,7 +29,7 @@ import FoundationNetworking
 
     /// The response may be a framework's error page.
     // Proves P14.2, P14.14.
-    @Test func aLongResponseOfAServerInTroubleIsAskedForAgain() throws {
+    @Test func `An overlong endpoint reply is retried with status 503 but not with 200`() throws {
         let url = try #require(URL(string: "http://auth.example/"))
         let page = Data(repeating: UInt8(ascii: "x"), count: AuthResponse.maximumSize + 1)
         for (status, isRetryable) in [(503, true), (200, false)] {
@@ -46,7 +48,9 @@ import FoundationNetworking
     ]
 
     // Proves P14.2, P14.3.
-    @Test(arguments: refusals) func aRefusalWithASuccessStatus(body: String, status: Int, isRetryable: Bool) throws {
+    @Test(arguments: refusals) func `An error in the body of a 200 reply is a failure with the error's code and text`(
+        body: String, status: Int, isRetryable: Bool
+    ) throws {
         let url = try #require(URL(string: "http://auth.example/"))
         let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
         let result = AuthResponse.read(Data(body.utf8), response, nil) { json throws(AuthResponse.Unusable) in json }
@@ -59,7 +63,7 @@ import FoundationNetworking
     }
 
     // Proves P14.2.
-    @Test func anErrorBesideAnAuthorizationIsNone() throws {
+    @Test func `An error beside an auth value in an endpoint's reply is ignored`() throws {
         let url = try #require(URL(string: "http://auth.example/"))
         let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
         let body = Data(#"{"auth":"k:s","error":"","code":403}"#.utf8)
@@ -74,7 +78,7 @@ import FoundationNetworking
             ("99999999999999999999", .seconds(86_400)), ("", nil), ("-1", nil), ("+1", nil), ("1.5", nil), ("1 s", nil),
             ("Fri, 31 Dec 1999 23:59:59 GMT", nil),
         ] as [(String?, Duration?)])
-    func timeThatAnEndpointNames(field: String?, time: Duration?) throws {
+    func `An endpoint's Retry-After is used if it is whole seconds, up to one day`(field: String?, time: Duration?) throws {
         let url = try #require(URL(string: "http://auth.example/"))
         let fields = field.map { ["Retry-After": $0] }
         let response = HTTPURLResponse(url: url, statusCode: 503, httpVersion: nil, headerFields: fields)
@@ -84,7 +88,7 @@ import FoundationNetworking
     }
 
     // Proves P14.14.
-    @Test func timeThatAHandlerNames() async {
+    @Test func `The retry time of an error that a handler throws is kept`() async {
         let busy = PusherError(.authorization, code: 429, message: "busy", retryAfter: .seconds(7))
         #expect(await failure(of: busy)?.retryAfter == .seconds(7))
     }
@@ -97,7 +101,9 @@ import FoundationNetworking
     }
 
     // Proves P6.10, P14.6.
-    @Test(arguments: statuses + [(nil, true)]) func statusOfWhatAHandlerThrows(status: Int?, isRetryable: Bool) async {
+    @Test(arguments: statuses + [(nil, true)]) func `The code of an error that a handler throws decides whether it is retried`(
+        status: Int?, isRetryable: Bool
+    ) async {
         let failure = await failure(of: PusherError(.authorization, code: status, message: "no"))
         #expect(failure?.status == status)
         #expect(failure?.isRetryable == isRetryable)
@@ -109,11 +115,13 @@ import FoundationNetworking
         (URLError.Code.networkConnectionLost, true), (.timedOut, true), (.cannotFindHost, true), (.notConnectedToInternet, true),
         (.secureConnectionFailed, true), (.badURL, false), (.unsupportedURL, false), (.dataLengthExceedsMaximum, false),
     ])
-    func whatASessionOfAHandlersThrows(code: URLError.Code, isRetryable: Bool) async {
+    func `A URLError from a handler is retried if the network failed, not if the request is wrong`(
+        code: URLError.Code, isRetryable: Bool
+    ) async {
         #expect(await failure(of: URLError(code))?.isRetryable == isRetryable)
     }
 
-    @Test func aRequestThatCanNotBeSignedIsNotMadeAgain() async {
+    @Test func `An authorization that fails as an invalid request is not retried`() async {
         #expect(await failure(of: PusherError(.invalidRequest, message: "no socket id"))?.isRetryable == false)
     }
 }

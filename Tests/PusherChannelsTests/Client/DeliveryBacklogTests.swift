@@ -29,7 +29,7 @@ import Testing
         for number in numbers { rig.socket.publish(channel: "news", event: "n", data: "\(number)") }
     }
 
-    @Test func theServerWaitsAndNothingIsLost() {
+    @Test func `A full delivery queue stops the socket's reading, and no event is lost`() {
         let (rig, heard) = rig(limit: 100)
         publish(rig, 0..<20_000)
         #expect(!rig.socket.isReading)
@@ -39,7 +39,7 @@ import Testing
         #expect(rig.pusher.connection.droppedEvents == 0)
     }
 
-    @Test func pastTheTimeForItEventsAreDroppedWithAWord() async throws {
+    @Test func `Past the pause limit, events without room are dropped, and a gap is reported`() async throws {
         let (rig, heard) = rig(limit: 100)
         publish(rig, 0..<1_000)
         rig.scheduler.advance(by: .seconds(5))
@@ -59,22 +59,8 @@ import Testing
         #expect(rig.recorder.states == states, "news of the connection is never dropped")
     }
 
-    @Test func whatIsNeverDroppedMakesTheServerWaitAgain() {
-        let (rig, _) = rig(limit: 100)
-        rig.pusher.subscribe("presence-lobby")
-        publish(rig, 0..<1_000)
-        rig.scheduler.advance(by: .seconds(5))
-        #expect(rig.socket.isReading)
-        for number in 0..<100 {
-            rig.socket.serverSendsEvent(
-                "pusher_internal:member_added", channel: "presence-lobby", data: #"{"user_id":"\#(number)"}"#)
-        }
-        #expect(!rig.socket.isReading)
-        gate.signal()
-    }
-
     /// Otherwise what waits would grow for ever while the application's queue is blocked.
-    @Test func evenTheNewsOfMembersIsDroppedInTheEnd() async throws {
+    @Test func `Past a second pause limit, joins are dropped, too, and the member list stays right`() async throws {
         let (rig, _) = rig(limit: 100)
         let lobby = rig.pusher.subscribe("presence-lobby") as? PusherPresenceChannel
         func come(_ numbers: Range<Int>) {
@@ -85,6 +71,7 @@ import Testing
         }
         publish(rig, 0..<100)
         rig.scheduler.advance(by: .seconds(5))
+        #expect(rig.socket.isReading)
         come(0..<300)
         #expect(!rig.socket.isReading)
         rig.scheduler.advance(by: .seconds(5))
@@ -97,7 +84,7 @@ import Testing
         try await rig.recorder.next { if case .gap("presence-lobby", _) = $0 { true } else { false } }
     }
 
-    @Test func linesForADeveloperMakeTheServerWaitToo() {
+    @Test func `Log lines that wait for the delegate stop the socket's reading, too`() {
         let (rig, _) = rig(limit: 100)
         for _ in 0..<200 { rig.socket.serverSendsEvent("n", channel: "nobody's") }
         #expect(!rig.socket.isReading)
@@ -106,7 +93,7 @@ import Testing
         while !rig.socket.isReading, !Task.isCancelled { queue.sync {} }
     }
 
-    @Test func theUsersEventsAreDroppedNoLess() async throws {
+    @Test func `Past the pause limit, the user's events are dropped, too, and a gap is reported`() async throws {
         let (rig, _) = rig(limit: 100)
         rig.pusher.signIn { _ in }
         rig.socket.serverSends(#"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#)
@@ -133,29 +120,23 @@ import Testing
         backlog.admits(event, receivedUpTo: time)
     }
 
-    @Test func readingGoesOnWhenHalfOfTheQueueIsFree() {
-        var backlog = full(10)
-        _ = backlog.delivered(4, bytes: 0)
-        #expect(backlog.isOver)
-        _ = backlog.delivered(1, bytes: 0)
-        #expect(!backlog.isOver)
-    }
-
-    /// Deliveries that can't be dropped make the server wait a second time; the gap still begins at the first.
-    @Test func aSecondPauseLimitLeavesTheGapWhereItBegan() {
+    /// Deliveries that can't be dropped make the server wait a second time.
+    @Test(arguments: [(true, 1), (false, 5)])
+    func `A backlog's gap begins at the pause limit before its first loss`(isLossEarly: Bool, seconds: Int) {
         var backlog = full(2)
         backlog.pauseLimitReached(receivedUpTo: .seconds(1))
-        #expect(!admits(&backlog))
+        if isLossEarly { #expect(!admits(&backlog)) }
         backlog.add(count: 2, bytes: 0)
         #expect(backlog.isOver)
         backlog.pauseLimitReached(receivedUpTo: .seconds(5))
+        #expect(!admits(&backlog))
         let (losses, since) = backlog.delivered(4, bytes: 0)
         #expect(losses == ["news"])
-        #expect(since == .seconds(1))
+        #expect(since == .seconds(seconds))
     }
 
     /// An event that waited for its key came before what was read last.
-    @Test func theGapBeginsBeforeTheOldestLoss() {
+    @Test func `A backlog's gap begins before its oldest dropped event`() {
         var backlog = full(2)
         backlog.pauseLimitReached(receivedUpTo: .seconds(5))
         #expect(!admits(&backlog, receivedUpTo: .seconds(2)))
@@ -165,7 +146,7 @@ import Testing
     }
 
     /// An event that could not be decrypted came long before it was given up.
-    @Test func theGapBeginsBeforeWhatCouldNotBeDecrypted() {
+    @Test func `The gap of a dropped decryption failure begins before the failed event came`() {
         var backlog = full(2)
         backlog.pauseLimitReached(receivedUpTo: .seconds(5))
         let failed = Delivery.decryptionFailed(channel: "private-encrypted-a", event: "e", data: nil, since: .seconds(2))
@@ -175,7 +156,7 @@ import Testing
     }
 
     /// Events first, then what a server may say at any time; never what comes of the application's own calls.
-    @Test func whatMattersMoreIsDroppedLater() {
+    @Test func `A backlog drops events first, joins and errors later, and connection states never`() {
         let (channel, member) = ("presence-a" as Name, PresenceMember(userID: "ann", info: nil))
         let error = PusherError(.server, message: "no")
         let events = [event, .decryptionFailed(channel: "private-encrypted-a", event: "e", data: nil, since: .origin)]
@@ -204,7 +185,7 @@ import Testing
         #expect([events, news, outcomes].map(admitted) == [events.count, news.count, outcomes.count])
     }
 
-    @Test func whatWasLostIsToldOnce() {
+    @Test func `The channels that lost events in a backlog are reported once`() {
         var backlog = full(2)
         backlog.pauseLimitReached(receivedUpTo: .seconds(1))
         #expect(!admits(&backlog))
@@ -214,7 +195,7 @@ import Testing
     }
 
     /// Deliveries that aren't events count, too, because a server may send any number of them.
-    @Test func whateverWaitsCountsInBytes() {
+    @Test func `A delivery's size includes the text of its IDs, members, and errors`() {
         let text = String(repeating: "x", count: 1_000)
         let failure = SubscriptionFailure(
             error: PusherError(.authorization, message: "no"), authorization: AuthorizationFailure(message: "no", body: text))
@@ -226,15 +207,5 @@ import Testing
             .stateChanged(from: .connected, to: .reconnecting, because: PusherError(.server, message: text)),
         ]
         for delivery in deliveries { #expect(delivery.size >= 1_000, "\(delivery)") }
-    }
-
-    @Test func withoutALossItBeginsAtTheSecond() {
-        var backlog = full(2)
-        backlog.pauseLimitReached(receivedUpTo: .seconds(1))
-        backlog.add(count: 2, bytes: 0)
-        backlog.pauseLimitReached(receivedUpTo: .seconds(5))
-        #expect(!admits(&backlog))
-        let (_, since) = backlog.delivered(4, bytes: 0)
-        #expect(since == .seconds(5))
     }
 }

@@ -18,7 +18,7 @@ import Testing
 
     private func underWay(_ rig: ClientRig) -> Int { rig.pusher.connection.core.readState(\.outbox.authorizations.count) }
 
-    @Test func anAuthorizationThatComesAtOnceIsForgotten() {
+    @Test func `An authorization that is answered at once isn't kept`() {
         let rig = ClientRig.connected { $0.userAuthMethod = .inline(secret: "s", userData: #"{"id":"ann"}"#) }
         rig.pusher.subscribe("private-room")
         rig.pusher.signIn { _ in }
@@ -26,7 +26,7 @@ import Testing
         #expect(underWay(rig) == 0)
     }
 
-    @Test func anAuthorizationThatComesLaterIsForgottenThen() {
+    @Test func `An authorization is kept only until its reply or the channel's unsubscribe`() {
         let authorizer = HeldAuthorizer()
         let rig = ClientRig.connected(auth: .authorizer(authorizer: authorizer))
         for channel in ["private-a", "private-b", "private-c"] { rig.pusher.subscribe(channel) }
@@ -42,7 +42,7 @@ import Testing
         #expect(underWay(rig) == 0)
     }
 
-    @Test func soIsAUsers() async throws {
+    @Test func `A user's authorization is kept only until its reply`() async throws {
         let gate = AsyncStream<Void>.makeStream()
         let rig = ClientRig.connected {
             $0.userAuthMethod = .customHandler { _ in
@@ -57,7 +57,7 @@ import Testing
         #expect(underWay(rig) == 0)
     }
 
-    @Test func whatTookTooLongIsForgotten() {
+    @Test func `An authorization that times out isn't kept`() {
         let rig = ClientRig.connected(auth: .authorizer(authorizer: HeldAuthorizer()))
         rig.pusher.subscribe("private-room")
         rig.scheduler.advance(by: .seconds(15))
@@ -78,7 +78,7 @@ import Testing
     }
 
     /// A client waits for a server that doesn't answer its close, but not if the client itself is gone.
-    @Test func theTimerOfAClientThatIsGoneIsCancelled() {
+    @Test func `A released client's timer is canceled even if the socket never reports its close`() {
         let scheduler = TestScheduler()
         let socket = SilentSocket()
         do {

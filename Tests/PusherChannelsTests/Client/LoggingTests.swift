@@ -20,12 +20,12 @@ import Testing
         }
     }
 
-    @Test func aClientThatIsLetGoOfSaysSo() {
+    @Test func `A client that is released while connected says so in the log`() {
         _ = rig()
         #expect(lines.withLock { $0.contains { $0.hasPrefix("info [") && $0.contains("nothing refers to the client any more") } })
     }
 
-    @Test func everyLineSaysWhoseItIs() {
+    @Test func `The log lines of a connection name its host, key, attempt, and socket ID`() {
         let rig = rig(auth: .noMethod)
         rig.pusher.subscribe("private-room")
         rig.pusher.disconnect()
@@ -41,7 +41,7 @@ import Testing
         #expect(rig.recorder.log.contains { $0.hasPrefix("not subscribed channel=private-room error=\"\(reason)") })
     }
 
-    @Test func aLineSaysWhenTheNextAttemptIsMade() {
+    @Test func `A lost connection's log line tells the reason and the delay of the next attempt`() {
         let rig = rig()
         rig.socket.serverCloses(code: 4100, reason: "over \"capacity\"")
         let reason = #"error="the server closed the connection: over \"capacity\"" kind=server code=4100"#
@@ -53,7 +53,7 @@ import Testing
         #expect(Double(written.dropFirst(line.count).dropLast()).map { abs($0 - delay) < 0.001 } == true, "\(written)")
     }
 
-    @Test func aFailedAttemptIsOneLineAndAFailedChannelOneForEachReason() throws {
+    @Test func `Each failed attempt logs one warning, and a failed channel logs one for each reason`() throws {
         let rig = rig(auth: .endpoint(authEndpoint: "http://auth.example/"))
         rig.session.stub("POST /", .http(500), .http(500), .http(503))
         rig.pusher.subscribe("private-room")
@@ -67,7 +67,7 @@ import Testing
         #expect(failed.count > 1 && Set(failed).count == failed.count && warnings.count == failed.count + 2, "\(warnings)")
     }
 
-    @Test func aLineSaysWhenTheNextTryAtAChannelIsMade() throws {
+    @Test func `A failed channel's log line tells the delay of the next try, if there is one`() throws {
         let rig = rig(auth: .endpoint(authEndpoint: "http://auth.example/"))
         rig.session.stub("POST /", StubResponse(status: 429, headers: ["Retry-After": "7"]), .http(403))
         rig.pusher.subscribe("private-room")
@@ -79,7 +79,7 @@ import Testing
 
     /// The host isn't a host alone, but an address with credentials and a query.
     @Test(arguments: ["ann:s3cr3t@example.com", "https://ann:s3cr3t@example.com/?token=s3cr3t", "example.com?token=s3cr3t"])
-    func theHostIsSaidWithoutWhatIsSecret(host: String) {
+    func `The host in log lines shows no credentials and no query`(host: String) {
         let rig = rig(auth: .noMethod) { $0.host = .host(host) }
         rig.pusher.disconnect()
         let written = lines.withLock { $0 }
@@ -87,7 +87,7 @@ import Testing
         for line in written { #expect(line.contains("example.com") && !line.contains("s3cr3t")) }
     }
 
-    @Test func noLineHoldsASecret() {
+    @Test func `No log line shows a secret or a signature`() {
         let rig = rig(server: .checking(secret: "another"))
         for channel in ["private-room", "presence-room", "private-encrypted-room"] { rig.pusher.subscribe(channel) }
         rig.pusher.connection.socket.close(code: 4200, reason: "")
@@ -100,7 +100,7 @@ import Testing
     }
 
     /// A server's text can't begin, reverse or color a line and is truncated, because people and programs read the log.
-    @Test func whatAServerSaysStaysWithinItsLine() {
+    @Test func `A server's text can't break, reverse, color, or flood a log line`() {
         let rig = rig()
         rig.pusher.subscribe("room")
         let evil = "no\n\u{1B}[31mdisk full\u{202E}" + String(repeating: "x", count: 1 << 20)
@@ -204,7 +204,7 @@ import Testing
         return withExtendedLifetime(rig) { (lines.withLock { $0 }, rig.recorder.log) }
     }
 
-    @Test func everyLineIsOfTheList() {
+    @Test func `Every log line has a listed message and listed keys, stays on one line, and hides secrets`() {
         let effects = Self.samples.map { Output.log($0) } + Self.deliveries.map { .deliver($0) }
         let (lines, texts) = written(effects)
         for (line, text) in zip(lines, texts) { #expect(text == line.message || text.hasPrefix("\(line.message) ")) }
@@ -226,7 +226,7 @@ import Testing
         }
     }
 
-    @Test func aLevelThatIsOffIsSilent() {
+    @Test func `Lines below the logger's level aren't logged but still reach the delegate`() {
         let (lines, texts) = written(Self.samples.map { .log($0) }, level: .warning)
         #expect(lines.map(\.message) == Self.samples.filter { [.warning, .error].contains($0.level) }.map(\.message.rawValue))
         #expect(texts.count == Self.samples.count)
@@ -236,7 +236,7 @@ import Testing
         (Duration.zero, "0.000s"), (.milliseconds(1), "0.001s"), (.milliseconds(1_350), "1.350s"), (.seconds(-1), "0.000s"),
         (.nanoseconds(59_999_999_999), "59.999s"), (.seconds(86_400), "86400.000s"),
     ])
-    func timesAreSeconds(time: Duration, value: String) {
+    func `Durations in log lines are seconds with three decimals`(time: Duration, value: String) {
         #expect(LogField(.delay, time).value == value)
     }
 
@@ -251,7 +251,7 @@ import Testing
         return text[start.upperBound..<end].split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
     }
 
-    @Test func thePageListsAllMessages() throws {
+    @Test func `The documentation page lists every log message with its levels and keys`() throws {
         let expected = LogMessage.allCases.map { message in
             let lines = Self.samples.filter { $0.message == message }
             let levels = [LogLevel.trace, .debug, .info, .warning, .error].filter(lines.map(\.level).contains)
@@ -263,7 +263,7 @@ import Testing
         #expect(try Self.rows(of: "### Messages") == expected)
     }
 
-    @Test func thePageExplainsAllKeys() throws {
+    @Test func `The documentation page explains every key of log lines`() throws {
         let keys = try Self.rows(of: "### Keys").map { $0.dropFirst(3).prefix { $0 != "`" } }
         #expect(keys.map(String.init) == LogKey.allCases.map(\.rawValue))
     }
@@ -284,7 +284,7 @@ extension String {
 
 /// Messages are logged only on request and without secrets.
 @Suite struct MessageLinesTests {
-    @Test func debugLogShowsMessagesIfAskedTo() {
+    @Test func `At trace level, the log shows sent and received messages without their signatures`() {
         let rig = ClientRig.connected { $0.logger.logLevel = .trace }
         rig.pusher.subscribe("presence-room")
         rig.socket.publish(channel: "presence-room", event: "news", data: "1")
@@ -299,13 +299,13 @@ extension String {
         for (message, beginning) in zip(messages, expected) { #expect(message.hasPrefix(beginning), "\(message)") }
     }
 
-    @Test func debugLogShowsNoMessagesOtherwise() {
+    @Test func `By default, the log shows no messages`() {
         let rig = ClientRig.connected()
         rig.pusher.subscribe("room")
         #expect(!rig.recorder.log.contains { $0.hasPrefix("message") })
     }
 
-    @Test func theUserWhoIsSignedInIsNotShown() throws {
+    @Test func `A logged sign-in message shows no user data`() throws {
         let rig = ClientRig.connected {
             $0.logger.logLevel = .trace
             $0.userAuthMethod = .inline(secret: "secret", userData: #"{"id":"ann","card":"4711"}"#)
@@ -321,7 +321,7 @@ extension String {
         #"{"event":"pusher:signin_success","data":{"auth":"k:4711","user_data":"#,
         #"{"event":"pusher:signin\u005fsuccess","data":"{\"auth\":\"k:4711\",\"user_data\":7}"}"#,
     ])
-    func norIfWhatTheServerSaysOfItMakesNoSense(message: String) {
+    func `A sign-in message that makes no sense is logged without its contents`(message: String) {
         let rig = ClientRig.connected { $0.logger.logLevel = .trace }
         rig.socket.serverSends(message)
         #expect(rig.recorder.log.contains { $0.contains("bytes that make no sense, of a sign-in") }, "\(rig.recorder.log)")
@@ -338,7 +338,7 @@ extension String {
         ("a\u{200E}b\u{200F}c\u{61C}", #"a\u{200e}b\u{200f}c\u{61c}"#), ("a\u{200B}b\u{FEFF}", #"a\u{200b}b\u{feff}"#),
         ("a\u{AD}b\u{E0041}", #"a\u{ad}b\u{e0041}"#),
     ])
-    func whatWouldBeginALineOrTurnItRoundIsEscaped(text: String, line: String) {
+    func `Control, bidirectional, and invisible characters are escaped in log lines`(text: String, line: String) {
         #expect(text.inLogLine() == line)
     }
 
@@ -348,17 +348,17 @@ extension String {
         ("caf\u{E9}", "\"caf\u{E9}\""),
         ("a\u{A0}b=c", "\"a\u{A0}b=c\""), ("one\ntwo", #""one\u{a}two""#), ("\u{7F}", #""\u{7f}""#),
     ])
-    func aValueIsOnePlainWordOrInQuotationMarks(text: String, value: String) {
+    func `A log value is one plain word or stands in quotation marks`(text: String, value: String) {
         #expect(text.asLogValue() == value)
     }
 
-    @Test func aLongValueIsCut() {
+    @Test func `A log value longer than its limit is truncated and quoted`() {
         #expect(String(repeating: "a", count: 200).asLogValue() == String(repeating: "a", count: 200))
         #expect(String(repeating: "a", count: 201).asLogValue() == "\"" + String(repeating: "a", count: 200) + "…\"")
         #expect(String(repeating: "\"", count: 1 << 20).asLogValue(upTo: 2) == #""\"\"…""#)
     }
 
-    @Test func aLongTextIsCut() {
+    @Test func `A text longer than its limit is truncated in log lines, counted in Unicode scalars`() {
         #expect(String(repeating: "a", count: 200).inLogLine() == String(repeating: "a", count: 200))
         #expect(String(repeating: "a", count: 201).inLogLine() == String(repeating: "a", count: 200) + "…")
         #expect(String(repeating: "\n", count: 2).inLogLine(upTo: 2) == #"\u{a}\u{a}"#)
@@ -367,12 +367,12 @@ extension String {
         #expect(marks.inLogLine().unicodeScalars.count == 201, "what is one character to Swift may be megabytes")
     }
 
-    @Test func whatAnErrorSaysIsAtMostAThousandCharacters() {
+    @Test func `An error's text is truncated after a thousand characters`() {
         #expect(String(repeating: "a", count: 1000).asMessage == String(repeating: "a", count: 1000))
         #expect(String(repeating: "a", count: 1001).asMessage == String(repeating: "a", count: 1000) + "…")
     }
 
-    @Test func whatAnErrorSaysIsOneLine() {
+    @Test func `An error's message is one line, with control characters escaped`() {
         let text = "no\n\u{1B}[31m" + String(repeating: "x", count: 1 << 20)
         let messages = [PusherError(.server, message: text).message, TransportError(.unreachable, text).message]
         for message in messages {

@@ -7,7 +7,7 @@ import Testing
 
 /// The order to continue or stop reading.
 @Suite(.timeLimit(.lost)) struct ReadingOrderTests {
-    @Test func `One thread passes on the latest order, and later ones`() {
+    @Test func `One thread at a time passes on orders to read or pause, including any that come meanwhile`() {
         var order = ReadingOrder()
         var begins = [order.begin()]
         order.wanted = false
@@ -24,7 +24,7 @@ import Testing
         #expect(orders == [true, false, nil])
     }
 
-    @Test func `No order for one attempt reaches the next`() {
+    @Test func `An order to read or pause for one connection attempt never reaches the next attempt`() {
         var order = ReadingOrder()
         order.forgetEarlier()
         let isNeeded = order.begin()
@@ -76,7 +76,7 @@ import Testing
         #expect(rig.socket.isReading)
     }
 
-    @Test func `The server waits for a stream though another thread is busy in the application's code`() async throws {
+    @Test func `A full stream stops the socket even while another thread runs the application's code`() async throws {
         try await withFullStream { rig, stream in
             let data = try await stream.data(of: 5)
             #expect(data == ["0", "1", "2", "3", "4"])
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `It doesn't wait for ever`() async throws {
+    @Test func `The pause limit holds even while another thread runs the application's code`() async throws {
         try await withFullStream { rig, stream in
             rig.scheduler.advance(by: .seconds(5))
             #expect(rig.socket.isReading)
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// The authorization's time-out is due first, but when its timer rings, no thread is free to act on it.
-    @Test func `Nor does it where something else is due before`() async throws {
+    @Test func `The pause limit holds even if an earlier timer fires while no thread is free to act`() async throws {
         try await withFullStream(pauseLimit: .seconds(20)) { rig, stream in
             rig.scheduler.advance(by: .seconds(20))
             #expect(rig.socket.isReading)

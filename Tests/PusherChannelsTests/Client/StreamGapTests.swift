@@ -29,7 +29,7 @@ import Testing
         return elements
     }
 
-    @Test func theOldestAreMissingBeforeTheOthers() {
+    @Test func `A stream that drops the oldest elements gives one gap before the elements that are left`() {
         var queue = queue(.dropOldest)
         append(1...7, to: &queue)
         #expect(read(&queue) == [.gap(time(1)), .number(5), .number(6), .number(7)])
@@ -40,7 +40,7 @@ import Testing
         #expect(queue.dropped == 5)
     }
 
-    @Test func whatWasReadMeanwhileIsNotMissing() {
+    @Test func `A gap begins after the elements that were already read`() {
         var queue = queue(.dropOldest)
         append(1...3, to: &queue)
         #expect(queue.take()?.elements == [.number(1)])
@@ -49,7 +49,7 @@ import Testing
         #expect(read(&queue) == [.gap(time(2)), .number(4), .number(5), .number(6)])
     }
 
-    @Test func whatTellsOfTheMissingMayBePutBackAndDroppedToo() {
+    @Test func `A gap that a reader puts back takes in elements that are dropped later`() {
         var queue = queue(.dropOldest)
         append(1...7, to: &queue)
         #expect(queue.take()?.elements == [.gap(time(1))])
@@ -58,7 +58,7 @@ import Testing
         #expect(read(&queue) == [.gap(time(1)), .number(6), .number(7), .number(8)])
     }
 
-    @Test func whatIsPutBackMayBeDroppedYet() {
+    @Test func `An element that a reader puts back can still be dropped and then begins the gap`() {
         var queue = queue(.dropOldest)
         append(1...3, to: &queue)
         #expect(queue.take()?.elements == [.number(1)])
@@ -67,7 +67,7 @@ import Testing
         #expect(read(&queue) == [.gap(time(1)), .number(2), .number(3), .number(4)])
     }
 
-    @Test func theNewestAreMissingBehindTheOthers() {
+    @Test func `A stream that drops the newest elements gives one gap after the elements that are kept`() {
         var queue = queue(.dropNewest)
         append(1...7, to: &queue)
         #expect(read(&queue) == [.number(1), .number(2), .number(3), .gap(time(4))])
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// An event that waited for its key came before what was dropped first.
-    @Test func anOlderLossIsAnotherGap() {
+    @Test func `Dropping an element older than the current gap begins another gap`() {
         var queue = queue(.dropNewest)
         append(1...3, to: &queue)
         for second in [10, 4, 4, 11, 2] { queue.append(.number(second), at: time(second)) }
@@ -85,7 +85,7 @@ import Testing
         #expect(queue.dropped == 5)
     }
 
-    @Test func theTimeToWaitIsOver() {
+    @Test func `Past the pause limit, a pausing stream drops new elements and gives a gap after the others`() {
         var queue = queue(.pauseThenDrop)
         append(1...5, to: &queue)
         let wasLate = queue.pauseLimitReached("the stream")
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// One reader may have acted on the gap before another has made room.
-    @Test func aLossAfterTheGapWasReadIsAnotherGap() {
+    @Test func `A loss after a reader took the gap begins another gap`() {
         var queue = queue(.dropNewest)
         queue.iterators = 1
         append(1...3, to: &queue)
@@ -110,7 +110,7 @@ import Testing
         #expect(queue.dropped == 4)
     }
 
-    @Test func whoTakesAllAtOnceIsToldTheSame() {
+    @Test func `A sole reader that takes all elements at once also takes the gap behind them`() {
         var queue = queue(.dropNewest)
         queue.iterators = 1
         append(1...4, to: &queue)

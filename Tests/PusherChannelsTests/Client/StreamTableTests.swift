@@ -21,7 +21,7 @@ import Testing
 
     private func table() -> StreamTable<PusherEvent> { StreamTable(of: "events") { _ in 1 } }
 
-    @Test func nothingIsKeptOfStreamsThatAreGone() {
+    @Test func `A stream table keeps nothing of streams that were removed`() {
         var table = table()
         for number in 0..<100 {
             table.add(3 * number, for: .init(channel: "room-\(number)"), StreamBuffering())
@@ -34,7 +34,7 @@ import Testing
         #expect(table.topicsKept == 0)
     }
 
-    @Test func eachGetsWhatItIsFor() {
+    @Test func `A stream gets the events of its channel and name, or all events if it has neither`() {
         var table = table()
         table.add(1, for: .init(), StreamBuffering())
         table.add(2, for: .init(channel: "room"), StreamBuffering())
@@ -47,7 +47,24 @@ import Testing
         #expect(waiting(&table, 3) == ["a"])
     }
 
-    @Test func whoIsThereIsLookedUpAgainWhenStreamsComeAndGo() {
+    @Test func `A stream's unread time begins with the oldest element that was taken last`() {
+        var queue = StreamQueue<Int>(StreamBuffering()) { _ in 1 }
+        for second in [1, 10] {
+            queue.append(second, at: .origin + .seconds(second))
+            #expect(queue.take()?.elements.count == 1)
+        }
+        #expect(queue.unreadSince == .origin + .seconds(10))
+    }
+
+    @Test func `A stream table counts the elements that its streams dropped`() {
+        var table = table()
+        table.add(1, for: .init(), StreamBuffering(limit: 1, overflow: .dropOldest))
+        table.add(2, for: .init(), StreamBuffering(limit: 2, overflow: .dropNewest))
+        for name in ["a", "b", "c"] as [Name] { _ = table.append(event("room", name), of: "room", name, at: .origin) }
+        #expect(table.dropped == 3)
+    }
+
+    @Test func `Events reach a stream from its addition to the table until its removal`() {
         var table = table()
         func publish() -> Bool { table.append(event("room", "a"), of: "room", "a", at: .origin) }
         #expect(!publish())
@@ -58,7 +75,7 @@ import Testing
         #expect(!publish())
     }
 
-    @Test func theServerWaitsForAsManyAsAreOver() {
+    @Test func `The count of full streams follows each stream that fills, is removed, or finishes`() {
         var table = table()
         table.add(1, for: .init(), StreamBuffering(limit: 2))
         table.add(2, for: .init(), StreamBuffering(limit: 1))
@@ -72,7 +89,7 @@ import Testing
         #expect(table.over == 0)
     }
 
-    @Test func theServerWaitsForStreamsOfEveryKind() {
+    @Test func `The count of full streams includes streams of every kind`() {
         var streams = Streams { _ in Date(timeIntervalSince1970: 0) }
         streams.add(1, to: \.events, for: .init(), StreamBuffering(limit: 1))
         streams.add(2, to: \.states, for: .init(), StreamBuffering(limit: 1))
@@ -94,7 +111,7 @@ import Testing
         return queue
     }
 
-    @Test func whatIsPutBackIsTakenAgainWithItsBytes() throws {
+    @Test func `Elements that are put back are taken again first, with their bytes`() throws {
         var queue = queue(3, 4)
         let batch = queue.take()
         #expect(batch?.bytes == 7)
@@ -106,7 +123,7 @@ import Testing
         #expect(next?.bytes == 9)
     }
 
-    @Test func onlyAReaderThatIsAloneTakesAll() {
+    @Test func `Only a sole reader takes all waiting elements at once`() {
         var queue = queue(1, 2, 3)
         queue.iterators = 2
         let one = queue.take()
@@ -119,7 +136,7 @@ import Testing
         try #require(stream.source as? StreamSource<PusherEvent>)
     }
 
-    @Test func iteratorsThatAreGoneAreNotCounted() throws {
+    @Test func `An iterator that is released no longer counts as a reader`() throws {
         let stream = ClientRig.connected().pusher.events
         let source = try source(of: stream)
         for _ in 0..<3 { _ = stream.makeAsyncIterator() }
@@ -127,31 +144,5 @@ import Testing
         let iterator = stream.makeAsyncIterator()
         #expect(source.change { $0.iterators } == 1)
         withExtendedLifetime(iterator) {}
-    }
-
-    @Test func whatAnIteratorTookAndLeftIsThereAgain() async throws {
-        let rig = ClientRig.connected()
-        rig.pusher.subscribe("room")
-        let stream = rig.pusher.events
-        for number in 0..<3 { rig.socket.publish(channel: "room", event: "n", data: "\(number)") }
-        do {
-            var iterator = stream.makeAsyncIterator()
-            #expect(try await iterator.next()?.data == "0")
-        }
-        let left = try source(of: stream).change { $0.take()?.elements.map(\.data) }
-        #expect(left == ["1", "2"])
-    }
-
-    @Test func aStreamEndsWithItsClient() throws {
-        let source = try source(of: ClientRig.connected().pusher.events)
-        #expect(source.change { $0.take()?.elements.count } == 0, "nobody has to wait for an end that has come")
-    }
-
-    @Test func aStreamMadeAfterTheEndIsAtItsEnd() {
-        var streams = Streams { _ in Date() }
-        streams.shutDown()
-        streams.add(1, to: \.events, for: .init(), StreamBuffering())
-        let batch = streams.events.change(1) { $0.take() }
-        #expect(batch??.elements.count == 0)
     }
 }

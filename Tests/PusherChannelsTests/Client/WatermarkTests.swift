@@ -8,7 +8,7 @@ import Testing
 
 /// The number of waiting elements and bytes.
 @Suite struct WatermarkTests {
-    @Test func isOverAtEitherLimit() {
+    @Test func `A watermark is over when either the element or the byte limit is reached`() {
         var elements = Watermark(limit: 3, byteLimit: 100)
         for _ in 0..<2 { elements.add(bytes: 1) }
         #expect(elements.state == .under)
@@ -19,7 +19,7 @@ import Testing
         #expect(bytes.state == .over)
     }
 
-    @Test func isUnderAgainWhenHalfOfBothIsFree() {
+    @Test func `A watermark is under again only when half of both limits is free`() {
         var watermark = Watermark(limit: 10, byteLimit: 100)
         watermark.add(count: 10, bytes: 60)
         watermark.remove(count: 4, bytes: 0)
@@ -30,7 +30,7 @@ import Testing
         #expect(watermark.state == .under)
     }
 
-    @Test func eachLimitIsOneOfItsOwn() {
+    @Test func `Either limit of a watermark alone makes it over, and half of that limit makes it under`() {
         var elements = Watermark(limit: 10, byteLimit: 100)
         elements.add(count: 10, bytes: 0)
         elements.remove(count: 4, bytes: 0)
@@ -45,7 +45,7 @@ import Testing
         #expect(bytes.state == .under)
     }
 
-    @Test func whatCannotBeDroppedMakesTheServerWaitAgain() {
+    @Test func `A dropping watermark is over again after another limit's worth of elements`() {
         var watermark = Watermark(limit: 10, byteLimit: 100)
         watermark.add(count: 10, bytes: 0)
         watermark.pauseLimitReached()
@@ -56,7 +56,7 @@ import Testing
         #expect(watermark.state == .over)
     }
 
-    @Test func itWaitsOnceMoreAndNotForEver() {
+    @Test func `A watermark pauses a second time and then overflows until it is under again`() {
         var watermark = Watermark(limit: 10, byteLimit: 100)
         for _ in 1...2 {
             for state in [Watermark.State.dropping, .overflowing] {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, -1, .min]) func aLimitIsAtLeastOne(limit: Int) {
+    @Test(arguments: [0, -1, .min]) func `A watermark's limits are at least one`(limit: Int) {
         var watermark = Watermark(limit: limit, byteLimit: limit)
         #expect(!watermark.isFull)
         watermark.add(bytes: 1)
@@ -91,7 +91,7 @@ import Testing
         for _ in 0..<count { rig.socket.serverSends(Self.large) }
     }
 
-    @Test func aBlockedClosureMakesTheServerWait() async throws {
+    @Test func `Waiting events of a blocked closure stop the socket's reading at the byte limit`() async throws {
         let queue = DispatchQueue(label: "slow consumer")
         let gate = DispatchSemaphore(value: 0)
         let rig = ClientRig.connected {
@@ -117,7 +117,7 @@ import Testing
     }
 
     /// Each of these events is reported with its data.
-    @Test func soDoEventsThatCannotBeDecrypted() {
+    @Test func `Undecryptable events waiting for the delegate stop the socket's reading at the byte limit`() {
         let queue = DispatchQueue(label: "slow consumer")
         let gate = DispatchSemaphore(value: 0)
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: EncryptedChannelTests.masterKey)) {
@@ -141,32 +141,21 @@ import Testing
         queue.sync {}
     }
 
-    @Test func whatIsSaidOfMembersCounts() {
+    @Test(arguments: [#"{"user_id":"u$","user_info":"%"}"#, #"{"user_id":"$%"}"#])
+    func `A member's id and information count toward a stream's byte limit`(form: String) {
         let rig = ClientRig.connected { $0.maximumMessageSize = 2 << 20 }
         let stream = rig.pusher.subscribe("presence-room").updates(buffering: StreamBuffering(byteLimit: 5 << 19))
-        let info = String(repeating: "x", count: 1 << 20)
+        let form = form.replacing("%", with: String(repeating: "x", count: 1 << 20))
         for number in 1...3 {
             #expect(rig.socket.isReading, "\(number)")
-            let member = #"{"user_id":"u\#(number)","user_info":"\#(info)"}"#
+            let member = form.replacing("$", with: "\(number)")
             rig.socket.serverSends(#"{"event":"pusher_internal:member_added","channel":"presence-room","data":\#(member)}"#)
         }
         #expect(!rig.socket.isReading)
         withExtendedLifetime(stream) {}
     }
 
-    @Test func soDoTheirIDs() {
-        let rig = ClientRig.connected { $0.maximumMessageSize = 2 << 20 }
-        let stream = rig.pusher.subscribe("presence-room").updates(buffering: StreamBuffering(byteLimit: 5 << 19))
-        for number in 1...3 {
-            #expect(rig.socket.isReading, "\(number)")
-            let member = "{\"user_id\":\"\(number)\(String(repeating: "x", count: 1 << 20))\"}"
-            rig.socket.serverSends(#"{"event":"pusher_internal:member_added","channel":"presence-room","data":\#(member)}"#)
-        }
-        #expect(!rig.socket.isReading)
-        withExtendedLifetime(stream) {}
-    }
-
-    @Test func aStreamThatNobodyReadsMakesTheServerWait() async throws {
+    @Test func `An unread stream stops the socket's reading at its byte limit`() async throws {
         let rig = ClientRig.connected()
         let stream = rig.pusher.subscribe("news").events(buffering: StreamBuffering(byteLimit: 2 << 20))
         publish(rig, 1)
@@ -178,7 +167,7 @@ import Testing
         #expect(rig.socket.isReading)
     }
 
-    @Test func theOldestBytesMakeRoom() async {
+    @Test func `A stream at its byte limit drops the oldest events to make room`() async {
         let rig = ClientRig.connected()
         let buffering = StreamBuffering(limit: 1_000, byteLimit: 3 << 20, overflow: .dropOldest)
         let stream = rig.pusher.subscribe("news").events(buffering: buffering)
@@ -212,7 +201,7 @@ import Testing
         let rig = ClientRig.connected(change)
         rig.pusher.subscribe("room").bind(eventName: "n") { _ in }
         rig.pusher.bind { _ in }
-        rig.pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: "me") }
+        rig.pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userID: "me") }
         rig.pusher.subscribe("presence-room")
         rig.pusher.user.watchlist.bind(eventName: "online") { _ in }
         return rig
@@ -235,13 +224,16 @@ import Testing
     }
 
     // Proves P2.10.
-    @Test(arguments: places) func messagesCostWhatTheirLengthCosts(place: String) {
+    @Test(arguments: places) func `A message of combining marks costs time in line with its length, not with its square`(
+        place: String
+    ) {
         let (short, long) = (cost(place, marks: 12_500), cost(place, marks: 200_000))
         #expect(long < 64 * short, "sixteen times as long; the square of it would be 256")
     }
 
     /// A flag consists of two code points, and Swift searches for the first one of a run.
-    @Test(arguments: ["\u{301}", "\u{1F1E6}"]) func soDoesTheLogOfWhatIsNoMessage(unit: String) {
+    @Test(arguments: ["\u{301}", "\u{1F1E6}"])
+    func `Logging a malformed message of marks or flags costs time in line with its length`(unit: String) {
         let logging = { client { $0.logger = LineRecorder.logger(Locked([])) } }
         let (short, long) = (5_000, 80_000)
         let costs = [short, long].map { cost(of: String(repeating: unit, count: $0), to: logging) }

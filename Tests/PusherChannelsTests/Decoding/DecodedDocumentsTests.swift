@@ -46,18 +46,18 @@ enum DecodedDocuments {
         ("90071992547409930000000000000000000000000000e-28", 9_007_199_254_740_993),
         ("9007199254740993.000000000000000000000000001", 9_007_199_254_740_993),
     ])
-    func integerIsExact(number: String, integer: Int) {
+    func `A number with a fraction or an exponent has an exact integer part`(number: String, integer: Int) {
         #expect(value(number, as: Int.self) == integer)
     }
 
     @Test(arguments: [
         "1e19", "123456789012345678901", "1e200", "1e-200", "1e99999999999999999999", "12345678901234567890123456789.5",
     ])
-    func integerThatDoesNotFitIsNone(number: String) {
+    func `A number too large or too small for an integer type gives no integer`(number: String) {
         #expect(value(number, as: Int.self) == nil)
     }
 
-    @Test func negativeIntegerIsNoneOfAnUnsignedType() {
+    @Test func `A negative number gives no unsigned integer`() {
         #expect(value("-1e18", as: UInt64.self) == nil)
         #expect(value("1e19", as: UInt64.self) == 10_000_000_000_000_000_000)
     }

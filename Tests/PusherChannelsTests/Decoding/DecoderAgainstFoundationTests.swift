@@ -6,19 +6,19 @@ import Testing
 /// This package's decoder and Foundation's decode texts as values of many types with the same result.
 @Suite struct DecoderAgainstFoundationTests {
     @Test(arguments: JSONDocuments.valid + JSONDocuments.invalid + JSONDocuments.hereOnly + JSONDocuments.foundationOnly)
-    func documentIsDecodedTheSame(document: String) {
+    func `A JSON document is decoded as Foundation decodes it`(document: String) {
         expectSame(document)
     }
 
     @Test(arguments: DecodedDocuments.all)
-    func documentForTheTypesIsDecodedTheSame(document: String) {
+    func `A document made for the compared types is decoded as Foundation decodes it`(document: String) {
         #expect(!DecoderComparison.isKnownToDiffer(Array(document.utf8)))
         expectSame(document)
     }
 
     /// Objects with many members look them up in a different way.
     @Test(arguments: [1, 2, 15, 16, 17, 18, 33, 200])
-    func objectOfAnySizeIsDecodedTheSame(size: Int) {
+    func `An object with any number of members is decoded as Foundation decodes it`(size: Int) {
         let members = (0..<size).map { #""\#(["a", "b", "c", "d", "\\u0065"][$0 % 5])\#($0 < 5 ? "" : String($0))":\#($0)"# }
         expectSame("{\(members.joined(separator: ","))}")
         expectSame("{\(members.reversed().joined(separator: ","))}")
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: 21...28)
-    func mutationIsDecodedTheSame(seed: UInt64) {
+    func `A mutated document is decoded as Foundation decodes it`(seed: UInt64) {
         var mutation = Mutation(seed: seed)
         for _ in 1...100 {
             let bytes = mutation.next(of: JSONDocuments.valid + DecodedDocuments.all)
@@ -41,7 +41,7 @@ import Testing
 
     // MARK: Known differences
 
-    @Test func equivalentNamesAreTwoNames() throws {
+    @Test func `Canonically equivalent member names are two names, unlike in Foundation`() throws {
         let text = "{\"\u{E9}\":1,\"e\u{301}\":2}"
         let keys = try decode(Names.self, text).keys
         #expect(keys.map { Array($0.utf8) } == [Array("\u{E9}".utf8), Array("e\u{301}".utf8)])
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: ["0e3", "0.00e5"])
-    func zeroWithAnExponentIsAZero(number: String) throws {
+    func `A zero with an exponent is decoded as zero, unlike in Foundation`(number: String) throws {
         #expect(try decode(Double.self, number) == 0)
         #expect(throws: DecodingError.self, "Foundation has changed: the difference can go") {
             try JSONDecoder().decode(Double.self, from: Data(number.utf8))
@@ -59,13 +59,13 @@ import Testing
 
     /// Foundation ends the program for these numbers.
     @Test(arguments: ["1" + String(repeating: "0", count: 300) + "e-284", "0." + String(repeating: "0", count: 129) + "1e146"])
-    func numberBeyondDecimalIsNoInteger(number: String) throws {
+    func `A number with hundreds of digits is decoded as a Double but not as an integer`(number: String) throws {
         #expect(try decode(Double.self, number) == 1e16)
         #expect(throws: DecodingError.self) { try decode(Int.self, number) }
     }
 
     /// Foundation would take the text for UTF-16 and end the program for the same numbers.
-    @Test func textWithNULsIsRefused() {
+    @Test func `A text with NUL bytes is refused`() {
         for document in ["1\u{0}", "\u{0}1"] { #expect(throws: DecodingError.self) { try decode(Int.self, document) } }
         for text in ["1", "[1" + String(repeating: "0", count: 300) + "e-284]"] {
             for isFirst in [true, false] {

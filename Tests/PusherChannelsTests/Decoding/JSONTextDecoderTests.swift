@@ -10,12 +10,12 @@ import Testing
         let size: Int?
     }
 
-    @Test func structIsDecoded() throws {
+    @Test func `A struct is decoded from an object, and members unknown to it are ignored`() throws {
         let trade = try decode(Trade.self, #"{"symbol":"ACME","price":12.5,"size":100,"more":[{}]}"#)
         #expect(trade == Trade(symbol: "ACME", price: 12.5, size: 100))
     }
 
-    @Test func pathConsistsOfTheKeysOfTheTypes() throws {
+    @Test func `The path of a decoding error consists of the types' keys and of array indices`() throws {
         do {
             _ = try decode([String: [Trade]].self, #"{"a":[{"symbol":"ACME","price":"12.5"}]}"#)
             Issue.record("a string is no price")
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func corruptionSaysWhatIsWrongAndWhere() throws {
+    @Test func `The error of a corrupted text says what is wrong and at which byte`() throws {
         do {
             _ = try decode([Int].self, "[1 2]")
             Issue.record("two elements have a comma between them")
@@ -40,14 +40,14 @@ import Testing
     // MARK: Names
 
     @Test(arguments: [3, 40])
-    func firstOfSeveralMembersWithOneNameCounts(size: Int) throws {
+    func `The first of several members with the same name counts`(size: Int) throws {
         let others = (0..<size).map { "\"x\($0)\":0" }.joined(separator: ",")
         let text = #"{"price":1,"symbol":"A",\#(others),"price":2,"\u0070rice":3,"symbol":"B","size":4}"#
         #expect(try decode(Trade.self, text) == Trade(symbol: "A", price: 1, size: 4))
     }
 
     @Test(arguments: [3, 40])
-    func namesAreToldOnceInTheOrderOfTheText(size: Int) throws {
+    func `An object's keys are listed once each, in the order of the text`(size: Int) throws {
         let names = (0..<size).map { "n\(size - $0)" }
         let members = (names + names.reversed()).map { "\"\($0)\":0" }.joined(separator: ",")
         #expect(try decode(Kept.self, "{\(members)}").keyed?.allKeys.map(\.stringValue) == names)
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// They can still decode at their place in the text after the text's memory is gone.
-    @Test func decoderAndContainersAreUsableAfterDecoding() throws {
+    @Test func `A decoder and its containers can be used after decoding has ended`() throws {
         let kept = try decode([Kept].self, #"[{"a":"first"},["second"],"third"]"#)
         #expect(try kept[0].keyed?.decode(String.self, forKey: .init(stringValue: "a")) == "first")
         var unkeyed = try #require(kept[1].unkeyed)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func decoderIsUsableAfterAnErrorThatIsPassedOn() throws {
+    @Test func `A kept decoder can be used after decoding ended with an error thrown by the type`() throws {
         defer { Thread.current.threadDictionary[Keeper.place] = nil }
         #expect(throws: CancellationError.self) { try decode([Keeper].self, #"["text"]"#) }
         let decoder = try #require(Thread.current.threadDictionary[Keeper.place] as? any Decoder)

@@ -71,14 +71,14 @@ extension TriggerResult {
     }()
 
     @Test(arguments: ErrorScenario.all)
-    func whatIsHeard(scenario: ErrorScenario) async throws {
+    func `Every error has the kind, message, and retryability that the Errors page lists`(scenario: ErrorScenario) async throws {
         let error = try await scenario.run()
         let kind = "\(error.kind)".replacing(#/[A-Za-z]+\.(?=[A-Za-z])/#, with: "")
         let entry = Entry(kind: kind, message: "\(error)", isRetryable: error.isRetryable)
         #expect(entry == Self.entries[scenario.name])
     }
 
-    @Test func thePageHasNoOthers() {
+    @Test func `The Errors page lists exactly the errors that the tests cause`() {
         #expect(Set(Self.entries.keys) == Set(ErrorScenario.all.map { $0.name }))
         #expect(Set(ErrorScenario.all.map { $0.name }).count == ErrorScenario.all.count)
     }

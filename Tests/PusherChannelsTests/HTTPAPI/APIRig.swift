@@ -27,24 +27,22 @@ struct APIRig: Sendable {
     func respond(_ status: Int = 200, _ body: String = "{}", headers: [String: String] = [:]) {
         session.removeAllStubs()
         let response = StubResponse(status: status, headers: headers, body: Data(body.utf8))
-        session.stubRequests(passingTest: { _ in true }, withStubResponse: { _ in response })
+        session.stub(.any, response)
     }
 
     /// Makes every request fail.
     func fail(_ code: URLError.Code) {
         session.removeAllStubs()
-        session.stubRequests(passingTest: { _ in true }, withStubResponse: { _ in .failure(code) })
+        session.stub(.any, .failure(code))
     }
 
     /// Answers every request with this response, and returns a closure that returns the times of the requests.
     func timesOfRequests(on scheduler: any Scheduler, _ response: StubResponse) -> @Sendable () -> [Instant] {
         let times = Locked<[Instant]>([])
-        session.stubRequests(
-            passingTest: { _ in true },
-            withStubResponse: { _ in
-                times.withLock { $0.append(scheduler.now) }
-                return response
-            })
+        session.stub(.any) { _ in
+            times.withLock { $0.append(scheduler.now) }
+            return response
+        }
         return { times.withLock { $0 } }
     }
 

@@ -33,14 +33,16 @@ import Testing
             "yjOpifd1Av67qZ9fOcwwK6NdPi0F+KqZiVMXUvjdX5PoUQmn1YDQ/7s="
         ),
     ])
-    func anEventIsEncryptedAsOthersDo(channel: String, data: String, ciphertext: String) {
+    func `An event is encrypted to the same ciphertext as by libsodium and decrypted to its data`(
+        channel: String, data: String, ciphertext: String
+    ) {
         let encrypted = EncryptedEvent.encrypt(data, for: channel, with: Self.key(), nonce: Array(0x40...0x57))
         #expect(encrypted == #"{"ciphertext":"\#(ciphertext)","nonce":"QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX"}"#)
         #expect(encrypted.flatMap { EncryptedEvent.decrypt($0, of: channel, with: [Self.key()]) } == data)
     }
 
     /// An older key fits, too. Data that isn't encrypted, or that no key fits, is as it was received.
-    @Test func theEventOfACacheChannelIsDecrypted() async throws {
+    @Test func `A cached event is decrypted if one of the keys fits, and is left unchanged otherwise`() async throws {
         let channel = "private-encrypted-cache-orders"
         let data = try #require(EncryptedEvent.encrypt("text", for: channel, with: Self.key()))
         let rig = rig(keys: [Self.key(Self.other), Self.key()])
@@ -67,7 +69,7 @@ import Testing
     }
 
     // Proves P15.14.
-    @Test func nothingOfTheEventIsSentInPlainText() async throws {
+    @Test func `Each event for an encrypted channel is sent encrypted, with a nonce of its own`() async throws {
         let rig = rig()
         for _ in 1...2 {
             try await rig.api.trigger(channels: [Self.channel], eventName: "placed", data: ["card": "4111"], excluding: "1.2")
@@ -87,7 +89,7 @@ import Testing
     }
 
     // Proves P15.15.
-    @Test func withoutAKeyNothingIsSent() async throws {
+    @Test func `Without a master key, an event for an encrypted channel is refused before it is sent`() async throws {
         let rig = rig(keys: [])
         let calls: [@Sendable () async throws -> Void] = [
             { try await rig.api.trigger(channels: [Self.channel], eventName: "e", data: "4111") },
@@ -103,7 +105,7 @@ import Testing
 
     // Proves P15.15.
     @Test(arguments: [[channel, "news"], ["news", channel], [channel, "private-encrypted-b"], [channel, channel]])
-    func anEncryptedChannelIsPublishedToAlone(channels: [String]) async throws {
+    func `An event for several channels is refused if one of them is encrypted`(channels: [String]) async throws {
         let rig = rig()
         let error = await #expect(throws: PusherError.self) {
             try await rig.api.trigger(channels: channels, eventName: "e", data: "4111")
@@ -116,7 +118,7 @@ import Testing
 
     // Proves P15.16.
     @Test(arguments: ["", "no base64!", "AA==", Data(count: 31).base64EncodedString(), Data(count: 33).base64EncodedString()])
-    func aKeyIs32BytesInBase64(text: String) {
+    func `An encryption master key that isn't 32 bytes in base64 is refused`(text: String) {
         let error = PusherError(
             .invalidRequest, message: "an encryption master key is 32 bytes in base64: openssl rand -base64 32")
         #expect(throws: error) { try EncryptionMasterKey(base64: text) }
@@ -124,7 +126,7 @@ import Testing
 
     /// `openssl rand -base64 32 > key` writes such a line.
     // Proves P15.16.
-    @Test func theEndOfALineBelongsToNoKey() throws {
+    @Test func `A line feed at the end of an encryption master key is ignored`() throws {
         _ = try EncryptionMasterKey(base64: "\(APIRig.masterKey)\n")
     }
 
@@ -159,7 +161,7 @@ import Testing
     }
 
     // Proves P15.14, P15.16.
-    @Test func aClientDecryptsWhatTheAPIEncrypted() async throws {
+    @Test func `A client decrypts an event if its backend and the API have the same first key`() async throws {
         let (old, new) = (Self.key(), Self.key(Self.other))
         for (backend, publisher) in [
             ([old], [old]), ([new, old], [new, old]), ([old, new], [old, new]), ([new], [new, old]),
@@ -171,7 +173,7 @@ import Testing
 
     /// Here the backend gives out another key than the publisher encrypts with, so a change of keys begins with the backends.
     // Proves P15.16.
-    @Test func theFirstKeyEncrypts() async throws {
+    @Test func `A client can't decrypt an event if its backend and the API have different first keys`() async throws {
         let (old, new) = (Self.key(), Self.key(Self.other))
         for (backend, publisher) in [([old], [new, old]), ([new, old], [old, new]), ([old, new], [new])] {
             let heard = try await heard(backend: backend, publisher: publisher)

@@ -33,7 +33,9 @@ import FoundationNetworking
     private let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: .none))
 
     // Proves P15.10.
-    @Test(arguments: APICall.allCases) func eachStatusHasItsError(call: APICall) async throws {
+    @Test(arguments: APICall.allCases)
+    func `Every call reports each failing status as its own error, with the server's text and advice`(call: APICall) async throws
+    {
         for (status, failure, advice) in Self.statuses {
             rig.respond(status, "  why\u{1B}[2J \"not\"\n")
             let missing = failure == .notFound ? call.mayBeMissing : ""
@@ -47,14 +49,16 @@ import FoundationNetworking
     }
 
     @Test(arguments: [(302, false), (400, false), (404, false), (408, true), (418, false), (425, true), (429, true), (503, true)])
-    func theErrorSaysWhichStatusMayBeOver(status: Int, isRetryable: Bool) async throws {
+    func `An error of the status 408, 425, 429, or 503 is retryable; 302, 400, 404, and 418 aren't`(
+        status: Int, isRetryable: Bool
+    ) async throws {
         rig.respond(status, "why")
         let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
         #expect(error?.isRetryable == isRetryable)
     }
 
     // Proves P15.10.
-    @Test func aLongResponseIsCut() async throws {
+    @Test func `An error quotes at most 200 characters of the HTTP API's response`() async throws {
         rig.respond(400, String(repeating: "x", count: 1 << 20))
         let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
         #expect(error?.message == "the HTTP API answered with status 400: \"\(String(repeating: "x", count: 200))…\"")
@@ -65,26 +69,30 @@ import FoundationNetworking
         (301, "/b\u{1B}", ", which leads to /b\\u{1b}"),
         (200, "/b", nil), (404, "/b", "; check the app's id and the host"),
     ])
-    func aRedirectSaysWhere(status: Int, location: String, words: String?) async throws {
+    func `The error of a redirect names its location without credentials and query`(status: Int, location: String, words: String?)
+        async throws
+    {
         rig.respond(status, words == nil ? "{}" : "", headers: ["Location": location])
         guard let words else { return try await APICall.trigger.run(on: rig.api) }
         let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
         #expect(error?.message == "the HTTP API answered with status \(status)\(words)")
     }
 
-    @Test func noWordsAreNotQuoted() async throws {
+    @Test func `A blank response body isn't quoted in the error`() async throws {
         rig.respond(400, "\n")
         let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
         #expect(error?.message == "the HTTP API answered with status 400")
     }
 
-    @Test(arguments: [200, 201, 202, 299]) func anySuccessWillDo(status: Int) async throws {
+    @Test(arguments: [200, 201, 202, 299]) func `Any status from 200 to 299 counts as success`(status: Int) async throws {
         rig.respond(status)
         try await APICall.trigger.run(on: rig.api)
     }
 
     // Proves P15.11.
-    @Test(arguments: APICall.allCases) func withoutAResponseTheErrorSaysWhetherItMayBeCarriedOut(call: APICall) async throws {
+    @Test(arguments: APICall.allCases) func `An error without a response says whether a publish may have been carried out`(
+        call: APICall
+    ) async throws {
         for (code, failure) in Self.unanswered {
             rig.fail(code)
             let error = await #expect(throws: PusherError.self) { try await call.run(on: rig.api) }
@@ -98,7 +106,7 @@ import FoundationNetworking
 
     /// Mocks and the application's own sessions may return such errors.
     // Proves P15.11.
-    @Test func anErrorOfObjectiveCIsOneOfTheseToo() async throws {
+    @Test func `A session's NSError is classified like a URLError only if it has the URL error domain`() async throws {
         rig.session.mockResponse = (nil, nil, NSError(domain: NSURLErrorDomain, code: NSURLErrorCannotConnectToHost))
         let unreachable = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
         #expect(unreachable?.kind == .httpAPI(.unreachable))
@@ -114,7 +122,9 @@ import FoundationNetworking
         (.networkConnectionLost, true), (.badURL, false), (.unsupportedURL, false), (.serverCertificateHasBadDate, false),
         (.serverCertificateUntrusted, false), (.clientCertificateRequired, false), (.dataLengthExceedsMaximum, false),
     ])
-    func theErrorSaysWhetherTryingAgainMayHelp(code: URLError.Code, isRetryable: Bool) async throws {
+    func `A network error is retryable, except for a bad URL, bad certificate, or overlong response`(
+        code: URLError.Code, isRetryable: Bool
+    ) async throws {
         rig.fail(code)
         let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
         #expect(error?.isRetryable == isRetryable)
@@ -122,7 +132,7 @@ import FoundationNetworking
 
     /// The application's own session may return both if the body was cut off.
     // Proves P15.11.
-    @Test func anErrorBesideAResponseIsOne() async throws {
+    @Test func `A network error beside a response with status 200 fails the call`() async throws {
         let url = try #require(URL(string: "http://api.example"))
         let response: URLResponse? = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
         let lost = NSError(domain: NSURLErrorDomain, code: NSURLErrorNetworkConnectionLost)
@@ -131,7 +141,7 @@ import FoundationNetworking
         #expect(error?.kind == .httpAPI(.noResponse))
     }
 
-    @Test func whatMayHaveBeenCarriedOutIsKnown() {
+    @Test func `Only noResponse, serverError, and unreadableResponse mean a call may have been carried out`() {
         let uncertain: [HTTPAPIFailure] = [.noResponse, .serverError, .unreadableResponse]
         let certain: [HTTPAPIFailure] = [
             .unreachable, .badRequest, .unauthorized, .forbidden, .notFound, .payloadTooLarge, .rateLimited, .unexpectedStatus,
@@ -153,7 +163,9 @@ import FoundationNetworking
     private let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: .none))
 
     // Proves P15.17.
-    @Test(arguments: APICall.allCases) func aRefusalInTheBodyIsTheFailureOfItsCode(call: APICall) async throws {
+    @Test(arguments: APICall.allCases) func `A 200 response with an error and a code in its body fails as that status would`(
+        call: APICall
+    ) async throws {
         for (code, failure, advice) in Self.refusals {
             rig.respond(200, #"{"error":"why\u001b[2J","code":\#(code)}"#)
             let missing = failure == .notFound ? call.mayBeMissing : ""
@@ -168,7 +180,7 @@ import FoundationNetworking
 
     // Proves P15.17.
     @Test(arguments: [#"{"error":"why"}"#, #"{"error":"why","code":"auth"}"#, #"{"error":"why","code":200,"channels":null}"#])
-    func aRefusalWithoutACodeIsAFailureToo(body: String) async throws {
+    func `A 200 response with an error but no usable code in its body is a failure`(body: String) async throws {
         rig.respond(200, body)
         let message = "the HTTP API answered with status 200 and an error: \"why\""
         await #expect(throws: PusherError(.httpAPI(.unexpectedStatus), code: 200, message: message)) {
@@ -183,7 +195,9 @@ import FoundationNetworking
         (.users, #"{"users":[],"error":"","code":400}"#), (.get, #"{"job":1,"error":"x","code":400}"#), (.get, #"{"error":"x"}"#),
         (.post, #"{"error":null,"code":400}"#), (.trigger, #"{"error":7,"code":400}"#), (.get, ""), (.post, "<html>"),
     ])
-    func anErrorBesideWhatWasAskedForIsNone(call: APICall, body: String) async throws {
+    func `A 200 response with the requested data succeeds even if it has an error member, too`(call: APICall, body: String)
+        async throws
+    {
         rig.respond(200, body)
         try await call.run(on: rig.api)
     }
@@ -193,7 +207,9 @@ import FoundationNetworking
     @Test(
         arguments: [APICall.trigger, .triggerBatch, .sendToUser, .terminateConnections],
         ["", "ok", "<html><body>Sign in</body></html>", "[{}]", "null", "{}}"])
-    func aPublishWithoutAnObjectInResponseMayBeCarriedOut(call: APICall, body: String) async throws {
+    func `A publish whose 200 response isn't a JSON object fails but may have been carried out`(call: APICall, body: String)
+        async throws
+    {
         rig.respond(200, body)
         let error = await #expect(throws: PusherError.self) { try await call.run(on: rig.api) }
         let warning = call.isPublish ? "; it may have been carried out" : ""
@@ -204,7 +220,7 @@ import FoundationNetworking
 
     // Proves P15.10.
     @Test(arguments: ["{}", #"{"channel":"a"}"#, #"{"occupied":"yes"}"#])
-    func aChannelOfWhichNothingIsToldIsUnreadable(body: String) async throws {
+    func `A response about a channel is unreadable unless it says whether the channel is occupied`(body: String) async throws {
         rig.respond(200, body)
         let error = await #expect(throws: PusherError.self) { try await APICall.channel.run(on: rig.api) }
         #expect(error?.kind == .httpAPI(.unreadableResponse))
@@ -212,7 +228,9 @@ import FoundationNetworking
 
     // Proves P15.12, P15.17.
     @Test(arguments: APICall.allCases, [(503, false), (429, true), (404, false)])
-    func aCodeIsRetriedAsTheStatusWouldBe(call: APICall, refusal: (code: Int, isAlwaysRetried: Bool)) async throws {
+    func `An error code in a 200 response is retried exactly when that status would be`(
+        call: APICall, refusal: (code: Int, isAlwaysRetried: Bool)
+    ) async throws {
         let executor = TestExecutor()
         let rig = APIRig(scheduler: executor.scheduler)
         rig.respond(200, #"{"error":"why","code":\#(refusal.code)}"#)

@@ -40,7 +40,9 @@ import Testing
     /// The first two attempts fail; the third would succeed.
     // Proves P15.12, P15.18.
     @Test(arguments: APICall.allCases, Trouble.allCases)
-    func aPublishIsMadeAgainOnlyWhereNothingWasCarriedOut(call: APICall, trouble: Trouble) async throws {
+    func `A publish that may have been carried out is retried only if the guarantee allows it`(call: APICall, trouble: Trouble)
+        async throws
+    {
         for guarantee in [RetryPolicy.Guarantee.atMostOnce, .atLeastOnce, .idempotent] {
             let executor = TestExecutor()
             let rig = APIRig(
@@ -65,16 +67,16 @@ import Testing
     /// The server carries a publish out, and its response is lost.
     // Proves P15.18.
     @Test(arguments: [(RetryPolicy.Guarantee.idempotent, 1), (.atLeastOnce, 2)])
-    func aServerThatKnowsKeysPublishesOnce(guarantee: RetryPolicy.Guarantee, times: Int) async throws {
+    func `A publish whose response is lost is published once if idempotent and twice if atLeastOnce`(
+        guarantee: RetryPolicy.Guarantee, times: Int
+    ) async throws {
         let executor = TestExecutor()
         let server = InMemoryServer(ServerMachine(profile: .sockudo), scheduler: executor.scheduler)
         let session = MockSession(delivery: .immediate)
-        session.stubRequests(
-            passingTest: { _ in true },
-            withStubResponse: { [unowned session] request in
-                let response = server.respond(to: request)
-                return session.requests.count == 1 ? .failure(.networkConnectionLost) : response
-            })
+        session.stub(.any) { [unowned session] request in
+            let response = server.respond(to: request)
+            return session.requests.count == 1 ? .failure(.networkConnectionLost) : response
+        }
         let app = ServerApp.local
         let api = PusherHTTPAPI(
             appID: app.id, key: app.key, secret: app.secret,
@@ -90,7 +92,7 @@ import Testing
 
     // Proves P15.12.
     @Test(arguments: [(1, 1), (2, 2), (5, 5), (0, 1), (Int.min, 1)])
-    func attemptsComeToAnEnd(maximum: Int, attempts: Int) async throws {
+    func `A request is attempted at most maximumAttempts times, and at least once`(maximum: Int, attempts: Int) async throws {
         let executor = TestExecutor()
         let rig = APIRig(
             options: PusherHTTPAPIOptions(retryPolicy: RetryPolicy(maximumAttempts: maximum)), scheduler: executor.scheduler)
@@ -103,7 +105,7 @@ import Testing
 
     /// The upper bounds of the delays are 1 s, 2 s and then 3 s; each delay is a random one below its bound.
     // Proves P15.12.
-    @Test func delaysGrowAndAreDrawn() async throws {
+    @Test func `The delays before retries are random, below a bound that grows up to the maximum`() async throws {
         let executor = TestExecutor()
         let policy = RetryPolicy(maximumAttempts: 40, initialDelay: .seconds(1), maximumDelay: .seconds(3))
         let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: executor.scheduler)
@@ -123,7 +125,9 @@ import Testing
     // Proves P15.12.
     @Test(
         arguments: [("5", [0, 5, 10], 5), ("0", [0, 0, 0], 0), ("6", [0], 6), ("99999999999999999999", [0], 86400)], [429, 503])
-    func aServerIsLeftAloneForItsTime(example: (field: String, times: [Int], retryAfter: Int), status: Int) async throws {
+    func `A retry waits as long as Retry-After says, and isn't made if that is over the maximum`(
+        example: (field: String, times: [Int], retryAfter: Int), status: Int
+    ) async throws {
         let executor = TestExecutor()
         let policy = RetryPolicy(initialDelay: .zero, maximumDelay: .seconds(5), publishing: .atLeastOnce)
         let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: executor.scheduler)
@@ -136,7 +140,9 @@ import Testing
         #expect(error?.retryAfter == .seconds(example.retryAfter))
     }
 
-    @Test(arguments: OddValuesTests.durations) func anyDelayEndsWell(delay: Duration) async throws {
+    @Test(arguments: OddValuesTests.durations) func `A retry policy makes all of its attempts with any duration as its delay`(
+        delay: Duration
+    ) async throws {
         let executor = TestExecutor()
         let policy = RetryPolicy(maximumAttempts: 5, initialDelay: delay, maximumDelay: delay)
         let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: executor.scheduler)
@@ -148,7 +154,7 @@ import Testing
     }
 
     /// A signature is valid for only ten minutes.
-    @Test func eachAttemptIsSignedAnew() async throws {
+    @Test func `Each attempt of a request has a new timestamp and a new signature`() async throws {
         let executor = TestExecutor()
         let session = MockSession(delivery: .immediate)
         let policy = RetryPolicy(maximumAttempts: 2, initialDelay: .seconds(3600), maximumDelay: .seconds(3600))
@@ -168,7 +174,9 @@ import Testing
     // MARK: Cancelling
 
     // Proves P15.13.
-    @Test(arguments: APICall.allCases) func aCancelledTaskSaysSo(call: APICall) async throws {
+    @Test(arguments: APICall.allCases) func `A call whose task is cancelled throws a CancellationError and isn't retried`(
+        call: APICall
+    ) async throws {
         let gate = Gate()
         let rig = APIRig()
         rig.session.stub(RequestMatcher(where: { _ in true }), .ok.held(by: gate))
@@ -192,7 +200,7 @@ import Testing
     }
 
     // Proves P15.13.
-    @Test func aTaskThatIsCancelledWhileItWaitsForTheNextAttemptMakesNone() async throws {
+    @Test func `A call whose task is cancelled before a retry makes no further request`() async throws {
         let executor = TestExecutor()
         let rig = APIRig(scheduler: executor.scheduler)
         rig.fail(.cannotConnectToHost)
@@ -216,7 +224,7 @@ import Testing
     }
 
     // Proves P15.13.
-    @Test func aTaskThatWasCancelledBeforeAsksForNothing() async throws {
+    @Test func `A call in a task that is already cancelled sends no request`() async throws {
         let rig = APIRig()
         rig.respond()
         let task = Task {

@@ -18,7 +18,7 @@ import Testing
     private let rig = APIRig()
 
     // Proves P15.2.
-    @Test func anEventIsSentWithItsDataAsText() async throws {
+    @Test func `An event is posted with its encoded data as a JSON string`() async throws {
         rig.respond()
         try await rig.api.trigger(
             channels: ["prices", "private-a"], eventName: "price", data: Price(symbol: "é\"", value: 7), excluding: "1.2")
@@ -32,7 +32,7 @@ import Testing
     }
 
     // Proves P15.18.
-    @Test func aKeyGoesWithTheEvent() async throws {
+    @Test func `An idempotency key is sent with its event, and refused if it is empty or too long`() async throws {
         rig.respond()
         try await rig.api.trigger(channels: ["a"], eventName: "e", data: "1", idempotencyKey: "order-7")
         try await rig.api.sendToUser("ann", eventName: "e", data: "1", idempotencyKey: "k")
@@ -47,7 +47,7 @@ import Testing
     }
 
     // Proves P15.2.
-    @Test func aStringIsSentAsItIs() async throws {
+    @Test func `A string as an event's data is sent as it is, without being encoded as JSON`() async throws {
         rig.respond()
         try await rig.api.trigger(channels: ["a"], eventName: "e", data: "plain")
         try await rig.api.trigger(channels: ["a"], eventName: "e", data: ["plain"])
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// Encoded as JSON, it would be base64.
-    @Test func dataIsSentAsTheTextThatItIs() async throws {
+    @Test func `Bytes as an event's data are sent as the text they hold, and refused if not UTF-8`() async throws {
         rig.respond()
         try await rig.api.trigger(channels: ["a"], eventName: "e", data: Data(#"{"id":7}"#.utf8))
         #expect(rig.bodies == [#"{"channels":["a"],"data":"{\"id\":7}","name":"e"}"#])
@@ -69,7 +69,7 @@ import Testing
     }
 
     // Proves P15.3.
-    @Test func theResponseTellsWhatWasAskedFor() async throws {
+    @Test func `A publish returns the requested counts of its channels, in the order of the channels`() async throws {
         rig.respond(200, #"{"channels":{"presence-a":{"user_count":2,"subscription_count":3},"other":{"user_count":9}}}"#)
         let told = try await rig.api.trigger(
             channels: ["b", "presence-a"], eventName: "e", data: "", info: [.userCount, .subscriptionCount])
@@ -82,7 +82,7 @@ import Testing
 
     // Proves P15.3.
     @Test(arguments: ["[]", #"{"ok":true}"#, #"{"channels":[]}"#, #"{"channels":{"a":null}}"#])
-    func aResponseThatTellsNothingIsNoFailure(body: String) async throws {
+    func `A publish succeeds without counts if the response has none`(body: String) async throws {
         rig.respond(200, body)
         let told = try await rig.api.trigger(channels: ["a"], eventName: "e", data: "", info: [.userCount])
         #expect(told.map(\.name) == ["a"])
@@ -90,7 +90,7 @@ import Testing
     }
 
     // Proves P15.4.
-    @Test func aBatchIsOneRequest() async throws {
+    @Test func `A batch of events is one request and returns each event's channel with its counts`() async throws {
         rig.respond(200, #"{"batch":[{"subscription_count":4},{}]}"#)
         let told = try await rig.api.triggerBatch([
             PusherBatchEvent(
@@ -109,7 +109,7 @@ import Testing
     }
 
     // Proves P15.5.
-    @Test func anEventForAUserGoesToTheUsersOwnChannel() async throws {
+    @Test func `An event for a user is published on the user's #server-to-user channel`() async throws {
         rig.respond()
         try await rig.api.sendToUser("ann: 1", eventName: "e", data: ["a": 1])
         #expect(rig.bodies == [##"{"channels":["#server-to-user-ann: 1"],"data":"{\"a\":1}","name":"e"}"##])
@@ -117,7 +117,7 @@ import Testing
     }
 
     // Proves P15.6.
-    @Test func whatCanNotBeEncodedIsNotSent() async throws {
+    @Test func `An event whose data can't be encoded is refused before it is sent`() async throws {
         rig.respond()
         let error = await #expect(throws: PusherError.self) {
             try await rig.api.trigger(channels: ["a"], eventName: "e", data: NoJSON())
@@ -127,7 +127,7 @@ import Testing
         #expect(rig.bodies == [])
     }
 
-    @Test func theLogHasWhatIsPublishedAndWhatIsNot() async throws {
+    @Test func `The log tells of a publish, a retry, and a failed publish, and holds no secret`() async throws {
         try await withTestHarness { harness in
             var logger = harness.makeLogger("api")
             logger.logLevel = .debug
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func itsDescriptionShowsTheKeyAndNotTheSecret() {
+    @Test func `The description of the HTTP API shows the app's id and key, and no secret`() {
         #expect("\(rig.api)" == "PusherHTTPAPI(app 3, key 278d425bdf160c739803)")
     }
 }

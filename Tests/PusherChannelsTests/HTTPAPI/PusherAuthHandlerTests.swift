@@ -43,7 +43,7 @@ import Testing
         try JSONValue(parsing: String(decoding: response.body, as: UTF8.self))
     }
 
-    @Test func whatIsAllowedIsSigned() async throws {
+    @Test func `A request for a channel or a sign-in is signed if the decision allows it`() async throws {
         let channel = await respond("socket_id=1.2&channel_name=private-orders")
         #expect(channel.status == 200 && channel.headers == ["Content-Type": "application/json"])
         #expect(try json(channel)["auth"]?.stringValue?.hasPrefix(APIRig.key + ":") == true)
@@ -61,7 +61,7 @@ import Testing
         #expect(lines.isEmpty)
     }
 
-    @Test func aRefusalIs403() async {
+    @Test func `A refused authorization request is answered with 403`() async {
         let response = await respond("socket_id=1.2&channel_name=private-orders") { _ in .refused }
         #expect(response.status == 403 && response.headers["Retry-After"] == nil)
         #expect(String(decoding: response.body, as: UTF8.self) == #"{"error":"refused"}"#)
@@ -72,7 +72,7 @@ import Testing
         "socket_id=1.2&channel_name=private-o:rders", "socket_id=1.2&channel_name=news", "socket_id=1.2&socket_id=1.3",
         #"{"socket_id":"1.2","channel_name":7}"#,
     ])
-    func aMalformedRequestIs400AndNobodyIsAsked(body: String) async throws {
+    func `A malformed authorization request is answered with 400 without asking for a decision`(body: String) async throws {
         let response = await respond(body) { _ in
             Issue.record("asked about \(body)")
             return .allowed
@@ -82,13 +82,13 @@ import Testing
         #expect(lines.count == 1)
     }
 
-    @Test func aDecisionThatThrowsIs503() async {
+    @Test func `An authorization request whose decision throws is answered with 503 and Retry-After`() async {
         let response = await respond("socket_id=1.2&channel_name=private-orders") { _ in throw Down() }
         #expect(response.status == 503 && response.headers["Retry-After"] == "5")
         #expect(lines.count == 1 && lines.first?.contains("Down") == true, "\(lines)")
     }
 
-    @Test func aDecisionThatCannotBeSignedIs500() async {
+    @Test func `A decision that can't be signed is answered with 500 and no details`() async {
         for decision in [PusherAuthHandler.Decision.allowed, .user(id: "")] {
             let response = await respond("socket_id=1.2&channel_name=presence-shop") { _ in decision }
             #expect(response.status == 500)
@@ -97,7 +97,7 @@ import Testing
         #expect(lines.count == 2)
     }
 
-    @Test func webhooksAreVerifiedAndHandled() async {
+    @Test func `A webhook is handled only if its signature is right, and gets a 503 if the handler throws`() async {
         let body = #"{"time_ms":1,"events":[{"name":"channel_vacated","channel":"news"}]}"#
         let signature = hmacSHA256(body, key: secret)
         func respond(

@@ -18,7 +18,9 @@ import Testing
             ("\r\n\t {\"socket_id\":\"1.2\"}", "1.2", nil),
             (#"{"socket_id":"1.2","channel_name":null}"#, "1.2", nil),
         ] as [(String, String, String?)])
-    func aBodyIsRead(body: String, socketID: String, channelName: String?) throws {
+    func `The socket id and channel of an authorization request are read from a form or from JSON`(
+        body: String, socketID: String, channelName: String?
+    ) throws {
         let request = try PusherAuthRequest(body: Data(body.utf8))
         #expect(request.socketID == socketID)
         #expect(request.channelName == channelName)
@@ -46,13 +48,15 @@ import Testing
             "its channel_name is there twice"
         ),
     ])
-    func whatIsNoneIsRefused(body: String, problem: String) {
+    func `An authorization body without a socket id, or with repeated or broken members, is refused`(
+        body: String, problem: String
+    ) {
         let error = PusherError(
             .invalidRequest, message: "the body of the authorization request can't be used: \(problem)")
         #expect(throws: error) { try PusherAuthRequest(body: Data(body.utf8)) }
     }
 
-    @Test func anyBytesAreReadOrRefused() {
+    @Test func `An authorization body with any byte in it is read or refused without a trap`() {
         for byte in UInt8.min...UInt8.max {
             for body in [[byte], Array("socket_id=%".utf8) + [byte], Array("{\"socket_id\":".utf8) + [byte]] {
                 _ = try? PusherAuthRequest(body: body)
@@ -62,7 +66,10 @@ import Testing
 
     /// A backend reads the request that this package's client sends.
     // Proves P16.7.
-    @Test(arguments: [AuthEndpoint.Encoding.form, .json]) func aClientsOwnRequestIsRead(encoding: AuthEndpoint.Encoding)
+    @Test(arguments: [AuthEndpoint.Encoding.form, .json])
+    func `A backend reads the authorization request of this package's client, as form and as JSON`(
+        encoding: AuthEndpoint.Encoding
+    )
         async throws
     {
         var endpoint = AuthEndpoint("http://h/auth")

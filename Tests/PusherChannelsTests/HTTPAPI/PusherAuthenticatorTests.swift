@@ -29,14 +29,14 @@ import Testing
     /// `python3 -c 'import hashlib,hmac,sys; print(hmac.new(b"s3cret",sys.argv[1].encode(),hashlib.sha256).hexdigest())'
     /// 1.2:private-a`, and likewise below.
     // Proves P16.1.
-    @Test func aPrivateChannelIsSigned() throws {
+    @Test func `A private channel is signed with the HMAC of the socket id and the channel's name`() throws {
         let auth = try Self.authenticator().authorizeChannel(Self.request("private-a"))
         let text = #"{"auth":"key:7892e0c10b8b3ccf90cb037eafd38d103f3347cfe46f4bb9950a729d2748e1b1"}"#
         #expect(String(decoding: auth.json, as: UTF8.self) == text)
     }
 
     // Proves P16.1.
-    @Test func theDocumentationsExamplesAreSigned() throws {
+    @Test func `The examples in Pusher's documentation get the signatures given there`() throws {
         let authenticator = PusherAuthenticator(key: APIRig.key, secret: APIRig.secret)
         #expect(
             try authenticator.authorizeChannel(Self.request("private-foobar", socketID: "1234.1234")).auth
@@ -49,7 +49,7 @@ import Testing
     /// `python3 -c 'import hashlib,base64;
     /// print(base64.b64encode(hashlib.sha256(b"private-encrypted-a"+bytes(range(32))).digest()))'`
     // Proves P16.2.
-    @Test func anEncryptedChannelGetsItsKey() throws {
+    @Test func `An encrypted channel gets a shared secret made with the first master key`() throws {
         let auth = try Self.authenticator(keys: [APIRig.masterKey, Data(repeating: 7, count: 32).base64EncodedString()])
             .authorizeChannel(Self.request("private-encrypted-a"))
         #expect(
@@ -59,7 +59,7 @@ import Testing
     }
 
     // Proves P16.3.
-    @Test func aPresenceChannelIsSignedWithItsUser() throws {
+    @Test func `A presence channel is signed with the user's id and info`() throws {
         let auth = try Self.authenticator().authorizePresenceChannel(
             Self.request("presence-a"), userID: "u1", userInfo: Info(n: "A"))
         #expect(
@@ -72,7 +72,7 @@ import Testing
     }
 
     // Proves P16.4.
-    @Test func aUserIsSigned() throws {
+    @Test func `A user is signed with the id, the info, and the watchlist`() throws {
         let auth = try Self.authenticator().authenticateUser(
             Self.request(nil), userID: "u1", userInfo: ["n": "A"], watchlist: ["u2", "u3"])
         #expect(
@@ -85,7 +85,7 @@ import Testing
 
     /// A user may have chosen the ID, so it stays a text, whatever it looks like.
     // Proves P16.3, P16.4.
-    @Test func aUsersIDStaysOne() throws {
+    @Test func `A user id that looks like JSON stays a single string in the channel data`() throws {
         let id = #"a","user_id":"b\"#
         let auth = try Self.authenticator().authorizePresenceChannel(Self.request("presence-a"), userID: id)
         let data = try #require(auth.channelData)
@@ -155,7 +155,9 @@ import Testing
         ]
 
     // Proves P16.5, P16.6.
-    @Test(arguments: refusals) func nothingElseIsSigned(refusal: Refusal) throws {
+    @Test(arguments: refusals) func `A request with an invalid or unsuitable socket id, channel, or user isn't signed`(
+        refusal: Refusal
+    ) throws {
         // This also holds if the server would accept names with any characters.
         for limits in [ProtocolLimits.serverLibraries, ProtocolLimits(channelNameLength: 200, restrictsChannelCharacters: false)]
         {
@@ -167,14 +169,14 @@ import Testing
     }
 
     // Proves P16.2.
-    @Test func withoutAMasterKeyAnEncryptedChannelIsRefused() throws {
+    @Test func `An encrypted channel is refused if the authenticator has no master key`() throws {
         let authenticator = try Self.authenticator(keys: [])
         let error = #expect(throws: PusherError.self) { try authenticator.authorizeChannel(Self.request("private-encrypted-a")) }
         #expect(error?.message == "private-encrypted-a needs the authenticator's encryptionMasterKeys")
     }
 
     // Proves P16.6.
-    @Test func limitsCanBeOthers() throws {
+    @Test func `An authenticator without limits signs names, ids, infos, and watchlists above the defaults`() throws {
         let authenticator = try Self.authenticator(limits: .unchecked)
         let name = "presence-" + String(repeating: "x", count: 300)
         let long = String(repeating: "x", count: 2000)
@@ -183,7 +185,7 @@ import Testing
             Self.request(nil), userID: long, watchlist: Array(repeating: "u", count: 101))
     }
 
-    @Test func whatIsWithinTheLimitsIsSigned() throws {
+    @Test func `A user's id, info, and watchlist are signed up to their limits`() throws {
         let authenticator = try Self.authenticator()
         let id = String(repeating: "é", count: 128)
         _ = try authenticator.authorizePresenceChannel(
@@ -191,7 +193,7 @@ import Testing
         _ = try authenticator.authenticateUser(Self.request(nil), userID: id, watchlist: Array(repeating: "u", count: 100))
     }
 
-    @Test func itsDescriptionShowsTheKeyAlone() throws {
+    @Test func `The description of an authenticator shows only its key`() throws {
         #expect("\(try Self.authenticator())" == "PusherAuthenticator(key key)")
     }
 }

@@ -29,7 +29,7 @@ import Testing
     }
 
     // Proves P17.1.
-    @Test func aGenuineWebhookIsRead() throws {
+    @Test func `A webhook with the right signature is read with its time and its events`() throws {
         let webhook = try Self.verifier().verify(body: Data(Self.occupied.utf8), key: "key", signature: Self.signature)
         #expect(webhook.time == Self.time)
         #expect(webhook.events == [.channelOccupied(channel: "a")])
@@ -37,7 +37,7 @@ import Testing
 
     /// A secret may be empty because an environment variable isn't set; then anyone could sign.
     // Proves P17.1.
-    @Test(arguments: ["key", ""]) func withAnEmptySecretNothingIsGenuine(key: String) {
+    @Test(arguments: ["key", ""]) func `A webhook signed with an empty secret is refused`(key: String) {
         let verifier = Self.verifier(secrets: ["key": "", "": ""])
         #expect(throws: PusherWebhookError.unknownKey) {
             try verifier.verify(body: Data(Self.occupied.utf8), key: key, signature: hmacSHA256(Self.occupied, key: ""))
@@ -45,7 +45,7 @@ import Testing
     }
 
     // Proves P17.2.
-    @Test func eachKindIsRead() throws {
+    @Test func `Each kind of webhook event is read, alone and together with others`() throws {
         let fixtures: [(String, PusherWebhook.Event)] = [
             (#"{"name":"channel_occupied","channel":"a"}"#, .channelOccupied(channel: "a")),
             (#"{"name":"channel_vacated","channel":"a"}"#, .channelVacated(channel: "a")),
@@ -101,7 +101,7 @@ import Testing
         (#"{"channel":"a","name":"subscription_count","subscription_count":"many"}"#, "subscription_count"),
         (#"{"name":"channel_occupied"}"#, "channel_occupied"), (#"{"channel":"a"}"#, ""), ("7", ""), (#""x""#, ""), ("null", ""),
     ])
-    func whatIsNotKnownIsKept(json: String, name: String) throws {
+    func `A webhook event of an unknown kind, or without its members, is kept as its JSON`(json: String, name: String) throws {
         #expect(
             try events(#"\#(json),{"name":"cache_miss","channel":"b"}"#)
                 == [.other(name: name, json: json), .cacheMiss(channel: "b")])
@@ -117,14 +117,16 @@ import Testing
             ("key", String(signature.dropLast()), .wrongSignature), ("key", signature + "0", .wrongSignature),
             ("key", signature.uppercased(), .wrongSignature), ("key2", signature, .wrongSignature),
         ] as [(String?, String?, PusherWebhookError)])
-    func whatIsNotSignedRightIsRefused(key: String?, signature: String?, error: PusherWebhookError) {
+    func `A webhook with a missing or wrong key or signature is refused`(
+        key: String?, signature: String?, error: PusherWebhookError
+    ) {
         let verifier = Self.verifier(secrets: ["key": "s3cret", "key2": "other"])
         #expect(throws: error) { try verifier.verify(body: Data(Self.occupied.utf8), key: key, signature: signature) }
     }
 
     /// In a text, invalid bytes would be replaced, and all such bodies would have the same signature.
     // Proves P17.1.
-    @Test func theSignatureIsOfTheBytes() {
+    @Test func `A webhook is refused if any byte of its body differs from what was signed`() {
         let body = Array(Self.occupied.utf8)
         for index in body.indices {
             var other = body
@@ -137,7 +139,7 @@ import Testing
     }
 
     // Proves P17.1.
-    @Test func eachKeyHasItsSecret() throws {
+    @Test func `A webhook is verified with the secret of its own key`() throws {
         let verifier = Self.verifier(secrets: ["old": "1", "key": "s3cret"])
         _ = try verifier.verify(body: Data(Self.occupied.utf8), key: "key", signature: Self.signature)
         _ = try verifier.verify(body: Data(Self.occupied.utf8), key: "old", signature: hmacSHA256(Self.occupied, key: "1"))
@@ -145,7 +147,7 @@ import Testing
 
     // Proves P17.4.
     @Test(arguments: [(-601.0, false), (-600, true), (0, true), (600, true), (601, false), (.nan, false), (.infinity, false)])
-    func itsTimeIsNearOurs(difference: TimeInterval, isFine: Bool) throws {
+    func `A webhook whose time is off by more than the tolerance is refused`(difference: TimeInterval, isFine: Bool) throws {
         let verifier = Self.verifier(now: Self.time.addingTimeInterval(difference))
         let verify = { try verifier.verify(body: Data(Self.occupied.utf8), key: "key", signature: Self.signature) }
         if isFine { _ = try verify() } else { #expect(throws: PusherWebhookError.outOfTime) { try verify() } }
@@ -169,7 +171,9 @@ import Testing
             "9c02c0dae9544ddeb1bf8a7aed6c5384879c4e145b59ed4da2c6532ec9e67fa0"
         ),
     ])
-    func aRealServersWebhookIsRead(body: String, seconds: TimeInterval, signature: String) throws {
+    func `Webhooks recorded from pusher-fake, ipe, and slanger are verified and read`(
+        body: String, seconds: TimeInterval, signature: String
+    ) throws {
         let time = Date(timeIntervalSince1970: seconds)
         let verifier = Self.verifier(secrets: ["local-key": "local-secret"], now: time)
         let webhook = try verifier.verify(body: Data(body.utf8), key: "local-key", signature: signature)
@@ -182,7 +186,9 @@ import Testing
         (#""1795775436779""#, 1_795_775_436.779), ("1795775436779", 1_795_775_436.779), ("1795775415", 1_795_775_415),
         (#""1795775415""#, 1_795_775_415), ("99999999999", 99_999_999_999), ("100000000000", 100_000_000), ("-1", -1),
     ])
-    func itsTimeMayBeTextOrInSeconds(written: String, seconds: TimeInterval) throws {
+    func `A webhook's time is read from a number or a string, in milliseconds or in seconds`(
+        written: String, seconds: TimeInterval
+    ) throws {
         let body = #"{"time_ms":\#(written),"events":[]}"#
         func verify(at time: TimeInterval) throws -> PusherWebhook {
             try Self.verifier(now: Date(timeIntervalSince1970: time)).verify(
@@ -199,7 +205,7 @@ import Testing
         #"{"time_ms":"","events":[]}"#,
         #"{"time_ms":1,"events":{}}"#, #"{"time_ms":1.5,"events":[]}"#, String(repeating: "[", count: 100_000),
     ])
-    func aBodyThatIsNoneIsAnError(body: String) {
+    func `A signed webhook body without a valid time and a list of events is refused as malformed`(body: String) {
         #expect(throws: PusherWebhookError.malformedBody) {
             try Self.verifier(tolerance: nil).verify(
                 body: Data(body.utf8), key: "key", signature: hmacSHA256(body, key: "s3cret"))
@@ -208,7 +214,9 @@ import Testing
 
     /// Any client can send such data, and the server may put several events into one webhook.
     // Proves P17.3.
-    @Test(arguments: [1, 126, 127, 100_000]) func deepDataIsItsOwnEventsMatter(depth: Int) throws {
+    @Test(arguments: [1, 126, 127, 100_000]) func `Deeply nested data spoils only its own event, not the others of the webhook`(
+        depth: Int
+    ) throws {
         let data = String(repeating: "[", count: depth) + #""]}""# + String(repeating: "]", count: depth)
         let sent = #"{"name":"client_event","channel":"private-a","event":"client-x","data":\#(data)}"#
         let found = try events(#"{"name":"member_removed","channel":"presence-a","user_id":"7"},\#(sent)"#)
@@ -218,7 +226,7 @@ import Testing
     }
 
     // Proves P17.1.
-    @Test func aByteOrderMarkIsPassedOver() throws {
+    @Test func `A byte order mark before a webhook's body is skipped`() throws {
         let body = "\u{FEFF}" + Self.occupied
         let webhook = try Self.verifier().verify(body: Data(body.utf8), key: "key", signature: hmacSHA256(body, key: "s3cret"))
         #expect(webhook.events == [.channelOccupied(channel: "a")])
@@ -227,7 +235,7 @@ import Testing
     // MARK: Encrypted channels
 
     // Proves P17.6.
-    @Test func whatWasEncryptedIsDecryptedWithAnyOfTheKeys() throws {
+    @Test func `A webhook's client event is decrypted if any of the verifier's keys fits`() throws {
         let new = try EncryptionMasterKey(base64: Data(repeating: 7, count: 32).base64EncodedString())
         let old = try EncryptionMasterKey(base64: APIRig.masterKey)
         let encrypted = try #require(EncryptedEvent.encrypt(#"{"a":1}"#, for: "private-encrypted-a", with: old))
@@ -246,7 +254,7 @@ import Testing
     }
 
     @Test(arguments: ["x", "{}", #"{"nonce":"AA==","ciphertext":"AA=="}"#, #"{"nonce":7,"ciphertext":"?"}"#])
-    func whatIsNotEncryptedStaysAsItCame(data: String) throws {
+    func `A webhook's client event that isn't properly encrypted keeps its data`(data: String) throws {
         let key = try EncryptionMasterKey(base64: APIRig.masterKey)
         let json =
             #"{"name":"client_event","channel":"private-encrypted-a","event":"client-x","data":\#(JSONValue.string(data).text)}"#
@@ -257,7 +265,7 @@ import Testing
         #expect(event.data == data)
     }
 
-    @Test func itsDescriptionShowsNoSecret() {
+    @Test func `The description of a webhook verifier shows the number of keys and no secret`() {
         #expect("\(Self.verifier())" == "PusherWebhookVerifier(1 keys)")
     }
 }

@@ -8,7 +8,7 @@ import Testing
     private let rig = APIRig()
 
     // Proves P15.7.
-    @Test func channelsAreTold() async throws {
+    @Test func `A query for channels sends its prefix and info, and returns the channels sorted by name`() async throws {
         rig.respond(200, #"{"channels":{"presence-b":{"user_count":2},"presence-a":{"user_count":"1"},"presence-c":{}}}"#)
         let channels = try await rig.api.channels(withPrefix: "presence-", info: [.userCount])
         #expect(channels.map(\.name) == ["presence-a", "presence-b", "presence-c"])
@@ -18,7 +18,8 @@ import Testing
     }
 
     // Proves P15.7.
-    @Test(arguments: [#"{"channels":{}}"#, #"{"channels":[]}"#]) func noChannelsAreNone(body: String) async throws {
+    @Test(arguments: [#"{"channels":{}}"#, #"{"channels":[]}"#])
+    func `A response with an empty object or list of channels means no channels`(body: String) async throws {
         rig.respond(200, body)
         #expect(try await rig.api.channels() == [])
         #expect(rig.session.requests.first?.parameters["filter_by_prefix"] == nil)
@@ -26,7 +27,7 @@ import Testing
     }
 
     // Proves P15.7.
-    @Test func aChannelIsTold() async throws {
+    @Test func `A query for a channel returns its occupancy, its counts, and its cached event`() async throws {
         rig.respond(
             200, #"{"occupied":true,"user_count":42,"subscription_count":43,"cache":{"data":"{\"a\":1}","ttl":60}}"#)
         let channel = try await rig.api.channel("presence-cache-a;b", info: [.userCount, .subscriptionCount, .cache])
@@ -40,7 +41,7 @@ import Testing
         #expect(channel.cachedEvent?.timeToLive == .seconds(60))
     }
 
-    @Test func whatIsNotToldIsNil() async throws {
+    @Test func `A channel's counts and cached event are nil if the response leaves them out`() async throws {
         rig.respond(200, #"{"occupied":false,"cache":null}"#)
         let channel = try await rig.api.channel("cache-a", info: [.cache])
         #expect(channel.isOccupied == false)
@@ -49,14 +50,14 @@ import Testing
     }
 
     // Proves P15.7.
-    @Test func usersAreTold() async throws {
+    @Test func `A query for a channel's users returns their ids as text and skips users without an id`() async throws {
         rig.respond(200, #"{"users":[{"id":"ann"},{"id":7},{"id":123456789012345678901},{}]}"#)
         #expect(try await rig.api.users(of: "presence-a") == ["ann", "7", "123456789012345678901"])
         #expect(rig.session.requests.map(\.path) == ["/apps/3/channels/presence-a/users"])
     }
 
     // Proves P15.8.
-    @Test func aUsersConnectionsAreTerminated() async throws {
+    @Test func `Terminating a user's connections posts to the path of the user, with the id escaped`() async throws {
         rig.respond()
         try await rig.api.terminateConnections(ofUser: "ann/1")
         let request = try #require(rig.session.requests.first)
@@ -67,7 +68,7 @@ import Testing
     }
 
     // Proves P15.9.
-    @Test func whatAServerAddsCanBeAskedForAndDone() async throws {
+    @Test func `Any GET, POST, or DELETE request can be made under the app's path`() async throws {
         rig.respond(200, #"{"connections":7}"#)
         let body = try await rig.api.get("connections", parameters: ["verbose": "1"])
         #expect(String(decoding: body, as: UTF8.self) == #"{"connections":7}"#)
@@ -85,7 +86,7 @@ import Testing
 
     // Proves P15.10.
     @Test(arguments: [APICall.channels, .channel, .users], ["", "ok", "[]", "7", #"{"channels":7}"#])
-    func aResponseThatIsNoneIsAnError(call: APICall, body: String) async throws {
+    func `A query whose 200 response lacks the expected JSON fails and isn't retried`(call: APICall, body: String) async throws {
         rig.respond(200, body)
         let error = await #expect(throws: PusherError.self) { try await call.run(on: rig.api) }
         #expect(error?.kind == .httpAPI(.unreadableResponse))

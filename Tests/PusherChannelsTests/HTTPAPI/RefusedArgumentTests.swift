@@ -79,7 +79,9 @@ import Testing
     ]
 
     // Proves P15.6.
-    @Test(arguments: refusals) func nothingIsSent(refusal: Refusal) async throws {
+    @Test(arguments: refusals) func `A call with an invalid argument is refused with the reason before anything is sent`(
+        refusal: Refusal
+    ) async throws {
         let rig = APIRig()
         rig.respond()
         let error = await #expect(throws: PusherError.self) { try await refusal.run(rig.api) }
@@ -89,7 +91,7 @@ import Testing
     }
 
     /// The arguments that are refused above are accepted up to their limits.
-    @Test func whatIsWithinTheLimitsIsSent() async throws {
+    @Test func `Events, batches, and user ids are sent up to their limits`() async throws {
         let rig = APIRig()
         rig.respond()
         try await rig.api.trigger(
@@ -103,7 +105,7 @@ import Testing
     }
 
     // Proves P15.6.
-    @Test func limitsCanBeOthers() async throws {
+    @Test func `The limits on a call's arguments can be lifted or tightened by the options`() async throws {
         let rig = APIRig(options: PusherHTTPAPIOptions(limits: .unchecked))
         rig.respond()
         try await rig.api.trigger(
@@ -122,7 +124,7 @@ import Testing
 
     /// The hosted service takes 10 KB, others more: the server decides, and its words are the error's.
     // Proves P15.6.
-    @Test func theSizeOfTheDataIsTheServersBusiness() async throws {
+    @Test func `Data of any size is sent, and a 413 is reported with the server's words`() async throws {
         let rig = APIRig()
         rig.respond(413, "The data content of this event exceeds the allowed maximum (10240 bytes).")
         let error = await #expect(throws: PusherError.self) {

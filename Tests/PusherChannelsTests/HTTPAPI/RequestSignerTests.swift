@@ -14,7 +14,7 @@ import FoundationNetworking
     /// print(hmac.new(b"7ad3773142a6692b25b8",f"{m}\n{p}\n{q}".encode(),hashlib.sha256).hexdigest())' POST /apps/3/events
     /// 'auth_key=278d425bdf160c739803&auth_timestamp=1353088179&auth_version=1.0' BODY`
     // Proves P15.1.
-    @Test func aPublishIsSigned() async throws {
+    @Test func `A publish request is signed together with the MD5 of its body`() async throws {
         let rig = APIRig()
         rig.respond()
         try await rig.api.trigger(channels: ["project-3"], eventName: "foo", data: #"{"some":"data"}"#)
@@ -28,7 +28,7 @@ import FoundationNetworking
 
     /// The documentation's example, whose body has its members in another order.
     // Proves P15.1.
-    @Test func theDocumentationsExampleIsSignedAsThere() throws {
+    @Test func `The example request in Pusher's documentation gets the signature given there`() throws {
         let signer = RequestSigner(
             appID: "3", key: APIRig.key, secret: APIRig.secret, host: .cluster("eu"), port: nil, useTLS: true, path: nil,
             timeout: .seconds(15))
@@ -44,7 +44,7 @@ import FoundationNetworking
 
     /// Made with the one-liner above, the query `auth_…&filter_by_prefix=presence-&info=user_count` and no body.
     // Proves P15.1.
-    @Test func aQueryIsSignedWithItsParametersAndWithoutABody() async throws {
+    @Test func `A query is signed with its parameters and sent without a body`() async throws {
         let rig = APIRig()
         rig.respond(200, #"{"channels":{}}"#)
         _ = try await rig.api.channels(withPrefix: "presence-", info: [.userCount])
@@ -60,7 +60,7 @@ import FoundationNetworking
 
     /// Made with the one-liner above and the query `a b=ä&=+/&auth_…`.
     // Proves P15.1.
-    @Test func parametersAreSignedAsTheyAreAndSentEscaped() async throws {
+    @Test func `Query parameters are signed unescaped and sent percent-encoded`() async throws {
         let rig = APIRig()
         rig.respond()
         _ = try await rig.api.get("/odd", parameters: ["a b": "ä&=+/"])
@@ -77,7 +77,9 @@ import FoundationNetworking
         (.host("h"), 6001, false, "/ws/über uns/", "http://h:6001/ws/%C3%BCber%20uns/apps/3/events?"),
         (.host("::1"), 6001, false, "", "http://[::1]:6001/apps/3/events?"),
     ])
-    func theAddressFollowsTheHost(host: PusherHost, port: Int?, useTLS: Bool, path: String?, prefix: String) async throws {
+    func `A request's URL is made of the host or cluster, the port, the TLS option, and the path`(
+        host: PusherHost, port: Int?, useTLS: Bool, path: String?, prefix: String
+    ) async throws {
         let rig = APIRig(host: host, port: port, useTLS: useTLS, options: PusherHTTPAPIOptions(path: path))
         rig.respond()
         try await rig.api.trigger(channels: ["a"], eventName: "e", data: "")
@@ -85,7 +87,7 @@ import FoundationNetworking
         #expect(request.url.hasPrefix(prefix), "\(request.url)")
     }
 
-    @Test func anAppWithoutIDAndAClusterWithoutNameAreMistakes() async {
+    @Test func `A call with an empty app id or an empty cluster name is refused`() async {
         let api = PusherHTTPAPI(
             appID: "", key: "key", secret: "secret", environment: PusherEnvironment(httpSession: MockSession()))
         await #expect(throws: PusherError(.invalidRequest, message: "the app's id is empty")) {
@@ -100,7 +102,9 @@ import FoundationNetworking
 
     /// The error leaves out the part in front of the host, which may be a password.
     @Test(arguments: [("ann:s3cret@api.example", "api.example"), ("", ""), ("api.example:6001", "api.example:6001")])
-    func aHostIsNoMoreThanThat(host: String, shown: String) async {
+    func `A host with credentials or a port, or an empty one, is refused without quoting credentials`(host: String, shown: String)
+        async
+    {
         let rig = APIRig(host: .host(host))
         let advice = "a name or an address alone, without scheme, port and path"
         await #expect(throws: PusherError(.invalidRequest, message: "\"\(shown)\" isn't a valid host (\(advice))")) {
@@ -110,7 +114,7 @@ import FoundationNetworking
 
     /// The prefix is removed on the way to the server, which checks the signature of the path that it gets.
     // Proves P15.1.
-    @Test func aPathInFrontIsNotSigned() async throws {
+    @Test func `The path prefix from the options is not part of the signature`() async throws {
         let (rig, plain) = (APIRig(options: PusherHTTPAPIOptions(path: "ws")), APIRig())
         for rig in [rig, plain] {
             rig.respond()
@@ -122,7 +126,7 @@ import FoundationNetworking
     }
 
     @Test(arguments: [(Duration.seconds(2.5), 2.5), (.zero, 0.001), (.seconds(-1), 0.001), (.seconds(Int64.max), 86_400)])
-    func anAttemptTakesAsLongAsItMay(timeout: Duration, seconds: TimeInterval) throws {
+    func `The timeout of a request is at least a millisecond and at most a day`(timeout: Duration, seconds: TimeInterval) throws {
         let signer = RequestSigner(
             appID: "3", key: "k", secret: "s", host: .host("h"), port: nil, useTLS: true, path: nil, timeout: timeout)
         #expect(try signer.request(for: .get("/channels", member: "channels"), at: Date()).timeoutInterval == seconds)
@@ -132,7 +136,7 @@ import FoundationNetworking
     @Test(arguments: [
         ("A-z_0=@,.;9", "A-z_0=@,.;9"), ("a/b", "a%2Fb"), ("ä ?#%", "%C3%A4%20%3F%23%25"), ("...", "..."),
     ])
-    func partsOfAPathStayParts(segment: String, escaped: String) throws {
+    func `Slashes and special characters in a part of a path are escaped`(segment: String, escaped: String) throws {
         #expect(try HTTPAPICall.path(["users", segment]) == "/users/\(escaped)")
     }
 }

@@ -17,7 +17,7 @@ import Testing
     }
 
     // Proves P14.11.
-    @Test func fiveThousandChannelsAreAskedForAFewAtATimeAndInOrder() {
+    @Test func `Authorizations of 5,000 channels are requested in order, a limited number at a time`() {
         var (transcript, asked) = connected(channels: 5_000, limit: 16)
         var order = asked.map(\.channel)
         #expect(asked.count == 16)
@@ -33,7 +33,7 @@ import Testing
         #expect(subscribed == 5_000)
     }
 
-    @Test func theTimeForAnAuthorizationBeginsWhenItIsAskedFor() {
+    @Test func `The time limit of an authorization starts when it is requested, not when it is queued`() {
         var (transcript, asked) = connected(channels: 2, limit: 1)
         transcript.pass(.seconds(14))
         let second = reply(&transcript, asked.removeFirst()).authorizations
@@ -44,18 +44,18 @@ import Testing
         #expect(transcript.machine.subscriptions["private-1"]?.failures == 1)
     }
 
-    @Test func whatIsWantedNoLongerTakesNoTurn() {
+    @Test func `An unsubscribed channel gives up its turn or its place in the authorization queue`() {
         var (transcript, _) = connected(channels: 3, limit: 1)
         #expect(transcript.play(.unsubscribe(channel: "private-1")).authorizations.isEmpty)
         #expect(transcript.play(.unsubscribe(channel: "private-0")).authorizations.map(\.channel) == ["private-2"])
     }
 
-    @Test func aReplyThatNeverComesFreesItsPlace() {
+    @Test func `An authorization that times out makes room for the next one in the queue`() {
         var (transcript, _) = connected(channels: 2, limit: 1)
         #expect(transcript.pass(.seconds(15)).authorizations.map(\.channel) == ["private-1"])
     }
 
-    @Test func aReplyFreesThePlaceOfWhoWasAsked() {
+    @Test func `Each authorization that ends makes room for exactly one more`() {
         let attempts = (1...3).map { SubscriptionAttempt(channel: "private", connection: ConnectionAttempt(1), generation: $0) }
         var queue = AuthorizationQueue(limit: 1)
         for attempt in attempts { queue.append(attempt) }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func theNextConnectionStartsAnew() {
+    @Test func `A lost connection empties the authorization queue, and the next one refills it in order`() {
         var (transcript, _) = connected(channels: 3, limit: 2)
         transcript.close(1006)
         #expect(!transcript.machine.authorizations.isWaiting, "nothing is kept of what nobody wants")
@@ -73,7 +73,7 @@ import Testing
         #expect(transcript.establish().authorizations.map(\.channel) == ["private-0", "private-1"])
     }
 
-    @Test func atLeastOneIsAskedFor() {
+    @Test func `A limit of zero concurrent authorizations counts as one`() {
         let (_, asked) = connected(channels: 2, limit: 0)
         #expect(asked.count == 1)
     }

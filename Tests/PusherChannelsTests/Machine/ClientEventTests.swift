@@ -21,7 +21,7 @@ import Testing
     }
 
     // Proves P8.6.
-    @Test func subscribedChannelSendsAtOnce() {
+    @Test func `A client event on a subscribed channel is sent at once`() {
         var transcript = subscribing()
         _ = succeed(&transcript)
         #expect(trigger(transcript, event) == .sent)
@@ -29,7 +29,7 @@ import Testing
     }
 
     // Proves P8.5, P8.6.
-    @Test func eventsWaitForTheSubscriptionInOrder() {
+    @Test func `Client events triggered before the subscription succeeds are sent once after it, in order`() {
         var transcript = subscribing()
         #expect(trigger(transcript, event) == .queued)
         let second = ClientEvent(name: "client-f", channel: "private-room", data: "2")
@@ -40,7 +40,9 @@ import Testing
 
     /// A refusal that may pass by itself is logged at level debug, for those who look closely; the others are warnings.
     @Test(arguments: [("e", 0, LogLevel.warning), ("client-e", 0, .warning), ("client-e", 2, .debug)])
-    func aRefusalIsInTheLog(name: String, earlier: Int, level: LogLevel) throws {
+    func `A refused client event is logged, as a warning unless the refusal may pass by itself`(
+        name: String, earlier: Int, level: LogLevel
+    ) throws {
         var transcript = Transcript.connected { $0.unsentEventLimit = 2 }
         if earlier > 0 { transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s"))) }
         for _ in 0..<earlier { transcript.play(.trigger(event)) }
@@ -53,7 +55,7 @@ import Testing
     }
 
     // Proves P8.5.
-    @Test func queueIsBounded() {
+    @Test func `Client events that wait for their subscription are limited in number, by default to 100`() {
         var transcript = Transcript.connected { $0.unsentEventLimit = 2 }
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
         for _ in 1...2 { transcript.play(.trigger(event)) }
@@ -66,7 +68,7 @@ import Testing
 
     // Proves P8.3.
     @Test(arguments: ["private-a", "presence-a", "private-cache-a", "presence-cache-a"])
-    func kindsThatTakeClientEvents(name: String) {
+    func `Private and presence channels, including their cache kinds, take client events`(name: String) {
         let channel = Name(name)
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
@@ -78,7 +80,7 @@ import Testing
     @Test(arguments: [
         ("shout", "private-room"), ("client-e", "room"), ("client-e", "private-encrypted-room"), ("client-e", "private-other"),
     ])
-    func whatTheProtocolForbidsIsRefused(name: String, channel: String) {
+    func `A client event with a wrong name or on a channel that takes none is refused as invalid`(name: String, channel: String) {
         var transcript = subscribing()
         _ = succeed(&transcript)
         transcript.play(.subscribe(channel: "room", auth: nil))
@@ -95,7 +97,9 @@ import Testing
         ("client-" + String(repeating: "n", count: 194), 2, false),
         ("client-e", 10_240, true), ("client-e", 10_241, false),
     ])
-    func sizesAreChecked(name: String, size: Int, isAccepted: Bool) {
+    func `A client event's name may have 200 characters and its data 10 KB, and no more`(
+        name: String, size: Int, isAccepted: Bool
+    ) {
         var transcript = subscribing()
         _ = succeed(&transcript)
         let data = "\"" + String(repeating: "x", count: size - 2) + "\""
@@ -104,7 +108,7 @@ import Testing
     }
 
     // Proves P12.4.
-    @Test func selfHostedServersMayTakeMore() {
+    @Test func `With the protocol's limits switched off, client events may have any size and rate`() {
         var transcript = Transcript.connected { $0.limits = .unchecked }
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
         _ = succeed(&transcript)
@@ -114,7 +118,7 @@ import Testing
     }
 
     // Proves P8.8.
-    @Test func tenASecondAreSentAndMoreRefused() {
+    @Test func `An eleventh client event within a second is refused as one too many`() {
         var transcript = subscribing()
         _ = succeed(&transcript)
         for _ in 0..<10 { #expect(transcript.play(.trigger(event)) == [.command(.send(event.message))]) }
@@ -130,7 +134,7 @@ import Testing
     }
 
     // Proves P8.9.
-    @Test func channelsWhoseEventsWaitedSendByTurns() {
+    @Test func `Client events that waited on several channels are sent by turns, so no channel starves`() {
         let names = ["private-a", "private-b", "private-c"]
         let events = names.map { ClientEvent(name: "client-e", channel: Name($0), data: "1") }
         var transcript = Transcript.connected()
@@ -150,7 +154,7 @@ import Testing
     }
 
     // Proves P8.9.
-    @Test func whatWaitedIsSentNoFasterThanServersAllow() {
+    @Test func `Waiting client events are sent at ten a second, and new ones queue behind them`() {
         var transcript = subscribing()
         for _ in 0..<25 { transcript.play(.trigger(event)) }
         #expect(succeed(&transcript).sent.count == 10)
@@ -161,7 +165,7 @@ import Testing
         #expect(transcript.pass(.seconds(1)).sent.isEmpty)
     }
 
-    @Test func whatWaitedGoesOutOnTheNextConnection() {
+    @Test func `Client events left unsent when the connection is lost are sent on the next one`() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "private-room", auth: nil))
         for _ in 0..<15 { transcript.play(.trigger(event)) }
@@ -181,7 +185,7 @@ import Testing
         #expect(succeed(&transcript).sent.count == 5)
     }
 
-    @Test func bytesThatWereSentMakeRoom() {
+    @Test func `Client events that were sent no longer count toward the byte limit of waiting ones`() {
         var transcript = Transcript.connected { $0.unsentEventByteLimit = 2 * event.data.utf8.count }
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
         for _ in 0..<2 { transcript.play(.trigger(event)) }

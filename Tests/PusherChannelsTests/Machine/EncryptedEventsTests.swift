@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotOpenedInTimeIsToHaveTheServerWait() {
+    @Test func `Undecrypted events request a pause of reading when they fill half of their byte limit`() {
         var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
         let opening = transcript.receive(event("first"))
         var count = 1
@@ -58,7 +58,7 @@ import Testing
         #expect(!transcript.machine.isOverWithDecrypting)
     }
 
-    @Test func theServerWaitsForThemOnceUntilTheyHaveCaughtUp() {
+    @Test func `Undecrypted events that outlast a pause of reading request no other until caught up`() {
         var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
         func fall(_ transcript: inout Transcript) -> [Output] {
             let opening = transcript.receive(event("first"))
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// Waiting for a key may take long, and the waiting events have their own bound.
-    @Test func whatWaitsForAKeyHasNobodyWait() {
+    @Test func `Encrypted events that wait for a key don't request a pause of reading`() {
         var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
         _ = reply(&transcript, transcript.receive(event("first")), open: opened(with: "new"))
         for _ in 0..<10 { transcript.receive(event("more")) }
@@ -85,7 +85,9 @@ import Testing
     }
 
     /// Once the key has come or was refused, only the decrypting thread is in their way.
-    @Test(arguments: [true, false]) func whatHasWaitedForAKeyHasTheServerWait(comes: Bool) throws {
+    @Test(arguments: [true, false]) func `Once a key has come or was refused, a backlog of encrypted events requests a pause`(
+        comes: Bool
+    ) throws {
         var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
         let outputs = reply(&transcript, transcript.receive(event("first")), open: opened(with: "new"))
         for _ in 0..<18 { transcript.receive(event("more")) }
@@ -105,29 +107,30 @@ import Testing
         outputs.deliveries.compactMap { if case .decryptionFailed(_, let event, _, _) = $0 { event.text } else { nil } }
     }
 
-    @Test func eventsAreOpenedAndDelivered() {
+    @Test func `An encrypted event is delivered with its decrypted data`() {
         var transcript = subscribed()
         let outputs = reply(&transcript, transcript.receive(event("a")), open: opened(with: "old"))
         #expect(outputs.deliveries == [.event(Envelope(event: "a", channel: channel, data: "open sealed-a"))])
     }
 
     // Proves P10.2.
-    @Test func theSecretIsNotSentToTheServer() {
+    @Test func `The shared secret of an encrypted channel is not sent to the server`() {
         var transcript = Transcript.connected()
         let outputs = transcript.play(.subscribe(channel: channel, auth: auth("old")))
         #expect(outputs == [.command(.send(.subscribe(channel: channel.text, auth: "k:s", channelData: nil)))])
     }
 
     // Proves P10.1.
-    @Test func withoutASecretThereIsNoSubscription() {
+    @Test func `An encrypted channel whose authorization has no shared secret fails, and is tried again`() {
         var transcript = Transcript.connected()
         let outputs = transcript.play(.subscribe(channel: channel, auth: auth(nil)))
         #expect(outputs.sent.isEmpty)
         #expect(outputs.events == ["pusher:subscription_error"])
+        #expect(transcript.pass(.seconds(60)).authorizations.first?.channel == channel, "the endpoint may be mended")
     }
 
     // Proves P10.5, P10.6, P10.7.
-    @Test func aKeyThatDoesNotFitIsFetchedOnceMoreAndTheOrderKept() throws {
+    @Test func `If a key doesn't fit, a new one is fetched while the channel's later events wait in order`() throws {
         var transcript = subscribed()
         let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         let refresh = try #require(asked.authorizations.first)
@@ -143,7 +146,7 @@ import Testing
     }
 
     /// If any of these events are lost, they came after that time.
-    @Test func whatIsHereCameAfterWhatWasHeardBefore() {
+    @Test func `Waiting encrypted events are dated after the last frame that came before them`() {
         var transcript = subscribed()
         transcript.pass(.seconds(30))
         transcript.receive(#"{"event":"pusher:pong"}"#)
@@ -156,7 +159,7 @@ import Testing
 
     /// A pool may move the channel while an event is being decrypted.
     // Proves P10.6.
-    @Test func anEventThatIsBeingOpenedIsOpenedWhereTheChannelGoes() throws {
+    @Test func `An event under decryption moves with its channel and is decrypted on the new connection`() throws {
         var first = subscribed()
         let asked = first.receive(event("a"))
         first.receive(event("b"))
@@ -171,7 +174,7 @@ import Testing
     }
 
     // Proves P10.8.
-    @Test func anEventThatTheNewKeyDoesNotOpenEitherIsReportedAndTheRestGoesOn() throws {
+    @Test func `An event that the new key doesn't decrypt either is reported, and later ones are delivered`() throws {
         var transcript = subscribed()
         let asked = reply(&transcript, transcript.receive(event("broken")), open: opened(with: "old", except: "sealed-broken"))
         transcript.receive(event("b"))
@@ -183,7 +186,7 @@ import Testing
         #expect(data(outputs) == ["open sealed-b"])
     }
 
-    @Test func afterAVainKeyNoneIsFetchedForTenSeconds() throws {
+    @Test func `After a new key that doesn't fit, no other is fetched for ten seconds`() throws {
         var transcript = subscribed()
         var requests = 0
         for _ in 0..<100 {
@@ -200,7 +203,7 @@ import Testing
     }
 
     /// The authorization endpoint isn't asked for another key before the time it named has passed.
-    @Test func theTimeThatTheEndpointAsksForPassesBeforeTheNextKey() throws {
+    @Test func `No new key is requested before the endpoint's Retry-After has passed`() throws {
         var transcript = subscribed()
         let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "none"))
         let refresh = try #require(asked.authorizations.first)
@@ -213,14 +216,16 @@ import Testing
     }
 
     // Proves P10.9.
-    @Test func dataThatIsNoneNeedsNoNewKey() {
+    @Test func `An event with malformed encrypted data is reported without fetching a key`() {
         var transcript = subscribed()
         let outputs = reply(&transcript, transcript.receive(event("a"))) { _, _ in .failure(.malformed("no nonce")) }
         #expect(undecryptable(outputs) == ["a"])
         #expect(outputs.authorizations.isEmpty)
     }
 
-    @Test(arguments: [403, nil]) func whereThereIsNoNewKeyTheEventIsGivenUp(status: Int?) throws {
+    @Test(arguments: [403, nil]) func `Without a new key, waiting events are reported as undecryptable and the channel stays`(
+        status: Int?
+    ) throws {
         var transcript = subscribed()
         let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         transcript.receive(event("b"))
@@ -233,7 +238,7 @@ import Testing
         #expect(transcript.machine.subscriptions[channel]?.isSubscribed == true)
     }
 
-    @Test func whatWaitedWhenTheConnectionWasLostIsReadWithTheNextKey() throws {
+    @Test func `Encrypted events waiting when the connection is lost are decrypted with the next key`() throws {
         var transcript = subscribed()
         let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         transcript.receive(event("b"))
@@ -246,7 +251,9 @@ import Testing
     }
 
     // Proves P10.5, P10.8.
-    @Test(arguments: [false, true]) func aKeyThatDoesNotFitBeforeTheSuccessIsFetchedOnceMoreAfterIt(isLate: Bool) throws {
+    @Test(arguments: [false, true]) func `A key that doesn't fit before the subscription succeeds is fetched once more after it`(
+        isLate: Bool
+    ) throws {
         let open: (String, SharedSecret) -> Result<String, ConnectionMachine.DecryptionFailure> = { data, secret in
             (secret.base64 == "old") == (data == "sealed-b") ? .success("open " + data) : .failure(.wrongKey)
         }
@@ -264,7 +271,7 @@ import Testing
         #expect(data(outputs) == ["open sealed-c"])
     }
 
-    @Test func aRefusedSubscriptionNeedsNoRefreshEither() throws {
+    @Test func `A refusal of the channel cancels its key request, and the next subscription brings the key`() throws {
         var transcript = subscribed()
         let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         let refresh = try #require(asked.authorizations.first)
@@ -276,22 +283,29 @@ import Testing
         #expect(data(outputs) == ["open sealed-a"])
     }
 
-    @Test func nothingIsDeliveredAfterUnsubscribing() throws {
+    @Test func `An event that is decrypted after the channel was unsubscribed isn't delivered`() throws {
         var transcript = subscribed()
         let outputs = transcript.receive(event("a"))
         transcript.play(.unsubscribe(channel: channel))
         #expect(reply(&transcript, outputs, open: opened(with: "old")).deliveries.isEmpty)
     }
 
-    /// A shutdown is orderly: events that came before it are delivered.
-    @Test func whatWasReadBeforeTheShutdownIsOpened() {
+    /// A shutdown is orderly: events that came before it are delivered. A second subscription or shutdown doesn't change that.
+    @Test(arguments: [false, true]) func `Encrypted events read before a shutdown are delivered, whatever is requested after it`(
+        isAskedAgain: Bool
+    ) {
         var transcript = subscribed()
         let outputs = transcript.receive(event("a")) + transcript.receive(event("b"))
         transcript.play(.shutDown)
+        if isAskedAgain {
+            transcript.play(.subscribe(channel: channel, auth: nil))
+            transcript.play(.shutDown)
+        }
         #expect(data(reply(&transcript, outputs, open: opened(with: "old"))) == ["open sealed-a", "open sealed-b"])
+        #expect(transcript.machine.decryption.lastEvents.isEmpty)
     }
 
-    @Test func whatIsStillToBeOpenedIsKnown() {
+    @Test func `A client that was shut down knows which encrypted events it still has to decrypt`() {
         var transcript = subscribed()
         let outputs = transcript.receive(event("a"))
         transcript.play(.shutDown)
@@ -302,18 +316,7 @@ import Testing
         #expect(transcript.machine.decryption.lastEvents.isEmpty)
     }
 
-    /// A second subscription or shutdown doesn't change that.
-    @Test func whateverIsAskedThenItIsOpened() {
-        var transcript = subscribed()
-        let outputs = transcript.receive(event("a")) + transcript.receive(event("b"))
-        transcript.play(.shutDown)
-        transcript.play(.subscribe(channel: channel, auth: nil))
-        transcript.play(.shutDown)
-        #expect(data(reply(&transcript, outputs, open: opened(with: "old"))) == ["open sealed-a", "open sealed-b"])
-        #expect(transcript.machine.decryption.lastEvents.isEmpty)
-    }
-
-    @Test func whatNeedsAKeyThenIsReported() {
+    @Test func `After a shutdown, an encrypted event that would need a new key is reported instead`() {
         var transcript = subscribed()
         let outputs = transcript.receive(event("a"))
         transcript.play(.shutDown)
@@ -326,7 +329,7 @@ import Testing
         #expect(data(shutDown) == ["open sealed-b"])
     }
 
-    @Test func resultsOfAnEarlierSubscriptionAreDropped() throws {
+    @Test func `The decryption result of an earlier subscription is dropped`() throws {
         var transcript = subscribed()
         let outputs = transcript.receive(event("a"))
         transcript.play(.unsubscribe(channel: channel))
@@ -336,7 +339,7 @@ import Testing
         #expect(reply(&transcript, outputs, open: opened(with: "old")).deliveries.isEmpty)
     }
 
-    @Test func whatWaitsIsBounded() throws {
+    @Test func `Encrypted events that wait for a key are limited in number, and later ones are reported`() throws {
         var transcript = subscribed { $0.encryptedEventLimit = 2 }
         _ = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
         for name in ["b", "c"] { #expect(transcript.receive(event(name)).isEmpty) }
@@ -344,7 +347,7 @@ import Testing
     }
 
     /// This occurs if another thread is busy with something else.
-    @Test func whatOnlyHasToBeOpenedIsNotLimitedInNumber() {
+    @Test func `Encrypted events that only wait for decryption are not limited in number`() {
         var transcript = subscribed { $0.encryptedEventLimit = 2 }
         var outputs: [Output] = []
         for name in ["a", "b", "c", "d"] { outputs += transcript.receive(event(name)) }
@@ -352,12 +355,12 @@ import Testing
     }
 
     // Proves P10.4, P11.4.
-    @Test func protocolEventsOfTheChannelAreNotEncrypted() {
+    @Test func `A protocol event on an encrypted channel is delivered without decryption`() {
         var transcript = subscribed()
         #expect(transcript.receive(#"{"event":"pusher:cache_miss","channel":"\#(channel)"}"#).events == ["pusher:cache_miss"])
     }
 
-    @Test func bytesThatWereOpenedMakeRoom() {
+    @Test func `Decrypted events no longer count toward the byte limit of encrypted ones`() {
         var transcript = subscribed { $0.encryptedEventByteLimit = 2 * event("a").utf8.count }
         for _ in 0..<3 {
             var outputs: [Output] = []

@@ -16,14 +16,10 @@ import Testing
         outputs.deliveries.filter { if case .gap = $0 { true } else { false } }
     }
 
-    @Test func theFirstSubscriptionHasNone() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
-        #expect(gaps(transcript.succeed("room")).isEmpty)
-    }
-
     /// Events between the answer to a request that was undone and that to the last one would be lost.
-    @Test(arguments: [0, 1, 3]) func aLateAnswerToAnUndoneRequestIsNoSubscription(answered: Int) {
+    @Test(arguments: [0, 1, 3]) func `A late answer to an earlier, undone subscription isn't taken for the current one's`(
+        answered: Int
+    ) {
         var transcript = Transcript.connected()
         for _ in 1...3 {
             transcript.play(.subscribe(channel: "room", auth: nil))
@@ -41,7 +37,7 @@ import Testing
         #expect(!another.deliveries.contains(.subscribed(channel: "room")), "it was subscribed all the time")
     }
 
-    @Test func aServerThatAnswersOnceIsAskedAgain() {
+    @Test func `A server that answers two subscribe requests only once is asked again after the time-out`() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.play(.unsubscribe(channel: "room"))
@@ -53,7 +49,7 @@ import Testing
     }
 
     // Proves P3.11.
-    @Test func itBeginsWhenTheLostConnectionWasLastAlive() {
+    @Test func `A gap begins at the lost connection's last message and is told before the subscription`() {
         var transcript = subscribed()
         transcript.pass(.seconds(10))
         transcript.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
@@ -69,7 +65,7 @@ import Testing
     }
 
     /// Messages that arrived while the client didn't read were lost with the connection.
-    @Test func aPauseBelongsToIt() {
+    @Test func `The gap of a connection lost after a pause of reading begins before the pause`() {
         var transcript = subscribed()
         transcript.pass(.seconds(10))
         transcript.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
@@ -84,7 +80,7 @@ import Testing
 
     /// A process that was suspended is late to read messages that came before its connection was lost.
     @Test(arguments: [(Duration.seconds(30), Instant.seconds(20)), (.zero, .seconds(50)), (.seconds(99), .seconds(-49))])
-    func whatWasReadLateBelongsToIt(age: Duration, since: Instant) {
+    func `Messages that were read late move the start of the gap back by their age`(age: Duration, since: Instant) {
         var transcript = subscribed()
         transcript.pass(.seconds(50))
         transcript.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
@@ -99,7 +95,7 @@ import Testing
         #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: since)])
     }
 
-    @Test func theNextConnectionReadsAtOnce() {
+    @Test func `Late reading on one connection doesn't lengthen the gap after the next one`() {
         var transcript = subscribed()
         transcript.play(.receivedLate(by: .seconds(40), transcript.attempt))
         transcript.close(1006)
@@ -116,7 +112,7 @@ import Testing
     }
 
     // Proves P3.11.
-    @Test func itBeginsBeforeTheRefusalOfAChannelThatWasSubscribed() {
+    @Test func `A refusal of a subscribed channel begins a gap at the last message before the refusal`() {
         var transcript = subscribed()
         transcript.pass(.seconds(10))
         transcript.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
@@ -128,7 +124,7 @@ import Testing
         #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: .seconds(10))])
     }
 
-    @Test func connectionsWithoutTheSubscriptionMakeItLonger() {
+    @Test func `A gap spans all connections on which the channel wasn't subscribed`() {
         var transcript = subscribed()
         transcript.pass(.seconds(10))
         for _ in 0..<3 {
@@ -139,7 +135,7 @@ import Testing
         #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: .origin)])
     }
 
-    @Test func whoDisconnectsMissesEventsToo() {
+    @Test func `A channel subscribed again after the user disconnected reports a gap`() {
         var transcript = subscribed()
         transcript.pass(.seconds(10))
         transcript.play(.disconnect)
@@ -150,7 +146,7 @@ import Testing
         #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: .origin)])
     }
 
-    @Test func whoUnsubscribesIsOwedNothing() {
+    @Test func `A channel that was unsubscribed and subscribed again reports no gap`() {
         var transcript = subscribed()
         transcript.play(.unsubscribe(channel: "room"))
         transcript.play(.subscribe(channel: "room", auth: nil))
@@ -158,7 +154,7 @@ import Testing
     }
 
     /// A pool moves a channel from one connection to another.
-    @Test func aChannelThatAnotherConnectionTakesOverHasOne() throws {
+    @Test func `A channel moved to another connection reports a gap since the old one's last message`() throws {
         var first = subscribed()
         first.pass(.seconds(10))
         first.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
@@ -177,7 +173,7 @@ import Testing
         #expect(second.play(.adopt(handedOver)).isEmpty, "it has the channel")
     }
 
-    @Test func aChannelThatIsTakenOverBeforeItWasSubscribedHasNone() throws {
+    @Test func `A channel moved before its first subscription reports no gap`() throws {
         var first = Transcript.connected()
         first.play(.subscribe(channel: "private-room", auth: nil))
         let handedOver = try #require(first.machine.stateToMove(of: "private-room", at: first.now))

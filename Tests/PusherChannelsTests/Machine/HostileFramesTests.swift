@@ -34,7 +34,8 @@ import Testing
     }
 
     // Proves P2.7, P2.8.
-    @Test(arguments: 0..<10 as Range<UInt64>) func everyFrameIsHandledOrLogged(seed: UInt64) {
+    @Test(arguments: 0..<10 as Range<UInt64>)
+    func `Mutated frames end no connection, and JSON with an event name is always understood`(seed: UInt64) {
         var transcript = connected()
         var mutation = Mutation(seed: seed)
         let channels = transcript.machine.subscriptions.count
@@ -59,7 +60,7 @@ import Testing
     }
 
     /// Adding a member costs the same for any number of members; copying the list would make the ratio a hundred.
-    @Test func aLargeChannelTakesNewMembersAsASmallOneDoes() {
+    @Test func `Adding a presence member costs the same for any number of members`() {
         func cost(existing: Int) -> Double {
             var transcript = connected()
             func add(_ prefix: String, _ count: Int) {

@@ -10,7 +10,7 @@ import Testing
         return transcript
     }
 
-    @Test func itStopsAndGoesOn() {
+    @Test func `Reading stops while readers are behind and goes on when they have caught up`() {
         var transcript = Transcript.connected()
         #expect(transcript.play(.readersChanged(areOver: true)) == [.setReading(false)])
         #expect(transcript.play(.readersChanged(areOver: true)) == [])
@@ -19,7 +19,7 @@ import Testing
     }
 
     // Proves P4.7.
-    @Test func nobodyIsTakenForDeadMeanwhile() {
+    @Test func `While reading is paused, the client sends pings but doesn't wait for a pong`() {
         var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
         transcript.pass(.seconds(90))
         transcript.play(.readersChanged(areOver: true))
@@ -34,7 +34,7 @@ import Testing
 
     /// The reply may have arrived without being read yet.
     // Proves P4.7.
-    @Test func noReplyIsMissedMeanwhile() {
+    @Test func `The time for a subscription's answer doesn't run while reading is paused`() {
         var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
         transcript.play(.subscribe(channel: "news", auth: nil))
         transcript.play(.readersChanged(areOver: true))
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// A message that arrives during a pause was read before it.
-    @Test func whatComesDuringAPauseDoesNotEndIt() {
+    @Test func `A message that arrives during a pause of reading doesn't end the pause`() {
         var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
         transcript.play(.readersChanged(areOver: true))
         transcript.receive(#"{"event":"pusher:pong","data":"{}"}"#)
@@ -53,7 +53,7 @@ import Testing
         #expect(transcript.machine.state == .connected)
     }
 
-    @Test func itGoesOnWhenTheLimitIsReached() {
+    @Test func `A pause of reading ends at its limit, and the next reader that falls behind starts another`() {
         var transcript = paused()
         #expect(transcript.pass(.seconds(19)).isEmpty)
         #expect(transcript.pass(.seconds(1)).withoutLogs == [.pauseLimitReached(receivedUpTo: .origin), .setReading(true)])
@@ -63,7 +63,7 @@ import Testing
         #expect(transcript.pass(.seconds(20)).withoutLogs == [.pauseLimitReached(receivedUpTo: .origin), .setReading(true)])
     }
 
-    @Test func aConnectionIsMadeAllTheSame() {
+    @Test func `A connection made during a pause is read until it is established, then paused again`() {
         var transcript = paused()
         transcript.close(1006)
         #expect(transcript.passToDeadline().contains(.setReading(true)))
@@ -73,7 +73,7 @@ import Testing
         #expect(transcript.pass(.seconds(20)).contains(.pauseLimitReached(receivedUpTo: established)))
     }
 
-    @Test func withoutAConnectionThereIsNothingToStop() {
+    @Test func `If readers are behind before connecting, reading pauses once the connection is established`() {
         var transcript = Transcript()
         #expect(transcript.play(.readersChanged(areOver: true)) == [])
         #expect(transcript.machine.nextDeadline == nil)

@@ -21,7 +21,7 @@ import Testing
 
     // Proves P19.9.
     @Test(arguments: [("stream_reset", 8), ("persistence_unavailable", nil), ("nonsense", nil)] as [(String, Int?)])
-    func aRefusalIsAGap(code: String, attach: Int?) {
+    func `A refused replay reports a gap, and the channel goes on from its new position`(code: String, attach: Int?) {
         var transcript = waiting(attach: attach)
         transcript.event(9)
         let outputs = transcript.refuse(code)
@@ -34,7 +34,7 @@ import Testing
     }
 
     // Proves P19.9.
-    @Test func thePositionThatWasRefusedIsNeverAskedForAgain() {
+    @Test func `A stream position whose replay was refused is never asked for again`() {
         var transcript = Transcript.sockudo(attach: 5)
         transcript.subscribeAgain(serial: 5, attach: 5)
         #expect(transcript.refuse("stream_reset").told.first == gap)
@@ -51,7 +51,9 @@ import Testing
             ("continuity_unverifiable", 8, 300, 5), ("position_expired", nil, 100, 1), ("version_stream_id_mismatch", 8, 100, 1),
         ]
             as [(String, Int?, Int, Int)])
-    func aRefusalThatMayBeWrongIsAskedAgain(code: String, attach: Int?, pause: Int, times: Int) {
+    func `A replay refused for a passing reason is requested again before a gap is reported`(
+        code: String, attach: Int?, pause: Int, times: Int
+    ) {
         var transcript = waiting(attach: attach)
         for _ in 0..<times {
             #expect(transcript.refuse(code).told.isEmpty)
@@ -62,7 +64,7 @@ import Testing
     }
 
     // Proves P19.8.
-    @Test func theSecondTimeItWorks() {
+    @Test func `A replay that is granted at the second request delivers the missed events in order`() {
         var transcript = waiting()
         transcript.refuse("continuity_unverifiable")
         transcript.event(9)
@@ -75,7 +77,7 @@ import Testing
     }
 
     // Proves P19.8.
-    @Test func aLossMeanwhileKeepsThePosition() {
+    @Test func `A connection lost before a refused replay is retried keeps the channel's position`() {
         var transcript = waiting()
         transcript.refuse("continuity_unverifiable")
         transcript.event(9)
@@ -86,7 +88,7 @@ import Testing
     // MARK: Servers that don't answer
 
     // Proves P19.10.
-    @Test func noAnswerIsAGapAndTheLastQuestionOnThisConnection() {
+    @Test func `An unanswered replay request reports a gap and is the last one on its connection`() {
         var transcript = waiting()
         transcript.event(9)
         #expect(transcript.pass(.seconds(30)).told == [gap, "success", "subscribed", "9"])
@@ -103,7 +105,7 @@ import Testing
     @Test(arguments: [
         #"{"code":4301,"message":"Connection recovery is not enabled"}"#, #"{"code":4302,"message":"No channel positions"}"#,
         #"{"code":4000,"message":"Invalid message format: Invalid resume data JSON"}"#,
-    ]) func anErrorInsteadOfAnAnswerIsAGap(data: String) {
+    ]) func `A sockudo:error instead of an answer to a replay request reports a gap`(data: String) {
         var transcript = waiting()
         let outputs = transcript.receive(#"{"event":"sockudo:error","data":\#(data)}"#)
         #expect(outputs.told.contains(gap))
@@ -111,7 +113,7 @@ import Testing
     }
 
     // Proves P19.10.
-    @Test func aConnectionThatEndsInsteadOfAnAnswerIsAGap() {
+    @Test func `A connection lost before a replay's answer is a gap, and after two no replay is requested`() {
         var transcript = waiting()
         transcript.event(7)
         let ended = transcript.close(1006).told
@@ -128,12 +130,12 @@ import Testing
         #expect(transcript.subscribeAgain(serial: 10, attach: 10).sent.count == 1)
     }
 
-    @Test func aSecondSuccessMeanwhileIsAGap() {
+    @Test func `A second success while a replay is awaited reports a gap`() {
         var transcript = waiting()
         #expect(transcript.succeed(serial: 8, attach: 8).told.first == gap)
     }
 
-    @Test func aRefusedSubscriptionKeepsThePosition() {
+    @Test func `A channel refused while its replay is awaited keeps its position`() {
         var transcript = waiting()
         transcript.event(7)
         transcript.receive(#"{"event":"pusher:subscription_error","channel":"room","data":{"status":503,"error":"later"}}"#)
@@ -146,7 +148,7 @@ import Testing
     // MARK: The history
 
     // Proves P19.11.
-    @Test func whatIsTooMuchForAReplayIsReadFromTheHistory() {
+    @Test func `A loss of more events than a replay may have is first read from the history, page by page`() {
         var transcript = Transcript.sockudo(attach: 5)
         let first = transcript.subscribeAgain(serial: 1_000, attach: 999)
         #expect(first.sent == [.history(channel: "room", serials: 6...999, cursor: nil)])
@@ -164,7 +166,7 @@ import Testing
             ])
     }
 
-    @Test func aPageWithAnotherChannelsEventsIsNone() {
+    @Test func `A history page with another channel's events is rejected, and a gap is reported`() {
         var transcript = Transcript.sockudo(attach: 5)
         transcript.play(.subscribe(channel: "other", auth: nil))
         transcript.succeed("other", serial: 0, attach: 0)
@@ -174,7 +176,7 @@ import Testing
     }
 
     // Proves P19.11.
-    @Test func soIsWhatTheBufferHasNoMore() {
+    @Test func `Events that the replay buffer no longer has are read from the history`() {
         var transcript = waiting()
         #expect(transcript.refuse("position_expired").sent == [.history(channel: "room", serials: 7...8, cursor: nil)])
         transcript.history([7, 8])
@@ -182,7 +184,7 @@ import Testing
     }
 
     // Proves P19.11.
-    @Test func withoutAHistoryTooMuchIsAGap() {
+    @Test func `On a server without a history, a loss too large for a replay is a gap`() {
         var transcript = Transcript.sockudo(attach: nil)
         transcript.resumed()
         let outputs = transcript.subscribeAgain(serial: 905, attach: nil)
@@ -192,7 +194,7 @@ import Testing
 
     // Proves P19.11.
     @Test(arguments: ["incomplete", "of another stream", "without end", "nonsense", "none"])
-    func aHistoryThatDoesNotHelpIsAGap(kind: String) {
+    func `A history that is incomplete, unusable, or never sent is reported as one gap`(kind: String) {
         var transcript = waiting()
         transcript.refuse("position_expired")
         let outputs =
@@ -213,7 +215,7 @@ import Testing
 
     /// Two nodes without a history in common count for themselves, and replay only their own events.
     // Proves P19.13.
-    @Test func afterAnEventOfAnotherStreamEveryReconnectIsAGap() {
+    @Test func `After an event of another stream, every reconnect reports a gap and requests no replay`() {
         var transcript = Transcript.sockudo(attach: nil)
         transcript.resumed()
         #expect(transcript.event(3, stream: "other").events == ["e"])
@@ -225,7 +227,7 @@ import Testing
     }
 
     // Proves P19.14.
-    @Test func whatIsHeldIsBounded() {
+    @Test func `Events held during a replay are limited in bytes, and a gap is reported beyond that`() {
         var transcript = waiting { $0.heldEventByteLimit = 1_000 }
         for serial in 7..<14 { #expect(transcript.event(serial).told.isEmpty) }
         let outputs = transcript.event(14)
@@ -239,7 +241,7 @@ import Testing
 
     // Proves P19.15.
     @Test(arguments: ["-1", "1.5", "99999999999999999999", "null", "[]", #""x""#])
-    func aSerialThatIsNoneCountsAsNone(serial: String) {
+    func `An event with an invalid serial is delivered as an event without one`(serial: String) {
         var transcript = Transcript.sockudo(attach: 5)
         let frame = #"{"event":"e","channel":"room","data":"x","stream_id":"s","serial":\#(serial)}"#
         #expect(transcript.receive(frame).events == ["e"])
@@ -249,7 +251,7 @@ import Testing
     }
 
     // Proves P19.15.
-    @Test func serialsThatGoFarBackAreGivenAndEndTheTrust() {
+    @Test func `An event whose serial goes far back is delivered, and the next reconnect reports a gap`() {
         var transcript = Transcript.sockudo(attach: nil)
         transcript.resumed()
         transcript.event(Int.max)
@@ -259,7 +261,7 @@ import Testing
         #expect(outputs.told.first == "gap")
     }
 
-    @Test func answersThatNobodyAskedForChangeNothing() {
+    @Test func `Recovery answers that the client didn't ask for change nothing`() {
         var transcript = Transcript.sockudo(attach: 5)
         #expect(transcript.resumed(upTo: 99).isEmpty)
         #expect(transcript.history([6, 7]).isEmpty)
@@ -271,7 +273,7 @@ import Testing
     }
 
     // Proves P19.16.
-    @Test func aStoredPositionThatIsNotReplayedIsAGap() {
+    @Test func `A stored position that isn't replayed is reported as a gap`() {
         let stored = StreamPosition(stream: "old", serial: 6)
         var refused = Transcript.connected { $0.protocol = .sockudo }
         refused.play(.subscribe(channel: "room", auth: nil, after: stored))
@@ -280,6 +282,17 @@ import Testing
         var protocol7 = Transcript.connected()
         protocol7.play(.subscribe(channel: "room", auth: nil, after: stored))
         #expect(protocol7.succeed("room").told.first == "gap")
+    }
+
+    // Proves P19.5.
+    @Test func `Held events of two streams are sorted by serial within each stream`() {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.succeed(serial: 4, attach: nil)
+        transcript.event(10, stream: "s")
+        transcript.event(9, stream: "s")
+        transcript.event(2, stream: "other")
+        #expect(transcript.resumed(upTo: 9).told.filter { $0 != "gap" } == ["9", "10", "2"])
     }
 }
 

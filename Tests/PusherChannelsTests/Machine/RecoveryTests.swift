@@ -10,7 +10,7 @@ import Testing
     // MARK: Both prefixes
 
     // Proves P19.1.
-    @Test func theUpgradeAsksForProtocolV2() {
+    @Test func `A client for Sockudo requests protocol 2 in the upgrade`() {
         let options = PusherClientOptions(host: .host("s"), protocol: .sockudo)
         let target = ConnectionTarget(
             key: "k", pathPrefix: nil, protocol: options.protocol, servers: options.servers, request: options.webSocketRequest)
@@ -20,7 +20,8 @@ import Testing
     }
 
     // Proves P19.1.
-    @Test(arguments: ["sockudo", "pusher"]) func bothPrefixesAreReadAlike(prefix: String) {
+    @Test(arguments: ["sockudo", "pusher"])
+    func `A client for Sockudo reads protocol events with either prefix, sockudo or pusher`(prefix: String) {
         var transcript = Transcript { $0.protocol = .sockudo }
         transcript.play(.connect)
         transcript.play(.socketOpened(transcript.attempt))
@@ -45,7 +46,7 @@ import Testing
         #expect(transcript.receive(update).events == ["sockudo:message.update"])
     }
 
-    @Test func protocol7ReadsNoPositions() {
+    @Test func `A client of protocol 7 ignores stream positions and reports a gap after a loss`() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.receive(
@@ -61,7 +62,7 @@ import Testing
     // MARK: A replay
 
     // Proves P19.2, P19.3, P19.6.
-    @Test func whatWasMissedIsReplayedInsteadOfAGap() {
+    @Test func `Events missed between two connections are replayed in order, and no gap is reported`() {
         var transcript = Transcript.sockudo(attach: 5)
         #expect(transcript.event(6).events == ["e"])
         // An event without a position, like a cached one or an ephemeral one, changes nothing.
@@ -83,7 +84,7 @@ import Testing
     }
 
     // Proves P19.16.
-    @Test func aStoredPositionIsAskedForOnTheFirstSubscription() {
+    @Test func `The first subscription asks for a replay after the stored position, if there is one`() {
         var transcript = Transcript.connected { $0.protocol = .sockudo }
         let stored = StreamPosition(stream: "s", serial: 6)
         transcript.play(.subscribe(channel: "room", auth: nil, after: stored))
@@ -98,7 +99,7 @@ import Testing
     }
 
     // Proves P19.3.
-    @Test func whoCameAndWentIsKnownBeforeTheReplay() throws {
+    @Test func `Members that left or joined are reported before the replay`() throws {
         var transcript = Transcript.connected { $0.protocol = .sockudo }
         let auth = PusherAuth(auth: "k:s", channelData: #"{"user_id":"u1"}"#)
         func success(_ other: String) -> String {
@@ -117,7 +118,7 @@ import Testing
     }
 
     // Proves P19.3.
-    @Test func aServerWithoutRecoveryIsAskedForNothing() {
+    @Test func `A server without recovery is asked for no replay, and a reconnect reports a gap`() {
         var transcript = Transcript.sockudo(attach: nil, serial: nil)
         #expect(transcript.event(1).events == ["e"])
         let outputs = transcript.subscribeAgain(serial: nil, attach: 1)
@@ -126,7 +127,7 @@ import Testing
     }
 
     // Proves P19.6.
-    @Test func nothingMissingIsARecoveryToo() {
+    @Test func `A replay without events is reported as a recovery, too`() {
         var transcript = Transcript.sockudo(attach: 5)
         transcript.subscribeAgain(serial: 5, attach: 5)
         let outputs = transcript.resumed()
@@ -134,7 +135,7 @@ import Testing
     }
 
     // Proves P19.2.
-    @Test func theFirstPositionIsTheSuccesss() {
+    @Test func `A channel without events asks for a replay from the position of its success`() {
         var transcript = Transcript.sockudo(attach: 5)
         #expect(
             transcript.subscribeAgain(serial: 7, attach: 7).sent == [.resume(["room": StreamPosition(stream: "s", serial: 5)])])
@@ -142,7 +143,7 @@ import Testing
 
     /// An idle channel's stream gets its name with the first event.
     // Proves P19.2.
-    @Test func anEmptyChannelIsAskedForByItsNewName() {
+    @Test func `An empty channel asks for a replay from serial 0 of the stream's new name`() {
         var transcript = Transcript.sockudo(attach: 0, serial: 0)
         let asked = transcript.subscribeAgain(serial: 1, attach: 1, stream: "other")
         #expect(asked.sent == [.resume(["room": StreamPosition(stream: "other", serial: 0)])])
@@ -152,7 +153,7 @@ import Testing
 
     /// Without a history, events between a success and the server's taking the channel in come only on request.
     // Proves P19.5.
-    @Test func theFirstSubscriptionAsksTooIfThereIsNoHistory() {
+    @Test func `Without a history, the first subscription asks for a replay of events since its success`() {
         var transcript = Transcript.connected { $0.protocol = .sockudo }
         transcript.play(.subscribe(channel: "room", auth: nil))
         let asked = transcript.succeed(serial: 4, attach: nil)
@@ -164,7 +165,7 @@ import Testing
     }
 
     // Proves P19.6, P19.7.
-    @Test func eventsOfTwoNodesInTheOtherOrderAreBothGiven() {
+    @Test func `Events of two nodes that arrive out of order are both delivered, each once`() {
         var transcript = Transcript.sockudo(attach: 5)
         #expect(transcript.event(7).told == ["7"])
         #expect(transcript.event(6).told == ["6"], "late, not old")
@@ -176,27 +177,16 @@ import Testing
         #expect(transcript.resumed(upTo: 9).told == ["8", "9"] + away)
     }
 
-    // Proves P19.5.
-    @Test func heldEventsOfTwoStreamsAreSortedEachByItself() {
-        var transcript = Transcript.connected { $0.protocol = .sockudo }
-        transcript.play(.subscribe(channel: "room", auth: nil))
-        transcript.succeed(serial: 4, attach: nil)
-        transcript.event(9, stream: "s")
-        transcript.event(8, stream: "s")
-        transcript.event(2, stream: "other")
-        #expect(transcript.resumed(upTo: 9).told.filter { $0 != "gap" } == ["8", "9", "2"])
-    }
-
     /// The server judges a stream of another name, as with versioned messages the success's is never that of the events.
     // Proves P19.2.
-    @Test func theEventsStreamCounts() {
+    @Test func `A replay is requested from the stream of the last event, not from that of the success`() {
         var transcript = Transcript.sockudo(attach: 0, serial: 0)
         transcript.event(3, stream: "versions")
         let asked = transcript.subscribeAgain(serial: 2, attach: 2)
         #expect(asked.sent == [.resume(["room": StreamPosition(stream: "versions", serial: 3)])])
     }
 
-    @Test func encryptedEventsAreReplayedAsTheyAreStored() throws {
+    @Test func `Replayed events of an encrypted channel are decrypted`() throws {
         var transcript = Transcript.connected { $0.protocol = .sockudo }
         let auth = PusherAuth(auth: "k:s", sharedSecret: "secret")
         transcript.play(.subscribe(channel: "private-encrypted-e", auth: auth))
@@ -215,7 +205,7 @@ import Testing
     // MARK: Several channels
 
     // Proves P19.4.
-    @Test func oneReplayIsAskedForAtATimeBelow900Events() {
+    @Test func `Replays of several channels are requested one at a time, each for fewer than 900 events`() {
         var transcript = Transcript.connected { $0.protocol = .sockudo }
         let channels: [Name] = ["a", "b", "c", "d"]
         for channel in channels {
@@ -240,7 +230,7 @@ import Testing
     }
 
     /// Channels that missed nothing are asked for, too, and a request is no larger for ten thousand of them.
-    @Test func aRequestIsBoundedWhateverTheNumberOfChannels() {
+    @Test func `A replay request names at most 899 channels, however many wait`() {
         var transcript = Transcript.connected { $0.protocol = .sockudo }
         let channels = (0..<1_000).map { Name("c-\($0)") }
         for channel in channels {
@@ -255,7 +245,7 @@ import Testing
         #expect(positions.count == 899)
     }
 
-    @Test func aChannelThatIsGivenUpMeanwhileIsLeftOut() {
+    @Test func `A channel unsubscribed during its replay is left out, and its held events are dropped`() {
         var transcript = Transcript.sockudo(attach: 5)
         transcript.subscribeAgain(serial: 6, attach: 6)
         transcript.event(6)
@@ -269,7 +259,7 @@ import Testing
     }
 
     /// A pool moves a channel to another connection with its place.
-    @Test func anotherConnectionGoesOnFromTheSamePlace() throws {
+    @Test func `A channel moved to another connection asks for a replay from its old position`() throws {
         var first = Transcript.sockudo(attach: 5)
         first.event(6)
         let moved = try #require(first.machine.stateToMove(of: "room", at: first.now))
@@ -281,7 +271,7 @@ import Testing
     // MARK: Missing events
 
     // Proves P19.12.
-    @Test func aSerialThatIsMissingFor300MillisecondsIsReadFromTheHistory() {
+    @Test func `A serial that is missing for 300 milliseconds is read from the history`() {
         var transcript = Transcript.sockudo(attach: 5)
         transcript.event(7)
         transcript.event(9)
@@ -298,7 +288,7 @@ import Testing
     }
 
     // Proves P19.12.
-    @Test func itIsMissingAcrossReconnectsToo() {
+    @Test func `A missing serial is read from the history after a reconnect, too, or reported as a gap`() {
         var transcript = Transcript.sockudo(attach: 5)
         transcript.event(7)
         transcript.subscribeAgain(serial: 7, attach: 7)
@@ -311,7 +301,7 @@ import Testing
     }
 
     // Proves P19.12.
-    @Test func withoutAHistoryNothingIsMissing() {
+    @Test func `Without a history, a missing serial is not asked for`() {
         var transcript = Transcript.sockudo(attach: nil)
         transcript.resumed()
         transcript.event(9)

@@ -29,7 +29,7 @@ import Testing
         "digest of 1.2:private-x:{}, but got 00",
         "no: 'private-x'", "private-x", "private-x: refused", "(private-x)",
     ])
-    func wordsThatNameTheChannelAreItsRefusal(words: String) {
+    func `An error whose message names a private channel being subscribed is that channel's refusal`(words: String) {
         var transcript = subscribing("private-x", "private-x-y", "private-z")
         #expect(failures(transcript.receive(error(words))) == ["private-x: \(words)"])
         #expect(transcript.machine.subscriptions["private-x"]?.state == .failed)
@@ -38,7 +38,7 @@ import Testing
 
     // Proves P14.13.
     @Test(arguments: [("private-x", 4009), ("private-x", nil), ("room", 4300)] as [(String, Int?)])
-    func soIsAnErrorWithAChannel(channel: String, code: Int?) {
+    func `An error sent with a channel's name is that channel's refusal`(channel: String, code: Int?) {
         var transcript = subscribing("private-x", "private-y", "room")
         let said = code.map { "\(channel): no (code \($0))" } ?? "\(channel): no"
         #expect(failures(transcript.receive(error("no", code: code, channel: channel))) == [said])
@@ -46,7 +46,7 @@ import Testing
 
     // Proves P14.10.
     @Test(arguments: ["private-x", "room"], [nil, 4000, 4009, 4300])
-    func anErrorThatNamesNothingRefusesTheOnlyChannelUnderWay(channel: Name, code: Int?) {
+    func `An error that names no channel refuses the only subscription under way`(channel: Name, code: Int?) {
         var transcript = subscribing(channel)
         let said = code.map { "\(channel): no (code \($0))" } ?? "\(channel): no"
         #expect(failures(transcript.receive(error("no", code: code))) == [said])
@@ -56,7 +56,7 @@ import Testing
 
     // Proves P14.10.
     @Test(arguments: [nil, 4000, 4300])
-    func ofSeveralEachTimeOutQuotesIt(code: Int?) {
+    func `With several subscriptions under way, their time-outs quote an error that names no channel`(code: Int?) {
         var transcript = subscribing("private-x", "room", "other")
         #expect(failures(transcript.receive(error("no way", code: code))).isEmpty)
         transcript.succeed("other")
@@ -68,7 +68,7 @@ import Testing
     }
 
     // Proves P14.13.
-    @Test func channelsThatAreNotAwaitedAreNotMeant() {
+    @Test func `An error that names a channel not awaiting an answer refuses no channel`() {
         var transcript = subscribing("private-x", "invalid", "private-y")
         transcript.succeed("private-y")
         for words in ["private-other is invalid", "private-y is invalid", "private-x-y is invalid", "xprivate-x is invalid"] {
@@ -85,7 +85,7 @@ import Testing
             ("Existing subscription to channel private-x", nil), ("Connection is already signed in", nil),
             ("No current subscription to channel private-x", nil),
         ] as [(String, Int?)])
-    func whatIsAboutSomethingElseIsNone(words: String, code: Int?) {
+    func `An error about client events, the sign-in, or an existing subscription is no refusal`(words: String, code: Int?) {
         var transcript = subscribing("private-x")
         #expect(failures(transcript.receive(error(words, code: code))).isEmpty)
         #expect(failures(transcript.receive(error(words, code: code, channel: "private-x"))).isEmpty)
@@ -93,14 +93,14 @@ import Testing
     }
 
     // Proves P14.13.
-    @Test func aSuccessAfterAllCounts() {
+    @Test func `A success after an error that named the channel still subscribes the channel`() {
         var transcript = subscribing("private-x")
         transcript.receive(error("Auth value for subscription to private-x is invalid"))
         #expect(transcript.succeed("private-x").deliveries.contains(.subscribed(channel: "private-x")))
     }
 
     // Proves P9.4, P14.13.
-    @Test func whatNamesAChannelIsNotAboutTheUser() throws {
+    @Test func `An error that names a channel doesn't end the sign-in under way`() throws {
         var transcript = subscribing("private-x")
         transcript.play(.signIn)
         let user = UserMachine.Attempt(connection: transcript.attempt, number: 1)
@@ -112,7 +112,7 @@ import Testing
         guard case .signingIn = transcript.machine.user.state else { return #expect(Bool(false), "still signing in") }
     }
 
-    @Test func whatIsNoNameAtAllEndsWell() {
+    @Test func `An error message of odd or very long words refuses no channel`() {
         var transcript = subscribing("private-x", "private-y")
         let words = [
             "", ":", "::::::::::::::::", "....", String(repeating: "a:", count: 9000), String(repeating: "é", count: 9000),
@@ -124,7 +124,7 @@ import Testing
 
     // Proves P6.7.
     @Test(arguments: ["pusher:subscription_error", "pusher_internal:subscription_error"])
-    func aRefusalOfAnEarlierConnectionEndsNoAuthorization(event: String) throws {
+    func `A refusal is ignored while the channel's authorization is under way`(event: String) throws {
         var transcript = subscribing("private-x")
         transcript.close(4200)
         let asked = try #require(transcript.establish().authorizations.first)
@@ -138,7 +138,7 @@ import Testing
     private var unnamed: String { error("Connection is unauthorized", code: 4009) }
 
     // Proves P14.10.
-    @Test func asManyRefusalsAsSubscriptionsAreAllOfThem() {
+    @Test func `When unnamed refusals are as many as the authorized channels under way, all are refused`() {
         var transcript = subscribing("private-a", "private-b", "private-c", "room")
         #expect(failures(transcript.receive(unnamed)).isEmpty)
         #expect(failures(transcript.receive(unnamed)).isEmpty)
@@ -151,7 +151,7 @@ import Testing
     /// Refusals, successes and new subscriptions come in any order; the result is compared with a full count after each.
     // Proves P14.10.
     @Test(arguments: UInt64(1)...50)
-    func whenTheyAreAllIsKnownAtOnce(seed: UInt64) {
+    func `After any order of answers, unnamed refusals stay fewer than the channels they may mean`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var transcript = Transcript.connected()
         var (made, refusals) = (0, 0)
@@ -175,7 +175,7 @@ import Testing
     }
 
     // Proves P14.10.
-    @Test func theSuccessOfTheOthersTells() {
+    @Test func `When all other channels succeed, an unnamed refusal is attributed to the remaining one`() {
         var transcript = subscribing("private-a", "private-b", "private-c")
         transcript.receive(unnamed)
         #expect(failures(transcript.succeed("private-b")).isEmpty)
@@ -183,7 +183,7 @@ import Testing
     }
 
     // Proves P14.10.
-    @Test func soDoesTheRefusalOfTheOthers() {
+    @Test func `When all other channels are refused by name, an unnamed refusal is the remaining one's`() {
         var transcript = subscribing("private-a", "private-b")
         transcript.receive(unnamed)
         #expect(
@@ -193,7 +193,7 @@ import Testing
     }
 
     // Proves P14.10.
-    @Test func whoGoesAwayMayHaveBeenMeant() {
+    @Test func `An unnamed refusal isn't attributed if a channel that it may have meant was unsubscribed`() {
         var transcript = subscribing("private-a", "private-b")
         transcript.receive(unnamed)
         transcript.play(.unsubscribe(channel: "private-a"))
@@ -203,7 +203,7 @@ import Testing
     }
 
     // Proves P14.10.
-    @Test func aRefusalIsOfItsConnection() {
+    @Test func `Unnamed refusals of an earlier connection don't count on the next one`() {
         var transcript = subscribing("private-a", "private-b")
         transcript.receive(unnamed)
         transcript.close(4200)

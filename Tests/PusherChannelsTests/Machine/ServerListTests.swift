@@ -26,12 +26,12 @@ import Testing
         return "nothing"
     }
 
-    @Test func `a failed attempt goes on to the next server, and after the last one to the first`() {
+    @Test func `A failed attempt goes on to the next server, and after the last one to the first`() {
         var transcript = transcript()
         #expect((1...4).map { _ in fail(&transcript) } == ["1 false", "2 true", "0 true", "1 false"])
     }
 
-    @Test func `a connection that is lost is made again on its server`() {
+    @Test func `A lost connection is made again on the same server`() {
         var transcript = transcript()
         _ = fail(&transcript)
         transcript.establish()
@@ -39,7 +39,7 @@ import Testing
         #expect(fail(&transcript) == "1 false")
     }
 
-    @Test func `the first reconnect after ten minutes begins with the first server, and nothing is dropped for it`() {
+    @Test func `The first reconnect after ten minutes on a fallback goes to the first server`() {
         var transcript = transcript()
         _ = fail(&transcript)
         transcript.establish()
@@ -51,7 +51,7 @@ import Testing
         #expect(fail(&transcript) == "0 true")
     }
 
-    @Test func `the ten minutes begin with the first server's failure`() {
+    @Test func `The ten minutes before a return to the first server begin with its failure`() {
         var servers = ServerList([true, false])
         servers.attemptFailed(at: .origin)
         servers.willReconnect(at: .origin + .seconds(900))
@@ -62,7 +62,7 @@ import Testing
         #expect(servers.current == 0)
     }
 
-    @Test func `a request to connect begins with the first server`() {
+    @Test func `A request to connect begins with the first server`() {
         var transcript = transcript()
         _ = fail(&transcript)
         transcript.play(.disconnect)
@@ -71,7 +71,7 @@ import Testing
         #expect(transcript.machine.session.servers.current == 0)
     }
 
-    @Test func `a move closes the connection and makes another one, and channels stay`() {
+    @Test func `A move to another server reconnects the client, and its channels are subscribed again`() {
         var transcript = transcript()
         transcript.establish()
         transcript.play(.subscribe(channel: "news", auth: nil))
@@ -86,7 +86,7 @@ import Testing
         #expect(gaps.count == 1)
     }
 
-    @Test func `a move connects a client that waits, and no other`() {
+    @Test func `A move connects a client that waits to reconnect, but not a disconnected one`() {
         var waiting = transcript()
         waiting.play(.socketClosed(lost, waiting.attempt))
         #expect(waiting.play(.moved(secure: false)).contains(.command(.openSocket(waiting.attempt, secure: false))))
@@ -95,7 +95,7 @@ import Testing
         #expect(idle.play(.connect).contains(.command(.openSocket(idle.attempt, secure: false))))
     }
 
-    @Test func `a client's requests are for the server that it was moved to, and for those to fall back on`() {
+    @Test func `A client's requests go to its servers in order, and after a move to the new server`() {
         let rig = ClientRig(server: .manual) {
             $0.fallbackHosts = [PusherServer(.host("b.example"), port: 6001, useTLS: false), PusherServer(.cluster("us2"))]
         }
@@ -114,13 +114,13 @@ import Testing
 
     // MARK: Silence that something in between doesn't like
 
-    @Test func `something is sent every half minute, whatever longer time the server allows`() {
+    @Test func `By default, a silent client sends a ping every half minute, whatever the server allows`() {
         var transcript = Transcript.connected(activityTimeout: 120) { $0 = ConnectionMachine.Configuration() }
         #expect(transcript.pass(.seconds(29)).sent.isEmpty)
         #expect(transcript.pass(.seconds(1)).sent == [.ping])
     }
 
-    @Test func `a shorter time of the server stays as it is, and the option says otherwise`() {
+    @Test func `A server's shorter time-out or a longer keep-alive option sets the time between pings`() {
         var short = Transcript.connected(activityTimeout: 30) { $0 = ConnectionMachine.Configuration() }
         #expect(short.pass(.milliseconds(22_499)).sent.isEmpty)
         #expect(short.pass(.milliseconds(1)).sent == [.ping])
@@ -130,7 +130,8 @@ import Testing
     }
 
     @Test(arguments: [([61, 61, 60], true), ([61, 61], false), ([61, 20, 61], false), ([2, 2, 2], false)])
-    func `connections that are lost after the same silence are told as that`(silences: [Int], isTold: Bool) {
+    func `Three losses after the same silence are reported with a hint at a proxy's idle time-out`(silences: [Int], isTold: Bool)
+    {
         var transcript = Transcript()
         transcript.play(.connect)
         var told: [String] = []
@@ -143,7 +144,7 @@ import Testing
         #expect(told.contains { $0.contains("three times running: is it the idle time-out of a proxy?") } == isTold)
     }
 
-    @Test func `a close in between means that they weren't lost running`() {
+    @Test func `Losses after the same silence with an ordinary close between them give no hint at a proxy`() {
         var transcript = Transcript()
         transcript.play(.connect)
         var told: [String] = []

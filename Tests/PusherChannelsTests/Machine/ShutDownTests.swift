@@ -36,21 +36,21 @@ import Testing
         return outputs.count == 1 && outputs.opened.isEmpty && transcript.machine.state == .disconnected
     }
 
-    @Test func beforeAnythingElseAndTwice() {
+    @Test func `A shutdown before the first connection is final, and a second one does nothing`() {
         var transcript = Transcript()
         #expect(transcript.play(.shutDown).isEmpty)
         #expect(transcript.play(.shutDown).isEmpty)
         #expect(isFinal(transcript))
     }
 
-    @Test func whileTheNextAttemptIsWaitedFor() {
+    @Test func `A shutdown while waiting to reconnect disconnects the client at once and for good`() {
         var transcript = Self.waiting()
         #expect(transcript.play(.shutDown) == [.deliver(.stateChanged(from: .reconnecting, to: .disconnected))])
         #expect(isFinal(transcript))
     }
 
     @Test(arguments: [opening(), Transcript.connected(), closing(), reopening()])
-    func whileThereIsASocket(transcript: Transcript) {
+    func `A shutdown closes the socket in any phase, and the client stays disconnected`(transcript: Transcript) {
         var transcript = transcript
         transcript.play(.shutDown)
         #expect(transcript.machine.state == .disconnecting)
@@ -60,14 +60,14 @@ import Testing
         #expect(isFinal(transcript))
     }
 
-    @Test func alsoWhereTheServerDoesNotClose() {
+    @Test func `A shutdown ends at its deadline if the server doesn't close the socket`() {
         var transcript = Transcript.connected()
         transcript.play(.shutDown)
         transcript.passToDeadline()
         #expect(isFinal(transcript))
     }
 
-    @Test func whoWaitsForASignInIsTold() {
+    @Test func `A sign-in that is pending at the shutdown, or requested after it, fails`() {
         var transcript = Transcript()
         transcript.play(.signIn)
         let failures = transcript.play(.shutDown).compactMap { output in

@@ -8,7 +8,7 @@ import Testing
         outputs.deliveries.compactMap { if case .stateChanged(_, _, let reason) = $0 { .some(reason) } else { nil } }
     }
 
-    @Test func whatTheUserAskedForHasNone() {
+    @Test func `A state change that the user asked for has no reason`() {
         var transcript = Transcript()
         #expect(reasons(transcript.play(.connect)) == [nil])
         #expect(reasons(transcript.establish()) == [nil])
@@ -18,20 +18,20 @@ import Testing
     @Test(
         arguments: [(4001, PusherError.Kind.server), (4100, .server), (4200, .server), (1006, .server)]
             as [(UInt16, PusherError.Kind)])
-    func aCloseIsTheReason(code: UInt16, kind: PusherError.Kind) {
+    func `A close by the server is the reason for the state change`(code: UInt16, kind: PusherError.Kind) {
         var transcript = Transcript.connected()
         let reason = reasons(transcript.close(code, "why")).first ?? nil
         #expect(reason?.kind == kind)
         #expect(reason?.code == Int(code))
     }
 
-    @Test func aTimeOutIsTheReason() {
+    @Test func `A missing pong is the reason for the state change`() {
         var transcript = Transcript.connected()
         transcript.pass(.seconds(90))
         #expect(reasons(transcript.pass(.seconds(30))).first??.kind == .timedOut)
     }
 
-    @Test func theErrorThatRefusedTheConnectionIsTheReason() {
+    @Test func `The error that refused the connection is the reason for the state change`() {
         var transcript = Transcript()
         transcript.play(.connect)
         transcript.play(.socketOpened(transcript.attempt))
@@ -40,7 +40,7 @@ import Testing
         #expect(reason?.message.hasPrefix("no such app; check the key") == true)
     }
 
-    @Test func thePolicyCanBeChangedMeanwhile() {
+    @Test func `A reconnect policy changed while connected applies to the next loss`() {
         var transcript = Transcript.connected()
         transcript.play(.reconnectPolicy(ReconnectPolicy(initialDelay: .seconds(1), maximumRetries: 0)))
         let outputs = transcript.close(1006)
@@ -52,7 +52,7 @@ import Testing
 /// The hint that the network may have changed.
 @Suite struct NetworkChangeTests {
     // Proves P4.8, P5.12.
-    @Test func anAttemptThatWaitsIsMadeAtOnce() {
+    @Test func `A network change starts a waiting reconnect attempt at once`() {
         var transcript = Transcript.connected { $0.reconnectPolicy.initialDelay = .seconds(60) }
         transcript.close(1006)
         #expect(transcript.machine.nextAttempt != nil)
@@ -61,7 +61,7 @@ import Testing
     }
 
     // Proves P4.8.
-    @Test func aConnectionThatWasLeftBehindIsNoticedWithinThePongTimeout() {
+    @Test func `After a network change, a dead connection is noticed within the pong time-out`() {
         var transcript = Transcript.connected()
         transcript.pass(.seconds(5))
         #expect(transcript.play(.networkChanged) == [.command(.send(.ping))])
@@ -71,7 +71,7 @@ import Testing
     }
 
     // Proves P4.8.
-    @Test func whileNothingIsReadTheRequestWaits() {
+    @Test func `A network change while reading is paused sends its ping when reading goes on`() {
         var transcript = Transcript.connected()
         transcript.play(.readersChanged(areOver: true))
         #expect(transcript.play(.networkChanged) == [])
@@ -79,14 +79,14 @@ import Testing
         #expect(transcript.pass(.seconds(30)).stateChanges == [.connecting])
     }
 
-    @Test func aConnectionThatRepliesStays() {
+    @Test func `A connection that answers the ping after a network change stays`() {
         var transcript = Transcript.connected()
         transcript.play(.networkChanged)
         transcript.receive(#"{"event":"pusher:pong"}"#)
         #expect(transcript.pass(.seconds(31)).stateChanges == [])
     }
 
-    @Test func otherwiseItChangesNothing() {
+    @Test func `A network change while disconnected, connecting, or disconnecting does nothing`() {
         var transcript = Transcript()
         #expect(transcript.play(.networkChanged) == [])
         transcript.play(.connect)

@@ -17,7 +17,7 @@ import Testing
     }
 
     // Proves P6.10.
-    @Test func whatMayBeBetterLaterIsTriedAgain() throws {
+    @Test func `An authorization whose failure may pass is requested again`() throws {
         var (transcript, asked) = authorizing()
         transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetryable: true)))
         let again = transcript.pass(.seconds(1)).authorizations
@@ -27,7 +27,7 @@ import Testing
     }
 
     // Proves P14.14.
-    @Test func whoNamesATimeIsNotAskedBefore() throws {
+    @Test func `An authorization endpoint isn't asked again before its Retry-After has passed`() throws {
         var (transcript, asked) = authorizing()
         let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(20))
         transcript.play(.authorized(try #require(asked.first), .failure(busy)))
@@ -37,7 +37,7 @@ import Testing
 
     /// A server restart and a busy backend go together.
     // Proves P14.14.
-    @Test func norByTheNextConnection() throws {
+    @Test func `The next connection waits for an authorization's Retry-After, too`() throws {
         var (transcript, asked) = authorizing()
         let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(20))
         transcript.play(.authorized(try #require(asked.first), .failure(busy)))
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// A backend may name a day, and a connection flap.
-    @Test func manyConnectionsMeanwhileLeaveOneDeadline() throws {
+    @Test func `A long Retry-After that outlasts many connections leaves a single deadline`() throws {
         var (transcript, asked) = authorizing()
         let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(86_400))
         transcript.play(.authorized(try #require(asked.first), .failure(busy)))
@@ -65,7 +65,7 @@ import Testing
         #expect(transcript.machine.subscriptions.deadlines.count == 1)
     }
 
-    @Test func whoAsksHimselfNeedNotWaitThereEither() throws {
+    @Test func `A user who subscribes again on the next connection doesn't wait for a Retry-After`() throws {
         var (transcript, asked) = authorizing()
         let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(20))
         transcript.play(.authorized(try #require(asked.first), .failure(busy)))
@@ -74,15 +74,7 @@ import Testing
         #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorizations.count == 1)
     }
 
-    // Proves P6.4, P6.11.
-    @Test func whatWasRefusedWaitsUntilTheUserAsks() throws {
-        var (transcript, asked) = authorizing()
-        transcript.play(.authorized(try #require(asked.first), failure(status: 403, isRetryable: false)))
-        #expect(transcript.pass(.seconds(100)).authorizations.isEmpty)
-        #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorizations.count == 1)
-    }
-
-    @Test func whoAsksNeedNotWait() throws {
+    @Test func `A user who subscribes again skips the retry's delay, and only one request is made`() throws {
         var (transcript, asked) = authorizing()
         transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetryable: true)))
         #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorizations.count == 1)
@@ -90,7 +82,7 @@ import Testing
     }
 
     // Proves P6.10.
-    @Test func thePausesGrowToAMinute() throws {
+    @Test func `Delays between authorization retries grow to at most a minute`() throws {
         var (transcript, asked) = authorizing()
         var pauses: [Duration] = []
         for _ in 0..<30 {
@@ -105,7 +97,7 @@ import Testing
         #expect(try #require(pauses.suffix(10).max()) > .seconds(10))
     }
 
-    @Test func afterASuccessThePausesBeginAnew() throws {
+    @Test func `A successful subscription makes the retry delays short again`() throws {
         var (transcript, asked) = authorizing()
         for _ in 0..<10 {
             transcript.play(.authorized(try #require(asked.first), failure(status: nil, isRetryable: true)))
@@ -120,7 +112,7 @@ import Testing
     }
 
     /// Otherwise the server, which already has the subscription, would keep answering "Existing subscription" forever.
-    @Test func theReplyCountsThatComesWhileTheNextTryIsOnItsWay() throws {
+    @Test func `A success that comes while the next try is being authorized counts and cancels the try`() throws {
         var (transcript, asked) = authorizing()
         transcript.play(.authorized(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
         transcript.pass(.seconds(30))
@@ -134,7 +126,7 @@ import Testing
     }
 
     // Proves P6.5.
-    @Test func theServerHearsOfItWhenTheNextTryOfWhatItMayHaveIsGivenUp() throws {
+    @Test func `Unsubscribing during a retry also tells the server, which may have the subscription`() throws {
         var (transcript, asked) = authorizing()
         transcript.play(.authorized(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
         transcript.pass(.seconds(30))
@@ -147,7 +139,7 @@ import Testing
             ])
     }
 
-    @Test func aFailureThatIsRetriedIsReportedOnceForEachReason() throws {
+    @Test func `A retried failure is reported once for each reason, and again after a new request`() throws {
         var (transcript, asked) = authorizing()
         var reported: [Int] = []
         for status in [500, 500, 503, 503, 500] {
@@ -164,7 +156,7 @@ import Testing
         #expect(again.events == ["pusher:subscription_error"], "who asks again hears what becomes of it")
     }
 
-    @Test func aFailureThatIsNotRetriedIsReportedEachTime() throws {
+    @Test func `A failure that isn't retried is reported each time`() throws {
         var (transcript, asked) = authorizing()
         for _ in 0..<2 {
             let outputs = transcript.play(.authorized(try #require(asked.first), failure(status: 403, isRetryable: false)))
@@ -174,7 +166,7 @@ import Testing
     }
 
     // Proves P6.8, P6.10.
-    @Test func aReplyThatNeverComesIsAskedForAgain() {
+    @Test func `An authorization that times out is reported and requested again`() {
         var (transcript, _) = authorizing()
         let outputs = transcript.pass(.seconds(17))
         #expect(outputs.events == ["pusher:subscription_error"])
@@ -186,7 +178,7 @@ import Testing
         (500, true), (503, true), (599, true), (429, true), (4100, true), (4199, true), (4200, true), (4299, true), (4099, false),
         (4300, false), (4301, false), (499, false), (600, false), (401, false), (403, false), (428, false), (nil, false),
     ])
-    func theServersRefusalsAreTakenAtTheirWord(status: Int?, isTriedAgain: Bool) {
+    func `A server's refusal is retried only if its status is 429, 5xx, or 4100 to 4299`(status: Int?, isTriedAgain: Bool) {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
         let data = status.map { #"{"error":"no","status":\#($0)}"# } ?? "{}"
@@ -196,14 +188,14 @@ import Testing
     }
 
     // Proves P6.9.
-    @Test func theNextConnectionTriesEverythingAgain() throws {
+    @Test func `The next connection tries a channel with a refused authorization again`() throws {
         var (transcript, asked) = authorizing()
         transcript.play(.authorized(try #require(asked.first), failure(status: 403, isRetryable: false)))
         transcript.close(4200)
         #expect(transcript.establish().authorizations.map(\.channel) == [channel])
     }
 
-    @Test func anUnsubscribedChannelIsNotTriedAgain() throws {
+    @Test func `A channel unsubscribed while it waits for a retry isn't tried again`() throws {
         var (transcript, asked) = authorizing()
         transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetryable: true)))
         #expect(transcript.play(.unsubscribe(channel: channel)).isEmpty)
@@ -211,7 +203,7 @@ import Testing
     }
 
     // Proves P6.5.
-    @Test func aChannelThatTheServerMayHaveIsGivenUpThereToo() {
+    @Test func `A channel that timed out is unsubscribed at the server, but a refused one isn't`() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.pass(.seconds(30))
@@ -222,7 +214,7 @@ import Testing
     }
 
     // Proves P6.6.
-    @Test func aSuccessAfterARefusalCountsAsTheRefusalWasOfAnEarlierRequest() {
+    @Test func `A success after a refusal counts, as the refusal may be for an earlier request`() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.play(.unsubscribe(channel: "room"))
@@ -237,7 +229,7 @@ import Testing
     private let refusal = #"{"event":"pusher:error","data":{"code":4009,"message":"Connection is unauthorized"}}"#
 
     // Proves P14.10.
-    @Test func aSuccessAfterAllShowsThatAnotherWasMeant() {
+    @Test func `A success after an unnamed refusal counts, as the refusal may be another channel's`() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "private-given-up", auth: PusherAuth(auth: "k:bad")))
         transcript.play(.unsubscribe(channel: "private-given-up"))
@@ -247,7 +239,7 @@ import Testing
     }
 
     // Proves P6.5, P14.10.
-    @Test func whatMayHaveBeenMeantIsGivenUpAtTheServerToo() {
+    @Test func `A channel that an unnamed error refused is still unsubscribed at the server`() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
         transcript.receive(refusal)
@@ -255,7 +247,7 @@ import Testing
     }
 
     // Proves P14.10.
-    @Test func aRefusalWithoutAChannelIsForTheOneThatIsAwaited() {
+    @Test func `An unnamed refusal with 4009 is for the only authorized channel that awaits an answer`() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:bad")))
@@ -266,20 +258,12 @@ import Testing
     }
 
     // Proves P14.10.
-    @Test func withTwoAwaitedTimeTells() {
+    @Test func `An unnamed refusal with two channels awaiting an answer leaves both to their time-outs`() {
         var transcript = Transcript.connected()
         for channel: Name in ["private-a", "private-b"] {
             transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:bad")))
         }
         #expect(transcript.receive(refusal).events == ["pusher:error"])
         #expect(transcript.pass(.seconds(30)).events == ["pusher:subscription_error", "pusher:subscription_error"])
-    }
-
-    @Test func aRefusalOfSomethingElseChangesNothing() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
-        let outputs = transcript.receive(#"{"event":"pusher:error","data":{"code":4301,"message":"too fast"}}"#)
-        #expect(outputs.events == ["pusher:error"])
-        #expect(transcript.machine.subscriptions[channel]?.isSubscribing == true)
     }
 }

@@ -24,7 +24,7 @@ import Testing
     }
 
     // Proves P9.9.
-    @Test func anAuthorizationThatMayBeGivenNextTimeIsAskedForAgain() throws {
+    @Test func `A user's authorization that failed is retried, and each new reason is reported once`() throws {
         var transcript = Transcript.connected()
         let first = try fail(after: transcript.play(.signIn), &transcript)
         let outputs = transcript.pass(.seconds(1))
@@ -42,7 +42,7 @@ import Testing
 
     /// The upper bounds of the delays are 1 s, 2 s, 4 s and so on; each delay is a random one below its bound.
     // Proves P9.9.
-    @Test func delaysGrowToAMinute() throws {
+    @Test func `Delays between requests for a user's authorization grow to at most a minute`() throws {
         var transcript = Transcript.connected()
         var outputs = transcript.play(.signIn)
         var delays: [Duration] = []
@@ -62,7 +62,7 @@ import Testing
     }
 
     // Proves P9.9.
-    @Test func oneThatDoesNotComeInTimeIsAskedForAgain() {
+    @Test func `A user's authorization that times out is requested again`() {
         var transcript = Transcript.connected()
         transcript.play(.signIn)
         transcript.pass(.seconds(15))
@@ -70,14 +70,14 @@ import Testing
     }
 
     // Proves P9.9.
-    @Test func oneThatIsRefusedIsNot() throws {
+    @Test func `A refused authorization of a user isn't requested again`() throws {
         var transcript = Transcript.connected()
         try fail(after: transcript.play(.signIn), isRetryable: false, &transcript)
         #expect(asked(transcript.pass(.seconds(100))) == nil)
     }
 
     // Proves P9.9.
-    @Test func aServerThatSaysNothingIsNotAskedAgain() throws {
+    @Test func `A sign-in that the server doesn't answer isn't tried again`() throws {
         var transcript = Transcript.connected()
         transcript.play(.userAuthorized(try #require(asked(transcript.play(.signIn))), .success(auth)))
         transcript.pass(.seconds(30))
@@ -85,7 +85,7 @@ import Testing
     }
 
     // Proves P9.9.
-    @Test func whoWantsToBeLeftAloneIs() throws {
+    @Test func `A user's authorization waits for a Retry-After, even on the next connection`() throws {
         var transcript = Transcript.connected()
         try fail(after: transcript.play(.signIn), retryAfter: .seconds(20), &transcript)
         #expect(transcript.machine.user.state == .retrying(at: transcript.now + .seconds(20)))
@@ -96,13 +96,13 @@ import Testing
         #expect(asked(transcript.pass(.seconds(1))) != nil)
     }
 
-    @Test func whoAsksMeanwhileIsNotMadeToWait() throws {
+    @Test func `A new request to sign in doesn't wait for an earlier Retry-After`() throws {
         var transcript = Transcript.connected()
         try fail(after: transcript.play(.signIn), retryAfter: .seconds(20), &transcript)
         #expect(asked(transcript.play(.signIn))?.number == 2)
     }
 
-    @Test func norIsWhoAsksBeforeTheNextConnection() throws {
+    @Test func `A sign-in requested between two connections doesn't wait for an earlier Retry-After`() throws {
         var transcript = Transcript.connected()
         try fail(after: transcript.play(.signIn), retryAfter: .seconds(20), &transcript)
         transcript.close(4200)
@@ -110,7 +110,7 @@ import Testing
         #expect(asked(transcript.establish()) != nil)
     }
 
-    @Test func aSuccessThatComesLateCountsMeanwhile() throws {
+    @Test func `A late success during a new try's delay signs the user in and ends the retries`() throws {
         var transcript = Transcript.connected()
         transcript.play(.userAuthorized(try #require(asked(transcript.play(.signIn))), .success(auth)))
         transcript.pass(.seconds(30))
@@ -120,7 +120,7 @@ import Testing
         #expect(asked(transcript.pass(.seconds(60))) == nil)
     }
 
-    @Test func nothingIsTriedWithoutAConnection() throws {
+    @Test func `A failed sign-in isn't retried without a connection, but is on the next one`() throws {
         var transcript = Transcript.connected()
         try fail(after: transcript.play(.signIn), &transcript)
         transcript.play(.disconnect)
@@ -169,7 +169,7 @@ import Testing
     }
 
     // Proves P7.8.
-    @Test func theyAreSubscribedAfterTheSignIn() throws {
+    @Test func `A presence channel without channel data is subscribed after the sign-in`() throws {
         var waiting = try Waiting()
         #expect(waiting.authorizeChannel().sent.isEmpty)
         #expect(waiting.transcript.play(.subscribe(channel: Self.lobby, auth: nil)).isEmpty, "it is on its way")
@@ -179,14 +179,14 @@ import Testing
     }
 
     // Proves P7.8.
-    @Test func whatSaysItselfWhoJoinsDoesNotWait() throws {
+    @Test func `A presence channel whose authorization names its user doesn't wait for the sign-in`() throws {
         var waiting = try Waiting()
         let data = #"{"user_id":"bob"}"#
         let sent = waiting.authorizeChannel(PusherAuth(auth: "k:s", channelData: data)).sent
         #expect(sent == [.subscribe(channel: Self.lobby.text, auth: "k:s", channelData: data)])
     }
 
-    @Test func norDoPrivateChannelsAndThoseOfWhoDoesNotSignIn() {
+    @Test func `Private channels, and presence channels without a sign-in requested, don't wait for one`() {
         var transcript = Transcript.connected()
         #expect(transcript.play(.subscribe(channel: Self.lobby, auth: PusherAuth(auth: "k:s"))).sent == [subscribe])
         transcript.play(.signIn)
@@ -196,7 +196,7 @@ import Testing
 
     /// The server itself reports that it knows no user.
     // Proves P7.8.
-    @Test func theServerDecidesAboutThoseOfAUserWhoIsRefused() throws {
+    @Test func `A presence channel that waits for the sign-in is subscribed anyway if the sign-in fails`() throws {
         var refused = try Waiting()
         refused.authorizeChannel()
         #expect(refused.authorizeUser(AuthorizationFailure(message: "no", status: 403)).sent == [subscribe])
@@ -209,7 +209,7 @@ import Testing
     }
 
     // Proves P7.8.
-    @Test func aSignInThatIsTriedAgainIsWaitedForAsLongAsOneMayTake() throws {
+    @Test func `A presence channel times out if the sign-in that it waits for is retried for too long`() throws {
         var waiting = try Waiting()
         waiting.authorizeChannel()
         #expect(waiting.authorizeUser(AuthorizationFailure(message: "no", status: 503, isRetryable: true)).sent.isEmpty)
@@ -223,7 +223,7 @@ import Testing
     }
 
     // Proves P4.7.
-    @Test func theirTimeDoesNotRunWhileNothingIsRead() throws {
+    @Test func `A presence channel's time to wait for the sign-in doesn't run while reading is paused`() throws {
         var waiting = try Waiting()
         waiting.authorizeChannel()
         waiting.authorizeUser()
@@ -235,7 +235,7 @@ import Testing
 
     /// The error arrived before these subscriptions were sent.
     // Proves P9.4.
-    @Test func theyAreNotMeantByAnErrorThatTheSignInWasNotMeantBy() throws {
+    @Test func `An error before the sign-in succeeded doesn't refuse a presence channel that waited for it`() throws {
         var waiting = try Waiting()
         waiting.authorizeUser()
         waiting.transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"no"}}"#)
@@ -247,7 +247,7 @@ import Testing
         #expect(!outputs.deliveries.contains { if case .subscriptionFailed = $0 { true } else { false } })
     }
 
-    @Test func whoGivesUpTheChannelOrLosesTheConnectionSendsNothing() throws {
+    @Test func `Unsubscribing or losing the connection ends a presence channel's wait for the sign-in`() throws {
         var waiting = try Waiting()
         waiting.authorizeChannel()
         var lost = waiting
@@ -261,7 +261,7 @@ import Testing
     }
 
     // Proves P6.7.
-    @Test func aSuccessCountsThatComesMeanwhile() throws {
+    @Test func `A success of an earlier request counts while a presence channel waits for the sign-in`() throws {
         var waiting = try Waiting()
         waiting.authorizeChannel(PusherAuth(auth: "k:s", channelData: "{}"))
         waiting.transcript.receive(

@@ -32,7 +32,7 @@ import Testing
     }
 
     // Proves P9.1, P9.3, P9.6.
-    @Test func theUserIsAuthorizedSignedInAndGetsAChannel() throws {
+    @Test func `A user is authorized, signed in, and subscribed to a channel of their own`() throws {
         var transcript = Transcript.connected()
         let outputs = transcript.play(.signIn)
         #expect(
@@ -53,14 +53,14 @@ import Testing
         #"{"user_data":{"id":"ann"}}"#, #""{\"user_data\":\"{\\\"id\\\":\\\"ann\\\"}\"}""#,
         #"{"auth":"k:s","user_data":"{\"id\":\"ann\",\"watchlist\":[\"b\"]}"}"#,
     ])
-    func everyFormOfSuccessCounts(data: String) throws {
+    func `A sign-in succeeds whether its data is a value or a string that holds one`(data: String) throws {
         var transcript = try signingIn()
         transcript.receive(#"{"event":"pusher:signin_success","data":\#(data)}"#)
         #expect(transcript.machine.user.id == "ann")
     }
 
     @Test(arguments: ["{}", #"{"user_data":"no json"}"#, #"{"user_data":{}}"#, #"{"user_data":{"id":""}}"#])
-    func aSuccessWithoutAUserIsMalformed(data: String) throws {
+    func `A sign-in success without a user id is malformed and signs nobody in`(data: String) throws {
         var transcript = try signingIn()
         let outputs = transcript.receive(#"{"event":"pusher:signin_success","data":\#(data)}"#)
         #expect(outputs.errors.map(\.kind) == [.malformedMessage])
@@ -72,7 +72,7 @@ import Testing
     @Test(arguments: [
         nil, ##"{"event":"pusher:subscription_error","channel":"#server-to-user-ann","data":{"status":401,"error":"no"}}"##,
     ])
-    func theUserHearsWithoutTheChannel(refusal: String?) throws {
+    func `A user's events are delivered even if the user's channel is refused or never confirmed`(refusal: String?) throws {
         var transcript = try signedIn()
         if let refusal { transcript.receive(refusal) } else { transcript.pass(.seconds(30)) }
         let outputs = transcript.receive(##"{"event":"note","channel":"#server-to-user-ann","data":"hi"}"##)
@@ -80,7 +80,7 @@ import Testing
     }
 
     // Proves P12.2.
-    @Test func theUsersChannelIsNobodysToSubscribeOrGiveUp() throws {
+    @Test func `The application can neither subscribe to the user's channel nor unsubscribe from it`() throws {
         var transcript = try signedIn()
         #expect(transcript.play(.unsubscribe(channel: channel)).isEmpty)
         #expect(transcript.machine.subscriptions[channel] != nil)
@@ -90,7 +90,7 @@ import Testing
     }
 
     // Proves P9.2.
-    @Test func everyConnectionSignsInAgainBeforeItSubscribes() throws {
+    @Test func `Each connection signs the user in again before it subscribes to the user's channel`() throws {
         var transcript = try signedIn()
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.close(4200)
@@ -103,14 +103,14 @@ import Testing
         #expect(transcript.receive(success).sent == [.subscribe(channel: channel.text, auth: nil, channelData: nil)])
     }
 
-    @Test func aWishMadeBeforeConnectingIsFulfilledThen() {
+    @Test func `A sign-in requested before connecting begins on connecting`() {
         var transcript = Transcript()
         #expect(transcript.play(.signIn).isEmpty)
         transcript.play(.connect)
         #expect(asked(transcript.establish()) != nil)
     }
 
-    @Test func askingTwiceSignsInOnce() throws {
+    @Test func `A repeated request to sign in starts no second sign-in`() throws {
         var transcript = try signingIn()
         #expect(transcript.play(.signIn).isEmpty)
         transcript.receive(success)
@@ -120,7 +120,7 @@ import Testing
     // MARK: Failures
 
     // Proves P9.5.
-    @Test func aRefusedAuthorizationEndsTheSignInAndNothingElse() throws {
+    @Test func `A refused authorization of the user ends the sign-in but not the connection`() throws {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
         let attempt = try #require(asked(transcript.play(.signIn)))
@@ -131,7 +131,7 @@ import Testing
     }
 
     // Proves P9.5.
-    @Test func anAuthorizationThatDoesNotComeIsATimeOut() throws {
+    @Test func `A user's authorization not answered within 15 seconds times out, and its answer is ignored`() throws {
         var transcript = Transcript.connected()
         let attempt = try #require(asked(transcript.play(.signIn)))
         let outputs = transcript.pass(.seconds(15))
@@ -141,13 +141,15 @@ import Testing
     }
 
     // Proves P9.5.
-    @Test func aServerThatDoesNotReplyIsATimeOut() throws {
+    @Test func `A sign-in that the server doesn't answer within 30 seconds times out`() throws {
         var transcript = try signingIn()
         #expect(failures(transcript.pass(.seconds(30))).map(\.kind) == [.timedOut])
     }
 
     // Proves P9.4.
-    @Test(arguments: [4009, 4200, nil] as [Int?]) func anErrorWhileSigningInIsTheReply(code: Int?) throws {
+    @Test(arguments: [4009, 4200, nil] as [Int?]) func `An error that names no channel ends the sign-in under way`(code: Int?)
+        throws
+    {
         var transcript = try signingIn()
         let data = code.map { #"{"code":\#($0),"message":"no"}"# } ?? #"{"message":"no"}"#
         let outputs = transcript.receive(#"{"event":"pusher:error","data":\#(data)}"#)
@@ -156,7 +158,9 @@ import Testing
     }
 
     // Proves P9.8.
-    @Test(arguments: [4301, 4302]) func anErrorAboutSomethingElseIsNot(code: Int) throws {
+    @Test(arguments: [4301, 4302]) func `An error about client events or the watchlist doesn't end the sign-in under way`(
+        code: Int
+    ) throws {
         var transcript = try signingIn()
         transcript.receive(#"{"event":"pusher:error","data":{"code":\#(code),"message":"too many"}}"#)
         transcript.receive(success)
@@ -164,7 +168,7 @@ import Testing
     }
 
     // Proves P9.4.
-    @Test func aSuccessAfterAnErrorCountsAsTheErrorWasAboutSomethingElse() throws {
+    @Test func `A success that follows an error still signs the user in`() throws {
         var transcript = try signingIn()
         transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"no"}}"#)
         #expect(transcript.receive(success).deliveries.contains(.signedIn(userID: "ann")))
@@ -172,7 +176,9 @@ import Testing
     }
 
     // Proves P9.4, P14.10.
-    @Test(arguments: [false, true]) func thenTheErrorWasTheRefusalOfAChannel(isAskedAgain: Bool) throws {
+    @Test(arguments: [false, true]) func `If a sign-in succeeds after an error, the error was the refusal of the pending channel`(
+        isAskedAgain: Bool
+    ) throws {
         var transcript = try signingIn()
         transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
         transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"no"}}"#)
@@ -188,7 +194,7 @@ import Testing
     }
 
     // Proves P9.4.
-    @Test func soItDoesWhileTheNextTryIsOnItsWay() throws {
+    @Test func `A success of an earlier sign-in counts and cancels the authorization of the next try`() throws {
         var transcript = try signingIn()
         transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"no"}}"#)
         let again = try #require(asked(transcript.play(.signIn)))
@@ -199,14 +205,14 @@ import Testing
     }
 
     // Proves P9.5.
-    @Test func aSuccessCountsThatComesAfterItsTime() throws {
+    @Test func `A success that comes after the sign-in timed out still counts`() throws {
         var transcript = try signingIn()
         transcript.pass(.seconds(30))
         transcript.receive(success)
         #expect(transcript.machine.user.id == "ann")
     }
 
-    @Test func aSuccessThatNobodyAskedForDoesNotCount() throws {
+    @Test func `A success that no sign-in on the connection asked for is ignored`() throws {
         var transcript = Transcript.connected()
         transcript.receive(success)
         #expect(transcript.machine.user.id == nil)
@@ -221,7 +227,7 @@ import Testing
         #expect(transcript.machine.user.id == nil, "nor does an earlier connection's")
     }
 
-    @Test func whoWasToldIsNotToldAgainWhenTheClientIsDisconnected() throws {
+    @Test func `Disconnecting a client whose user was signed in reports no failed sign-in`() throws {
         var transcript = try signedIn()
         transcript.play(.disconnect)
         #expect(failures(transcript.close(1000)).isEmpty)
@@ -231,20 +237,20 @@ import Testing
         #expect(failures(transcript.close(1000)).isEmpty, "nor in the middle of signing in again")
     }
 
-    @Test func whoAsksWhileTheConnectionIsLostIsToldThatThereWillBeNone() throws {
+    @Test func `A sign-in requested while the connection is lost fails when the client disconnects`() throws {
         var transcript = try signedIn()
         transcript.close(1006)
         #expect(transcript.play(.signIn).isEmpty)
         #expect(failures(transcript.play(.disconnect)).map(\.kind) == [.transport(.cancelled)])
     }
 
-    @Test func whoWaitsIsToldWhenTheClientIsLetGo() throws {
+    @Test func `Releasing the client fails a pending sign-in, once`() throws {
         var transcript = try signingIn()
         #expect(failures(transcript.play(.clientReleased)).map(\.kind) == [.transport(.cancelled)])
         #expect(failures(transcript.close(1000)).isEmpty, "once")
     }
 
-    @Test func whoWaitsIsToldWhenTheClientIsDisconnected() throws {
+    @Test func `Disconnecting fails a pending sign-in, and the next connection tries it again`() throws {
         var transcript = try signingIn()
         transcript.play(.disconnect)
         #expect(failures(transcript.close(1000)).map(\.kind) == [.transport(.cancelled)])
@@ -254,14 +260,14 @@ import Testing
     }
 
     /// The server ended the connection for good, without a request from the application.
-    @Test func whoWaitsIsToldWhyTheClientGivesUp() {
+    @Test func `A pending sign-in fails with the error for which the client gives up`() {
         var transcript = Transcript()
         transcript.play(.connect)
         transcript.play(.signIn)
         #expect(failures(transcript.close(4001)).map(\.code) == [4001])
     }
 
-    @Test func whoAsksAfterTheClientHasGivenUpIsToldWhyAtOnce() {
+    @Test func `A sign-in requested after the client gave up fails at once with the same error`() {
         var transcript = Transcript()
         transcript.play(.connect)
         transcript.close(4001)
@@ -272,14 +278,7 @@ import Testing
         #expect(asked(transcript.establish()) != nil, "the wish remains")
     }
 
-    @Test func whoAsksBeforeTheFirstConnectionWaitsForIt() {
-        var transcript = Transcript()
-        #expect(transcript.play(.signIn).isEmpty)
-        transcript.play(.connect)
-        #expect(asked(transcript.establish()) != nil)
-    }
-
-    @Test func aLostConnectionIsNoFailureAsTheNextOneTriesAgain() throws {
+    @Test func `A pending sign-in doesn't fail with a lost connection and is tried on the next one`() throws {
         var transcript = try signingIn()
         #expect(failures(transcript.close(4200)).isEmpty)
         #expect(asked(transcript.establish()) != nil)
@@ -288,7 +287,7 @@ import Testing
     // MARK: Events for the user
 
     // Proves P9.6.
-    @Test func whatMayBeMissingBetweenTwoConnectionsIsSaid() throws {
+    @Test func `A possible gap in the user's events between two connections is reported`() throws {
         var transcript = try signedIn()
         transcript.succeed(channel)
         transcript.pass(.seconds(10))
@@ -300,7 +299,7 @@ import Testing
 
     /// The user's events arrive even without the channel, and so do announcements of gaps in them.
     // Proves P9.6.
-    @Test func soItIsWhereTheServerDoesNotConfirmTheChannel() throws {
+    @Test func `A gap in the user's events is reported even if the user's channel isn't confirmed again`() throws {
         var transcript = try signedIn()
         transcript.pass(.seconds(10))
         transcript.receive(##"{"event":"note","channel":"#server-to-user-ann","data":"hi"}"##)
@@ -310,7 +309,7 @@ import Testing
         #expect(!transcript.succeed(channel).deliveries.contains { if case .gap = $0 { true } else { false } })
     }
 
-    @Test func nothingIsMissingForAnotherUser() throws {
+    @Test func `Signing in another user on the next connection reports no gap`() throws {
         var transcript = try signedIn()
         transcript.succeed(channel)
         transcript.close(4200)
@@ -321,7 +320,7 @@ import Testing
     }
 
     // Proves P9.6.
-    @Test func eventsOfTheUsersChannelAreTheUsers() throws {
+    @Test func `Events of the user's channel go to the user, and those of another user's are dropped`() throws {
         var transcript = try signedIn()
         let outputs = transcript.receive(##"{"event":"note","channel":"#server-to-user-ann","data":"hi"}"##)
         #expect(outputs.deliveries == [.userEvent(Envelope(event: "note", channel: channel, data: "hi"))])
@@ -329,7 +328,7 @@ import Testing
     }
 
     // Proves P9.7.
-    @Test func theWatchlistTellsWhoCameAndWent() throws {
+    @Test func `Watchlist events report which users are online and offline`() throws {
         var transcript = try signedIn()
         let data = #"{"events":[{"name":"online","user_ids":["1",2]},{"name":"offline","user_ids":["3"]}]}"#
         for form in [data, data.quotedJSON] {
@@ -346,7 +345,7 @@ import Testing
     }
 
     // Proves P9.7.
-    @Test func aPlainEventMayTellToo() throws {
+    @Test func `A plain online event with user ids counts as a watchlist event`() throws {
         var transcript = try signedIn()
         let outputs = transcript.receive(#"{"event":"online","data":{"user_ids":["1"]}}"#)
         #expect(outputs.deliveries.contains(.watchlist(WatchlistEvent(name: "online", userIDs: ["1"]))))

@@ -11,20 +11,20 @@ import Testing
         return placement
     }
 
-    @Test func channelsAreSpreadOverTheConnections() {
+    @Test func `Channels are spread evenly over a pool's connections`() {
         let placement = placed(20, limit: 1000)
         #expect(placement.loads.count == 20)
         #expect(placement.loads.reduce(0, +) == 10_000)
         for load in placement.loads { #expect((400...600).contains(load)) }
     }
 
-    @Test func noConnectionHasMoreThanTheLimit() {
+    @Test func `No connection of a pool has more channels than the limit`() {
         let placement = placed(1, limit: 100)
         #expect(placement.loads == Array(repeating: 100, count: 100))
     }
 
     /// Applications that want no limit use `Int.max`.
-    @Test func anyLimitWillDo() {
+    @Test func `A pool with the largest possible channel limit can be filled and resized`() {
         var placement = placed(2, limit: .max)
         #expect(placement.loads.count == 2)
         _ = placement.resize(to: 3)
@@ -32,7 +32,7 @@ import Testing
         #expect(placement.loads.reduce(0, +) == 10_000)
     }
 
-    @Test func connectionsAreAddedWhereTheOthersAreFullAndNothingMoves() {
+    @Test func `When all connections are full, another is added for new channels and no channel moves`() {
         var placement = placed(1, limit: 100)
         let places = channels.map(placement.place)
         let added = placement.add(["one-more", "news", "one-more", "prices-1"])
@@ -42,7 +42,7 @@ import Testing
         #expect(channels.map(placement.place) == places)
     }
 
-    @Test func whatIsGivenUpLeavesRoom() {
+    @Test func `A removed channel leaves room for another one`() {
         var placement = placed(1, limit: 100)
         let place = placement.remove("prices-7")
         #expect(place != nil)
@@ -51,7 +51,7 @@ import Testing
         #expect(placement.loads.count == 100)
     }
 
-    @Test func anotherConnectionTakesItsPartAndMovesNothingElse() {
+    @Test func `An added connection takes its share of the channels, and no other channel moves`() {
         var placement = placed(20, limit: 1000)
         let moves = placement.resize(to: 21)
         #expect(moves.allSatisfy { $0.to == 20 })
@@ -62,7 +62,7 @@ import Testing
         #expect(placement.loads[20] == moves.count)
     }
 
-    @Test func oneConnectionLessMovesItsOwnOnly() {
+    @Test func `Removing a connection moves only that connection's channels`() {
         var placement = placed(20, limit: 1000)
         let own = channels.filter { placement.place(of: $0) == 19 }
         let moves = placement.resize(to: 19)
@@ -71,7 +71,7 @@ import Testing
         #expect(placement.loads.reduce(0, +) == 10_000)
     }
 
-    @Test func thereAreNoFewerThanTheChannelsNeed() {
+    @Test func `A pool never has fewer connections than its channels need`() {
         var placement = placed(1, limit: 1000)
         #expect(placement.resize(to: 3).isEmpty)
         #expect(placement.loads.count == 10)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, Int.min])
-    func oddNumbersCountAsOne(number: Int) {
+    func `A number of connections or a channel limit below one counts as one`(number: Int) {
         var placement = PoolPlacement(connections: number, limit: number)
         #expect(placement.add(["a", "b"]).map(\.connection).sorted() == [0, 1])
     }
@@ -93,14 +93,14 @@ import Testing
         try (0..<count).map { try Shard($0, of: count) }
     }
 
-    @Test func eachChannelIsOneProcesss() throws {
+    @Test func `Each channel belongs to exactly one shard, and all shards have similar sizes`() throws {
         let shards = try shards(10)
         for channel in channels { #expect(shards.filter { $0.has(channel) }.count == 1) }
         for shard in shards { #expect((900...1100).contains(channels.filter(shard.has).count)) }
         #expect(channels.allSatisfy(Shard.whole.has))
     }
 
-    @Test func anotherProcessTakesItsPartAndMovesNothingElse() throws {
+    @Test func `An added shard takes its share of the channels, and no other channel moves`() throws {
         let (before, after) = (try shards(10), try shards(11))
         var moved = 0
         for channel in channels {
@@ -114,14 +114,15 @@ import Testing
     }
 
     @Test(arguments: [(-1, 3), (3, 3), (0, 0), (0, -1), (Int.max, Int.max), (Int.min, Int.max)])
-    func thereIsNoShardOfOtherNumbers(index: Int, count: Int) {
+    func `A shard whose index or count is out of range is refused`(index: Int, count: Int) {
         let error = #expect(throws: PusherError.self) { try Shard(index, of: count) }
         #expect(error?.kind == .invalidRequest)
         #expect(error?.message.contains("no shard \(index) of \(count)") == true)
     }
 
-    @Test func theEnvironmentNamesIt() throws {
+    @Test func `A shard is read from the environment, by its index or the end of the host name`() throws {
         #expect(try Shard(environment: [:]) == .whole)
+        #expect(try Shard(environment: ["PUSHER_SHARD_COUNT": "1", "PUSHER_SHARD_INDEX": "0"]) == .whole)
         #expect(try Shard(environment: ["PUSHER_SHARD_COUNT": "10", "PUSHER_SHARD_INDEX": "2"]) == Shard(2, of: 10))
         #expect(try Shard(environment: ["PUSHER_SHARD_COUNT": "10", "HOSTNAME": "price-listener-7"]).description == "7 of 10")
         let both = ["PUSHER_SHARD_COUNT": "10", "PUSHER_SHARD_INDEX": "2", "HOSTNAME": "listener-7"]
@@ -135,7 +136,9 @@ import Testing
         (["PUSHER_SHARD_COUNT": "3", "HOSTNAME": "web"], "the end of HOSTNAME is web"),
         (["PUSHER_SHARD_COUNT": "3", "PUSHER_SHARD_INDEX": "3"], "PUSHER_SHARD_INDEX is 3: a number from 0 to 2"),
     ])
-    func anEnvironmentThatDoesNotFitIsRefused(variables: [String: String], message: String) {
+    func `An environment that names no valid shard is refused, and the error names the variable`(
+        variables: [String: String], message: String
+    ) {
         let error = #expect(throws: PusherError.self) { try Shard(environment: variables) }
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
@@ -148,12 +151,12 @@ import Testing
         ("news", [0, 0, 0, 4, 32]), ("private-orders", [0, 1, 1, 5, 46]), ("presence-lobby", [0, 0, 0, 0, 12]),
         ("prices-é", [0, 1, 1, 6, 99]), ("a", [0, 0, 2, 9, 66]),
     ])
-    func theRanksAreAPromise(name: String, holders: [Int]) {
+    func `A channel falls to the same shard in every version of the library`(name: String, holders: [Int]) {
         let ranks = Rendezvous(salt: 0x73_6861_7264)
         #expect([1, 2, 3, 10, 100].map { ranks.holder(of: name, among: 0..<$0) } == holders)
     }
 
-    @Test func nobodyIsTheHolderAmongNone() {
+    @Test func `Among no candidates, a channel has no holder`() {
         #expect(Rendezvous(salt: 1).holder(of: "news", among: []) == nil)
     }
 }

@@ -14,7 +14,7 @@ import Testing
         return task
     }
 
-    @Test func itEndsWithDisconnectAndSoDoStreams() async throws {
+    @Test func `Disconnecting ends a pool's run, and its streams once their elements were read`() async throws {
         let rig = PoolRig()
         rig.pool.subscribe(PoolRig.names(30))
         let updates = rig.pool.updates
@@ -27,7 +27,7 @@ import Testing
         #expect(count == 30, "what came before was read")
     }
 
-    @Test func itEndsWhereDisconnectComesBeforeSomeHadTheirTurn() async throws {
+    @Test func `Disconnecting ends a pool's run even if some connections haven't had their turn`() async throws {
         let rig = PoolRig()
         let task = Task { try await rig.pool.run() }
         try await rig.recorder.next { $0 == .state(.connected) }
@@ -36,7 +36,7 @@ import Testing
         #expect(rig.states == Array(repeating: .disconnected, count: 3))
     }
 
-    @Test func aCancelledTaskDisconnects() async throws {
+    @Test func `Canceling the task of a pool's run disconnects the pool`() async throws {
         let rig = PoolRig()
         let task = try await running(rig)
         task.cancel()
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// Once the pool is connected again, the close that the cancellation asked for no longer ends it.
-    @Test func aCancelledRunEndsWhenThePoolIsConnectedAgain() async throws {
+    @Test func `A canceled run returns when the pool is connected again, and new streams stay open`() async throws {
         let rig = PoolRig(connections: 1)
         let socket = SlowToClose(rig.server.makeWebSocket())
         rig.pool.connections[0].socket = socket
@@ -68,7 +68,7 @@ import Testing
         #expect(count == 1, "the end of a run isn't that of a life that has begun since")
     }
 
-    @Test func oneThatIsGivenUpForGoodEndsAll() async throws {
+    @Test func `A connection that gives up for good disconnects the pool and fails its run and streams`() async throws {
         let rig = PoolRig()
         let updates = rig.pool.updates
         let task = try await running(rig)
@@ -81,7 +81,7 @@ import Testing
     }
 
     #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
-    @Test func aStreamOfThePauseBetweenTwoRunsIsTheSecondOnes() async throws {
+    @Test func `A stream made between two runs of a pool belongs to the second one`() async throws {
         try await TestExecutor().run { executor in
             let rig = PoolRig(connections: 1)
             let running = Task(executorPreference: executor) { try await rig.pool.run() }
@@ -99,7 +99,7 @@ import Testing
     #endif
 
     /// A delegate may connect the pool again when it hears that the other connections are disconnected.
-    @Test func theEndOfARunLeavesTheStreamsOfALifeThatHasBegunSince() async throws {
+    @Test func `A failed run ends no streams if the pool has been connected again in the meantime`() async throws {
         let rig = PoolRig(connections: 2)
         rig.pool.subscribe("news")
         let task = Task { try await rig.pool.run() }
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// A delegate on its own queue may hear of a failure before the pool does and connect the pool again.
-    @Test(arguments: [0, 1]) func aFailureOfTheLifeBeforeEndsNothing(number: Int) {
+    @Test(arguments: [0, 1]) func `A connection's failure from before the pool was connected again ends nothing`(number: Int) {
         let rig = PoolRig(connections: 2)
         rig.pool.connect()
         rig.scheduler.advance(by: .seconds(1))
@@ -139,7 +139,7 @@ import Testing
     }
 
     /// This holds for all connections, not only for the one that was given up.
-    @Test func whatCameBeforeTheFailureIsReadFirst() async throws {
+    @Test func `A pool's stream delivers everything that came before a failure, then throws`() async throws {
         let rig = PoolRig()
         rig.pool.subscribe(PoolRig.names(30))
         let updates = rig.pool.updates
@@ -157,7 +157,7 @@ import Testing
     }
 
     /// `Pusher.subscribe` does the same.
-    @Test func aRefusedChannelIsAskedForAgain() {
+    @Test func `A pool requests authorization for a refused channel each time it is subscribed again`() {
         let asked = Locked(0)
         let rig = PoolRig.connected(channels: 0) {
             $0.authMethod = .authorizer(authorizer: Refusing { asked.withLock { $0 += 1 } })
@@ -166,7 +166,7 @@ import Testing
         #expect(asked.withLock { $0 } == 3)
     }
 
-    @Test func itMayBeRunAgainAndEndsForTheSameReasons() async throws {
+    @Test func `A pool can be run again, and each run ends for its own reason`() async throws {
         let rig = PoolRig()
         for code in [4001, 4004] as [UInt16] {
             let task = try await running(rig)
@@ -180,7 +180,7 @@ import Testing
         try await task.value
     }
 
-    @Test func lostConnectionsAreMadeAgainMeanwhile() async throws {
+    @Test func `A running pool makes lost connections again`() async throws {
         let rig = PoolRig()
         let task = try await running(rig)
         for socket in rig.sockets.withLock(\.self) { socket.drop() }
@@ -193,7 +193,7 @@ import Testing
         try await task.value
     }
 
-    @Test func shutdownIsFinalAlsoWhereItComesFirst() async throws {
+    @Test func `A pool that was shut down never connects, and its run and streams end at once`() async throws {
         let rig = PoolRig()
         await rig.pool.shutdown()
         try await rig.pool.run()
@@ -206,7 +206,7 @@ import Testing
     }
 
     #if !canImport(Darwin)
-    @Test func aTaskThatIsCancelledBeforeItBeginsConnectsNothing() async throws {
+    @Test func `A run whose task was canceled before it began makes no connection`() async throws {
         try await TestExecutor().run { executor in
             let rig = PoolRig()
             let updates = rig.pool.updates
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func itThrowsOnceTheOthersAreDisconnected() async throws {
+    @Test func `A failing run doesn't throw before all connections are disconnected`() async throws {
         try await TestExecutor().run { executor in
             let rig = PoolRig(connections: 2)
             let running = Task(executorPreference: executor) { try await rig.pool.run() }
@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    @Test func runReturnsOnceAShutdownHasDeliveredWhatWasRead() async throws {
+    @Test func `A pool's run returns once the shutdown has delivered everything that was read`() async throws {
         try await TestExecutor().run { executor in
             let queue = DispatchQueue(label: "slow")
             let gate = DispatchSemaphore(value: 0)
@@ -269,7 +269,7 @@ import Testing
     }
     #endif
 
-    @Test func shutdownEndsRunAndStreamsInGoodOrder() async throws {
+    @Test func `A shutdown ends a pool's run and, after everything that was read, its streams`() async throws {
         let rig = PoolRig()
         rig.pool.subscribe(PoolRig.names(30))
         let updates = rig.pool.updates
@@ -284,7 +284,7 @@ import Testing
     }
 
     /// The closure is called by a client of the pool.
-    @Test func closuresMayCallThePool() {
+    @Test func `A pool can be changed from a callback of one of its channels`() {
         let rig = PoolRig.connected(connections: 2, channelsPerConnection: 20, channels: 1)
         let pool = rig.pool
         pool.channel(named: "prices-0")?.bind(eventName: "price") { [weak pool] _ in
@@ -299,7 +299,7 @@ import Testing
         #expect(pool.connections.count == 5)
     }
 
-    @Test func aPoolThatNobodyHoldsLeavesNoTurns() {
+    @Test func `A released pool leaves no timers of connections that wait for their turn`() {
         let scheduler = TestScheduler()
         do {
             let environment = PusherEnvironment(scheduler: scheduler, makeWebSocket: { MockWebSocket(server: .manual) })
@@ -310,7 +310,7 @@ import Testing
         #expect(scheduler.pendingTimers.isEmpty)
     }
 
-    @Test func aPoolThatNobodyHoldsDisconnects() {
+    @Test func `A released pool disconnects all of its connections`() {
         let rig = PoolRig(connections: 2)
         let sockets = rig.sockets
         weak let gone: PusherPool? = {

@@ -6,7 +6,7 @@ import Testing
 
 /// The stream of a pool and its end.
 @Suite(.timeLimit(.lost)) struct PoolStreamTests {
-    @Test func itHasWhatHappensOnAllConnections() async throws {
+    @Test func `A pool's stream has the updates of all connections`() async throws {
         let rig = PoolRig()
         let updates = rig.pool.updates
         rig.pool.subscribe(PoolRig.names(30))
@@ -19,7 +19,7 @@ import Testing
         #expect(words.sorted() == PoolRig.names(30).flatMap { ["\($0) 1", "\($0) subscribed"] }.sorted())
     }
 
-    @Test func aStreamAfterAnotherBeginsWithAGapOfEachChannel() async throws {
+    @Test func `A pool's second stream begins with a gap of each channel`() async throws {
         let rig = PoolRig.connected()
         var updates: PusherStream<PoolUpdate>? = rig.pool.updates
         rig.publish("1", to: PoolRig.names(30))
@@ -36,7 +36,7 @@ import Testing
         #expect(gaps == Set(PoolRig.names(30)))
     }
 
-    @Test func aReaderThatWaitsIsWokenByAnyConnection() async throws {
+    @Test func `A waiting reader of a pool's stream is woken by any connection`() async throws {
         let rig = PoolRig.connected()
         let updates = rig.pool.updates
         let reading = Task { () -> [String] in
@@ -52,7 +52,7 @@ import Testing
         #expect(try await reading.value.sorted() == names.map { "\($0) 1" }.sorted())
     }
 
-    @Test func aConnectionThatComesLaterIsReadToo() async throws {
+    @Test func `A pool's stream includes connections that are added later`() async throws {
         let rig = PoolRig.connected(connections: 1, channelsPerConnection: 10, channels: 10)
         var iterator = rig.pool.updates.makeAsyncIterator()
         rig.pool.subscribe("another")
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// Each connection waits only for its own readers.
-    @Test func oneThatNobodyReadsStopsNoOther() async throws {
+    @Test func `An unread stream of a channel pauses only that channel's connection`() async throws {
         let rig = PoolRig.connected()
         let slow = try #require(rig.pool.channel(named: rig.names(of: 1)[0]))
         let events = slow.events(buffering: StreamBuffering(limit: 5))
@@ -73,7 +73,7 @@ import Testing
         #expect(rig.sockets.withLock(\.self).map(\.isReading) == [true, true, true])
     }
 
-    @Test func aBusyConnectionStarvesNoOther() async throws {
+    @Test func `A busy connection doesn't starve another one in a pool's stream`() async throws {
         let rig = PoolRig.connected()
         let updates = rig.pool.updates
         let (busy, quiet) = (rig.names(of: 0)[0], rig.names(of: 1)[0])
@@ -90,7 +90,7 @@ import Testing
         #expect(read <= 3)
     }
 
-    @Test func whatAnIteratorLeavesTheNextOneGets() async throws {
+    @Test func `Elements that an iterator leaves unread go to the next iterator`() async throws {
         let rig = PoolRig.connected(connections: 1, channels: 1)
         let updates = rig.pool.updates
         for number in 0..<3 { rig.publish("\(number)", to: ["prices-0"]) }
@@ -104,7 +104,7 @@ import Testing
     }
 
     /// This holds even if the channel has moved in the meantime and its waiting elements were taken.
-    @Test func whatAnIteratorLeavesIsReadBeforeWhatCameLater() async throws {
+    @Test func `Elements left by an iterator come before later ones, even if the channel has moved`() async throws {
         let rig = PoolRig.connected(connections: 2)
         let updates = rig.pool.updates
         let name = rig.names(of: 1)[0]
@@ -119,7 +119,7 @@ import Testing
         for number in 2..<4 { #expect(try await second.next()?.word == "\(name) \(number)") }
     }
 
-    @Test func aReaderTooSlowIsToldWhichStream() async throws {
+    @Test func `A reader that is too slow gets an error that names the stream of updates`() async throws {
         let rig = PoolRig.connected(connections: 2) { $0.pauseLimit = .seconds(20) }
         var iterator = rig.pool.updates.makeAsyncIterator()
         let name = rig.names(of: 1)[0]
@@ -133,7 +133,7 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func aCancelledReaderGetsNothingMore() async throws {
+    @Test func `The loop of a canceled reader ends, and later elements go to the next reader`() async throws {
         let rig = PoolRig.connected()
         let updates = rig.pool.updates
         let reading = Task { for try await _ in updates {} }
@@ -145,7 +145,7 @@ import Testing
     }
 
     /// This holds even if there is always something to read.
-    @Test func soDoesOneOfABusyPool() async throws {
+    @Test func `A canceled reader of a busy pool ends soon`() async throws {
         let rig = PoolRig.connected()
         let updates = rig.pool.updates
         rig.publish("0", to: ["prices-0"])
@@ -163,7 +163,7 @@ import Testing
     }
 
     /// This holds for the elements of all connections.
-    @Test func whatWaitedWhenItWasCancelledIsRead() async throws {
+    @Test func `A canceled reader still gets the elements that waited when it was canceled`() async throws {
         let rig = PoolRig.connected(connections: 2)
         let updates = rig.pool.updates
         for connection in 0..<2 { for word in ["1", "2"] { rig.publish(word, to: [rig.names(of: connection)[0]]) } }
@@ -176,7 +176,7 @@ import Testing
         #expect(try await reading.value == 4)
     }
 
-    @Test func aStreamThatIsLetGoOfHoldsNothingUp() throws {
+    @Test func `A released stream no longer pauses its connections`() throws {
         let rig = PoolRig.connected(connections: 1, channels: 1)
         var updates: PusherStream<PoolUpdate>? = rig.pool.updates
         for number in 0..<1200 { rig.publish("\(number)", to: ["prices-0"]) }

@@ -5,7 +5,7 @@ import Testing
 @testable import PusherChannels
 
 @Suite(.timeLimit(.lost)) struct PusherPoolTests {
-    @Test func itConnectsAtItsRate() {
+    @Test func `A pool makes its connections at its rate of attempts per second`() {
         let rig = PoolRig(connections: 4, attemptsPerSecond: 10)
         rig.pool.connect()
         #expect(rig.states == [.connected, .disconnected, .disconnected, .disconnected])
@@ -15,7 +15,7 @@ import Testing
         #expect(rig.states == Array(repeating: .connected, count: 4))
     }
 
-    @Test func whoDisconnectsMeanwhileConnectsNoMore() {
+    @Test func `A pool disconnected while connecting makes no more connections until it is asked again`() {
         let rig = PoolRig(connections: 4)
         rig.pool.connect()
         rig.pool.disconnect()
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// If *n* connections are lost together, each waits for a random time, at most as long as *n* attempts take.
-    @Test func lostConnectionsComeBackAtItsRate() throws {
+    @Test func `A pool's reconnect delays begin with the time that all its attempts take at its rate`() throws {
         let rig = PoolRig(connections: 40, attemptsPerSecond: 4) {
             $0.reconnectPolicy = ReconnectPolicy(initialDelay: .seconds(1))
         }
@@ -43,16 +43,16 @@ import Testing
     }
 
     @Test(arguments: [0, -1, Double.nan, Double.infinity, -Double.infinity])
-    func anOddRateCountsAsTheDefault(rate: Double) {
+    func `A rate of attempts that isn't positive and finite counts as the default`(rate: Double) {
         #expect(ConnectRate(attemptsPerSecond: rate).interval == .milliseconds(50))
     }
 
-    @Test func aTinyOrHugeRateIsBounded() {
+    @Test func `A tiny or huge rate of attempts is bounded`() {
         #expect(ConnectRate(attemptsPerSecond: .leastNonzeroMagnitude).interval == .seconds(1000))
         #expect(ConnectRate(attemptsPerSecond: .greatestFiniteMagnitude).interval == .microseconds(1))
     }
 
-    @Test func channelsAreSubscribedOnOneConnectionEach() {
+    @Test func `Each channel of a pool is subscribed on one connection, and unsubscribed there`() {
         let rig = PoolRig.connected()
         #expect(rig.pool.channels.map(\.name) == PoolRig.names(30).sorted())
         #expect(rig.pool.channels.allSatisfy { $0.subscribed })
@@ -66,7 +66,7 @@ import Testing
         rig.pool.unsubscribe("another")
     }
 
-    @Test func connectionsAreAddedWhereTheOthersAreFull() {
+    @Test func `A pool adds a connection for new channels when the others are full`() {
         let rig = PoolRig.connected(connections: 1, channelsPerConnection: 10, channels: 10)
         #expect(rig.states == [.connected])
         rig.pool.subscribe(["a", "b", "prices-1"])
@@ -75,7 +75,7 @@ import Testing
         #expect(rig.server.connections.allSatisfy { $0.channels.count <= 10 })
     }
 
-    @Test func aProcessFollowsItsPartOnly() throws {
+    @Test func `A pool with a shard subscribes only to the shard's channels`() throws {
         let shards = try (0..<3).map { try Shard($0, of: 3) }
         let pools = shards.map { PoolRig(shard: $0) }
         for rig in pools {
@@ -87,7 +87,7 @@ import Testing
         #expect(pools.map(\.pool.shard) == shards)
     }
 
-    @Test func theDelegateHearsOfAllConnectionsAlsoOfLaterOnes() {
+    @Test func `A pool's delegate hears of all connections, also of those added later`() {
         let rig = PoolRig.connected(connections: 2, channelsPerConnection: 20, channels: 40)
         rig.pool.subscribe("another")
         #expect(rig.recorder.subscribedChannels.sorted() == (PoolRig.names(40) + ["another"]).sorted())
@@ -97,7 +97,7 @@ import Testing
 
     // MARK: Losses
 
-    @Test func aLostConnectionConcernsItsOwnChannelsOnly() {
+    @Test func `A lost connection of a pool causes gaps only in its own channels`() {
         let rig = PoolRig.connected()
         let (own, all) = (rig.names(of: 1), PoolRig.names(30))
         rig.publish("1", to: all)
@@ -112,7 +112,7 @@ import Testing
 
     // MARK: Moving
 
-    @Test func anotherConnectionTakesItsPartAndTellsOfAGap() async throws {
+    @Test func `Channels that move to an added connection report a gap, and the others notice nothing`() async throws {
         let rig = PoolRig.connected(connections: 3, channels: 30)
         let updates = rig.pool.updates
         let handle = rig.pool.channel(named: "prices-0")
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func oneConnectionLessMovesItsOwnChannels() async throws {
+    @Test func `Removing a connection moves its channels, with a gap each, and closes its socket`() async throws {
         let rig = PoolRig.connected(connections: 3, channels: 30)
         let moved = rig.names(of: 2)
         rig.pool.resize(to: 2)
@@ -158,7 +158,7 @@ import Testing
     }
 
     /// This happens if a server hangs, because it closes none of its connections.
-    @Test func connectionsThatFallSilentTogetherComeBackByTurns() throws {
+    @Test func `Connections of a pool that fall silent together return spread over time`() throws {
         let seeds = Locked(SplitMix64(seed: 1))
         let rig = PoolRig(connections: 60, randomSeed: { seeds.withLock { $0.next() } })
         rig.pool.subscribe(PoolRig.names(60))

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(FollowRig.isSimulation ? .minutes(60) : .lost)) struct FollowStreamTests {
     // MARK: What a user writes
 
-    @Test func `the state comes first, then events, and the state again after a gap`() async throws {
+    @Test func `A followed channel gives its state, then events, and the state again after a gap`() async throws {
         try await FollowRig.run { rig in
             let backend = rig.backend
             await rig.executor.settle()
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `events that come while the state is loaded follow it`() async throws {
+    @Test func `Events that come while the state is loaded follow the state`() async throws {
         try await FollowRig.run { rig in
             rig.backend.loadTime = .seconds(5)
             let following = rig.follow("private-orders")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `a covered event is skipped`() async throws {
+    @Test func `A held event that the loaded state covers is skipped`() async throws {
         try await FollowRig.run { rig in
             rig.backend.loadTime = .seconds(5)
             let following = rig.follow("private-orders") { state, event in
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `a load that fails is told and tried again`() async throws {
+    @Test func `A load that fails is reported and tried again`() async throws {
         try await FollowRig.run { rig in
             rig.backend.failures = 3
             let following = rig.follow("private-orders")
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `a load that hangs is cancelled after its time, and tried again`() async throws {
+    @Test func `A load that hangs is canceled after 30 seconds and tried again`() async throws {
         try await FollowRig.run { rig in
             rig.backend.loadTime = .seconds(10_000)
             let following = rig.follow("private-orders")
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `cancelling the loop cancels the load`() async throws {
+    @Test func `Canceling the loop cancels the load`() async throws {
         try await FollowRig.run { rig in
             rig.backend.loadTime = .seconds(10)
             let following = rig.follow("private-orders")
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `a channel that is given up ends the loop, and the load`() async throws {
+    @Test func `Unsubscribing from a followed channel ends its loop and cancels the load`() async throws {
         try await FollowRig.run { rig in
             rig.backend.loadTime = .seconds(10)
             let following = rig.follow("private-orders")
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `reload loads the state again, at most once more while a load is under way`() async throws {
+    @Test func `A reload loads the state again, at most once more while a load is under way`() async throws {
         try await FollowRig.run { rig in
             rig.backend.loadTime = .seconds(1)
             let following = rig.follow("private-orders")
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `a state that is too old is loaded again`() async throws {
+    @Test func `A state that exceeds its maximum age is loaded again`() async throws {
         try await FollowRig.run { rig in
             let following = rig.follow("private-orders", maximumAge: .seconds(600))
             await rig.executor.advance(by: .seconds(599))
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `more than can be held makes one more load, and the server never waits`() async throws {
+    @Test func `Events beyond the buffer's limit during a load cause one more load and no pause of reading`() async throws {
         try await FollowRig.run { rig in
             rig.backend.loadTime = .seconds(10)
             let following = rig.follow("private-orders", buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: ["cancelled", "failed", "missed", "loaded", "given up"])
-    func `what is held is let go, whatever comes of the load`(end: String) async throws {
+    func `Events held during a load are released, however the load ends`(end: String) async throws {
         try await FollowRig.run { rig in
             rig.backend.loadTime = .seconds(10)
             if end == "failed" { rig.backend.failures = 1 }
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `a loop that was left doesn't make the server wait`() async throws {
+    @Test func `A loop that was left doesn't pause reading`() async throws {
         try await FollowRig.run { rig in
             let backend = rig.backend
             let orders = rig.pusher.follow("private-orders", buffering: StreamBuffering(limit: 10)) {
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `a loop that is too slow for a flood gets the state again`() async throws {
+    @Test func `A loop too slow for a flood of events gets the state again`() async throws {
         try await FollowRig.run { rig in
             let following = rig.follow("private-orders", buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
             await rig.executor.settle()
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func `a stream is read once, and another one begins with a state`() async throws {
+    @Test func `A stream of a followed channel is read once, and another one begins with a state`() async throws {
         try await FollowRig.run { rig in
             let following = rig.follow("private-orders")
             await rig.executor.settle()
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `a channel that is refused is told, and a refusal for good ends the loop with it`() async throws {
+    @Test func `A retryable refusal is reported, and a final one ends the loop with its error`() async throws {
         try await FollowRig.run { rig in
             rig.auth.withLock { $0 = 503 }
             let following = rig.follow("private-orders")
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test func `data is decoded, and what can't be doesn't end the loop`() async throws {
+    @Test func `Followed events are decoded, and data that can't be decoded doesn't end the loop`() async throws {
         try await FollowRig.run { rig in
             let backend = rig.backend
             let orders = rig.pusher.follow("private-orders", decoding: Int.self) { try await backend.load("private-orders") }
@@ -243,12 +243,14 @@ import Testing
     private static let seeds =
         1...(FollowRig.isSimulation ? 5 : 2) as ClosedRange<UInt64>
 
-    @Test(arguments: seeds) func `every copy equals the truth after a storm`(seed: UInt64) async throws {
+    @Test(arguments: seeds) func `Every copy equals the backend's state after a storm of restarts and failed loads`(seed: UInt64)
+        async throws
+    {
         try await FollowRig.storm(seed: seed, channels: 50, restarts: 20)
     }
 
     /// A thousand of them by `ci/tools/simulate`, where nothing else keeps the cores busy.
-    @Test func `each of many copies equals the truth after a storm`() async throws {
+    @Test func `Each of hundreds of copies equals the backend's state after a storm`() async throws {
         try await FollowRig.storm(seed: 7, channels: FollowRig.isSimulation ? 1000 : 200, restarts: 20)
     }
 }

@@ -22,7 +22,7 @@ import Testing
         return channel
     }
 
-    @Test mutating func `a load begins after the subscription, and events are held from its start on`() {
+    @Test mutating func `A load begins after the subscription, and events are held from its start on`() {
         var channel = FollowedChannel(StreamBuffering())
         #expect(channel.read(event("0"), at: .origin).word == "nothing")
         #expect(channel.read(.subscribed, at: .origin).word == "load")
@@ -35,7 +35,7 @@ import Testing
         #expect(channel.read(event("3"), at: .origin).word == "give 3")
     }
 
-    @Test func `a gap during a load makes one more load, and drops what is held`() {
+    @Test func `A gap during a load causes one more load and drops the held events`() {
         var channel = FollowedChannel(StreamBuffering())
         _ = channel.read(.subscribed, at: .origin)
         _ = channel.begin(1)
@@ -53,7 +53,7 @@ import Testing
     }
 
     // Proves P19.6.
-    @Test func `a channel that missed nothing isn't loaded again`() {
+    @Test func `A channel that recovered all missed events isn't loaded again`() {
         var channel = live()
         #expect(channel.read(event("1"), at: .origin).word == "give 1", "it was replayed")
         #expect(channel.read(.recovered(count: 1), at: .origin).word == "nothing")
@@ -62,7 +62,7 @@ import Testing
         #expect(channel.read(.subscribed, at: .origin).word == "load", "the next success is another matter")
     }
 
-    @Test func `what was taken before a load began is covered by it`() {
+    @Test func `Events and gaps taken before a load began are covered by the load`() {
         var channel = live()
         #expect(channel.read(gap, isOld: true, at: .origin).word == "load")
         #expect(channel.read(event("1"), isOld: true, at: .origin).word == "nothing")
@@ -73,7 +73,7 @@ import Testing
         #expect(channel.isLive)
     }
 
-    @Test mutating func `a load that failed is tried again later and later, and the first success ends that`() {
+    @Test mutating func `A failed load is tried again with growing delays, until one succeeds`() {
         var channel = live(at: .origin)
         let later = Instant.origin + .seconds(100)
         _ = channel.read(gap, at: later)
@@ -93,7 +93,7 @@ import Testing
         #expect(channel.delay(of: "orders", at: later + .seconds(61), using: &random).0 == .zero)
     }
 
-    @Test mutating func `loads that follow each other within a minute are spaced, and it is told why`() {
+    @Test mutating func `Loads within a minute of each other are postponed, and the reason is reported`() {
         var channel = live(at: .origin)
         var now = Instant.origin
         var told: [PusherError?] = []
@@ -111,7 +111,7 @@ import Testing
         #expect(channel.delay(of: "orders", at: now, using: &random).1 == nil)
     }
 
-    @Test func `a reload is one load, also while one waits, and one more while one is under way`() {
+    @Test func `Several reloads cause one load, and one more if a load is under way`() {
         var channel = FollowedChannel(StreamBuffering())
         #expect(channel.reload(.reload, at: .origin).word == "nothing", "there will be a first one")
         #expect(channel.reload(.first, at: .origin).word == "load")
@@ -122,7 +122,7 @@ import Testing
         #expect(channel.load == 2 && !channel.isLive)
     }
 
-    @Test func `an answer to an older load changes nothing`() {
+    @Test func `An answer to an older load changes nothing`() {
         var channel = live()
         #expect(channel.loaded(1, at: .origin) == nil)
         _ = channel.read(gap, at: .origin)
@@ -134,7 +134,7 @@ import Testing
         #expect(channel.failed(2, at: .origin) == true)
     }
 
-    @Test func `more is held than may be`() {
+    @Test func `A channel notices when it holds more events or bytes than its buffering allows`() {
         var channel = FollowedChannel(StreamBuffering(limit: 2))
         _ = channel.read(.subscribed, at: .origin)
         _ = channel.begin(1)
@@ -152,7 +152,7 @@ import Testing
         #expect(full.holdsTooMuch)
     }
 
-    @Test func `a channel that is subscribed to again without a gap is loaded again, and a gap says more`() {
+    @Test func `A channel subscribed again without a gap is loaded again, and a gap is the better reason`() {
         var channel = live()
         #expect(channel.read(.subscribed, at: .origin).word == "load")
         #expect(channel.read(gap, at: .origin).word == "nothing")
@@ -163,7 +163,7 @@ import Testing
         #expect(channel.loaded(3, at: .origin).map { "\($0.reason)" } == "subscribed again")
     }
 
-    @Test func `an old gap that tells of dropped elements counts, and one of an earlier stream doesn't`() {
+    @Test func `An old gap of an overflow causes a load, and a gap between streams causes none`() {
         var channel = live()
         _ = channel.read(gap, isOld: true, at: .origin)
         _ = channel.begin(2)
@@ -176,7 +176,7 @@ import Testing
                 == "nothing")
     }
 
-    @Test mutating func `a channel whose loop goes on elsewhere keeps its pauses`() {
+    @Test mutating func `A channel whose loop goes on elsewhere keeps its delays between loads`() {
         var channel = live()
         _ = channel.read(gap, at: .origin)
         _ = channel.begin(2)
@@ -187,7 +187,7 @@ import Testing
         #expect(channel.delay(of: "orders", at: .origin, using: &random).1?.kind == .loadPostponed)
     }
 
-    @Test func `a refusal is told in every phase`() {
+    @Test func `A refusal is reported in every phase of a followed channel`() {
         let refusal = ChannelUpdate.subscriptionFailed(PusherError(.subscriptionRefused, message: "no"))
         var channel = FollowedChannel(StreamBuffering())
         #expect(channel.read(refusal, at: .origin).word == "fail")
@@ -212,7 +212,7 @@ extension FollowedChannel.Reaction {
 
 /// How many loads of a client are under way, and how much is held for them.
 @Suite struct LoadsTests {
-    @Test func `loads begin in order, a few at a time, and each that ends lets the next one begin`() {
+    @Test func `Loads begin in order, a few at a time, and each that ends makes room for the next`() {
         let loads = Loads(limit: 2)
         let begun = Locked<[Int]>([])
         for number in 1...4 {
@@ -230,7 +230,7 @@ extension FollowedChannel.Reaction {
         #expect(begun.withLock { $0 } == [1, 2, 3, 4])
     }
 
-    @Test func `a load that isn't wanted any more takes no place`() {
+    @Test func `A load that is no longer wanted takes no place`() {
         let loads = Loads(limit: 1)
         let begun = Locked(0)
         for _ in 0..<1000 { loads.add { false } }
@@ -241,7 +241,7 @@ extension FollowedChannel.Reaction {
         #expect(begun.withLock { $0 } == 1)
     }
 
-    @Test func `at most 16 MiB are held for all channels together`() {
+    @Test func `At most 16 MiB are held for all channels together`() {
         let loads = Loads(limit: 8)
         for _ in 0..<16 { #expect(loads.hold(1 << 20)) }
         #expect(!loads.hold(1))
@@ -250,7 +250,7 @@ extension FollowedChannel.Reaction {
         #expect(!loads.hold(1))
     }
 
-    @Test func `a limit below one is one`() {
+    @Test func `A limit of loads below one counts as one`() {
         let loads = Loads(limit: 0)
         let begun = Locked(0)
         loads.add {

@@ -6,7 +6,7 @@ import Testing
 
 /// Copies of what many channels of a pool have.
 @Suite(.timeLimit(FollowRig.isSimulation ? .minutes(60) : .lost)) struct PoolFollowTests {
-    @Test func `each channel has its state, then its events, and the state again after a gap`() async throws {
+    @Test func `Each channel of a pool gives its state, then events, and the state again after a gap`() async throws {
         try await rig(channels: 3, connections: 1) { rig in
             #expect(rig.words == ["a0 state 0 first", "a1 state 0 first", "a2 state 0 first"])
             rig.backend.change("a1")
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `a live channel's events are given while another one is loaded`() async throws {
+    @Test func `Events of a live channel are delivered while another channel's state is loaded`() async throws {
         try await rig(channels: 2, connections: 1) { rig in
             rig.backend.loadTime = .seconds(10)
             rig.stream.reload("a0")
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `a channel that was subscribed before it is followed has its state, too`() async throws {
+    @Test func `A channel that was subscribed before it is followed gives its state, too`() async throws {
         try await rig(channels: 0, connections: 1) { rig in
             rig.pool.subscribe("old")
             await rig.executor.advance(by: .seconds(1))
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a channel's move to another connection makes one load`() async throws {
+    @Test func `A channel's move to another connection causes one load`() async throws {
         try await rig(channels: 30, connections: 2) { rig in
             await rig.executor.advance(by: .seconds(61))
             let before = rig.backend.loads
@@ -57,8 +57,17 @@ import Testing
         }
     }
 
+    @Test func `A followed stream that begins again after its pool is gone ends`() async throws {
+        try await TestExecutor().run { _ in
+            func follow() -> PoolFollowStream<Int> { PoolRig().pool.follow(["a"]) { _ in 1 } }
+            let stream = follow()
+            let renewed = PoolFollowStream(follower: Locked(stream.makeFollower(nil)), makeFollower: stream.makeFollower)
+            for try await _ in renewed { Issue.record("nobody loads it") }
+        }
+    }
+
     /// Ten thousand of them by `ci/tools/simulate`.
-    @Test func `thousands of channels are loaded eight at a time, and once each`() async throws {
+    @Test func `Thousands of channels are loaded eight at a time, and once each`() async throws {
         let count = FollowRig.isSimulation ? 10_000 : 1000
         try await rig(channels: count, connections: count / 100) { rig in
             await rig.executor.advance(by: .seconds(120))
@@ -72,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a loop that is too slow gets the states again, and doesn't end`() async throws {
+    @Test func `A loop that is too slow gets the states again and doesn't end`() async throws {
         try await rig(channels: 3, connections: 1) { rig in
             await rig.executor.advance(by: .seconds(61))
             rig.pause(true)
@@ -87,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `a channel that is given up and requested again has its state again`() async throws {
+    @Test func `A channel unsubscribed and subscribed again gives its state again`() async throws {
         try await rig(channels: 1, connections: 1) { rig in
             await rig.executor.advance(by: .seconds(61))
             rig.pool.unsubscribe("a0")
@@ -99,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `what was taken before a load is given before its state, however slow the loop is`() async throws {
+    @Test func `Events taken before a load are delivered before its state, however slow the loop is`() async throws {
         try await rig(channels: 2, connections: 1) { rig in
             await rig.executor.advance(by: .seconds(61))
             rig.pause(true)
@@ -119,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `states that nobody reads hold up loads, and no connection`() async throws {
+    @Test func `Unread states hold up further loads but no connection`() async throws {
         try await rig(channels: 100, connections: 1) { rig in
             await rig.executor.advance(by: .seconds(61))
             rig.pause(true)

@@ -14,7 +14,8 @@ struct HostileClientTests {
         #"{"event":"client-hi","channel":"presence-a","data":{"a":[1,2.5,"x"]}}"#, #"{"event":"pusher:what"}"#,
     ]
 
-    @Test(arguments: ServerCase.all) func mutatedFrames(_ server: ServerCase) {
+    @Test(arguments: ServerCase.all)
+    func `Mutated frames don't make a server trap, and closed connections leave no members behind`(_ server: ServerCase) {
         var profile = server.profile
         // One message would be the end.
         if profile.answers[.noSubscriptionData] == .closing { profile.answers[.noSubscriptionData] = nil }

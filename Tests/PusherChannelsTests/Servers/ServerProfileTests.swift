@@ -17,7 +17,7 @@ struct ServerProfileTests {
     }
 
     @Test(arguments: ServerCase.all)
-    func everyKindOfChannelIsSubscribedAndReceives(_ profile: ServerCase) {
+    func `A client subscribes to every kind of channel on each server and receives its events`(_ profile: ServerCase) {
         let server = server(profile)
         let client = client(of: server)
         let channels = [
@@ -35,7 +35,7 @@ struct ServerProfileTests {
     }
 
     @Test(arguments: ServerCase.all.filter { $0.profile.cacheChannels != .none })
-    func aCacheChannelsLatestEventComesToWhoSubscribesLater(_ profile: ServerCase) {
+    func `A later subscriber of a cache channel gets its latest event instead of a cache miss`(_ profile: ServerCase) {
         let server = server(profile)
         let first = client(of: server)
         first.pusher.subscribe("cache-a")
@@ -48,9 +48,8 @@ struct ServerProfileTests {
     }
 
     /// If the endpoint refuses, no request reaches the server.
-    @Test(arguments: ServerCase.all)
-    func theEndpointRefuses(_ profile: ServerCase) throws {
-        let server = server(profile) { $0.deniedChannels = ["private-a"] }
+    @Test func `A channel that the endpoint refuses fails with an authorization error of code 403`() throws {
+        let server = server(ServerCase.all[0]) { $0.deniedChannels = ["private-a"] }
         let session = MockSession(server: server, delivery: .immediate)
         let pusher = Pusher(
             key: "local-key",
@@ -68,7 +67,9 @@ struct ServerProfileTests {
 
     /// The endpoint signs with another secret, so each server refuses in its own way, some without naming the channel.
     @Test(arguments: ServerCase.all, ["private-a", "presence-a", "private-encrypted-a"])
-    func theServerRefuses(_ profile: ServerCase, channel: String) throws {
+    func `A subscription that the server refuses fails at once, and the connection stays open`(
+        _ profile: ServerCase, channel: String
+    ) throws {
         let client = client(of: server(profile), secret: "another")
         let subscribed = client.pusher.subscribe(channel)
         let error = try #require(client.outcome(of: channel), "at once, without waiting for a time-out")
@@ -79,7 +80,7 @@ struct ServerProfileTests {
 
     /// This works even if the server names no channel, because as many refusals as subscriptions leave no doubt.
     @Test(arguments: ServerCase.all)
-    func severalRefusalsAtOnce(_ profile: ServerCase) throws {
+    func `Several subscriptions that the server refuses together all fail at once`(_ profile: ServerCase) throws {
         let server = server(profile)
         let client = client(of: server, secret: "another")
         client.pusher.disconnect()
@@ -94,7 +95,7 @@ struct ServerProfileTests {
 
     /// Some servers count only the client's messages as activity.
     @Test(arguments: ServerCase.all)
-    func whoOnlyListensStaysConnected(_ profile: ServerCase) {
+    func `A client that only listens stays connected`(_ profile: ServerCase) {
         let server = server(profile)
         let client = client(of: server)
         client.pusher.subscribe("news")
@@ -106,7 +107,6 @@ struct ServerProfileTests {
         #expect(client.recorder.states == [.connecting, .connected])
     }
 
-    /// If the server doesn't close the connection, the client's own time-out does; the client doesn't try forever.
     private static let tellingOfKeys = ServerCase.all.filter { server in
         switch server.profile.answers[.unknownKey] {
         case .success, .end, .response: false
@@ -114,8 +114,9 @@ struct ServerProfileTests {
         }
     }
 
+    /// If the server doesn't close the connection, the client's own time-out does; the client doesn't try forever.
     @Test(arguments: tellingOfKeys)
-    func aKeyThatNobodyKnows(_ profile: ServerCase) throws {
+    func `A client whose key is unknown is refused with 4001 and gives up`(_ profile: ServerCase) throws {
         let server = InMemoryServer(ServerMachine(apps: [], profile: profile.profile), scheduler: scheduler)
         let client = client(of: server)
         #expect(try #require(client.recorder.errors.first).code == 4001)
@@ -124,7 +125,7 @@ struct ServerProfileTests {
     }
 
     @Test(arguments: ServerCase.all.filter { $0.profile.answers[.invalidName] != .success })
-    func aNameThatOnlyTheServerRefuses(_ profile: ServerCase) throws {
+    func `A channel whose name only the server refuses fails to be subscribed`(_ profile: ServerCase) throws {
         let server = server(profile)
         let session = MockSession(server: server, delivery: .immediate)
         let pusher = Pusher(
@@ -142,15 +143,15 @@ struct ServerProfileTests {
     }
 
     @Test(arguments: ServerCase.all)
-    func clientEventsReachTheOthersAndMembersComeAndGo(_ profile: ServerCase) throws {
+    func `Members see each other come and go, and get each other's client events`(_ profile: ServerCase) throws {
         let server = server(profile)
         let (ann, bob) = (client(of: server, as: "ann"), client(of: server, as: "bob"))
         let room = try #require(ann.pusher.subscribe("presence-room") as? PusherPresenceChannel)
-        #expect(room.members.map(\.userId) == ["ann"])
-        #expect(room.myId == "ann")
+        #expect(room.members.map(\.userID) == ["ann"])
+        #expect(room.myID == "ann")
         let other = try #require(bob.pusher.subscribe("presence-room") as? PusherPresenceChannel)
-        #expect(Set(other.members.map(\.userId)) == ["ann", "bob"])
-        #expect(Set(room.members.map(\.userId)) == ["ann", "bob"])
+        #expect(Set(other.members.map(\.userID)) == ["ann", "bob"])
+        #expect(Set(room.members.map(\.userID)) == ["ann", "bob"])
         #expect(ann.events("pusher:member_added").count == 1, "nobody is told of themselves, whatever the server says")
 
         #expect(room.trigger(eventName: "client-hi", data: ["x": 1]) == .sent)
@@ -163,7 +164,7 @@ struct ServerProfileTests {
     }
 
     @Test(arguments: ServerCase.all)
-    func aClientEventThatTheServerRefusesIsAnError(_ profile: ServerCase) throws {
+    func `A client event that the server refuses is reported as error 4301`(_ profile: ServerCase) throws {
         let client = client(of: server(profile) { $0.acceptsClientEvents = false })
         let channel = client.pusher.subscribe("private-a")
         #expect(channel.trigger(eventName: "client-hi", data: ["x": 1]) == .sent)
@@ -172,7 +173,7 @@ struct ServerProfileTests {
 
     /// If the server doesn't support sign-in, the error may come late, but it comes.
     @Test(arguments: ServerCase.all)
-    func signingIn(_ profile: ServerCase) throws {
+    func `A user signs in and gets events, or gets an error from a server without sign-in`(_ profile: ServerCase) throws {
         let server = server(profile)
         let client = client(of: server)
         client.pusher.signIn { _ in }
@@ -191,7 +192,7 @@ struct ServerProfileTests {
     }
 
     @Test(arguments: ServerCase.all)
-    func aUserWhoseSignatureIsWrong(_ profile: ServerCase) throws {
+    func `A sign-in with a wrong signature fails`(_ profile: ServerCase) throws {
         let client = client(of: server(profile), secret: "another")
         client.pusher.signIn { _ in }
         scheduler.advance(by: .seconds(31))
@@ -201,7 +202,7 @@ struct ServerProfileTests {
     }
 
     @Test(arguments: ServerCase.all)
-    func afterAShutdownEverythingIsSubscribedAgain(_ profile: ServerCase) {
+    func `A client subscribes to its channels again after any server's shutdown`(_ profile: ServerCase) {
         let server = server(profile)
         let client = client(of: server)
         let channel = client.pusher.subscribe("private-a")
@@ -213,7 +214,7 @@ struct ServerProfileTests {
 
     /// A server that admits no clients tells them why, and the client gives up.
     @Test(arguments: ServerCase.all)
-    func anAppThatIsNotServed(_ profile: ServerCase) throws {
+    func `A client whose app is disabled is refused with 4003 and gives up`(_ profile: ServerCase) throws {
         let server = server(profile) { $0.isEnabled = false }
         let client = client(of: server)
         #expect(try #require(client.recorder.errors.first).code == 4003)

@@ -18,7 +18,9 @@ import Testing
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
     }
 
-    @Test(arguments: 0..<parts) func theClientEndsWhereItIsWanted(part: Int) {
+    @Test(arguments: 0..<parts) func `Whatever goes wrong, the client ends up as the user wants and announces every gap`(
+        part: Int
+    ) {
         var gaps = 0
         for seed in Self.from..<Self.from + Self.count where seed % UInt64(Self.parts) == UInt64(part) {
             var simulation = Simulation(seed: seed)
@@ -38,7 +40,9 @@ import Testing
     /// With a history and without, with the server's own faults and without: nothing is lost outside an announced gap, and
     /// nothing comes twice.
     // Proves P19.3, P19.7, P19.9, P19.12.
-    @Test(arguments: 0..<parts) func whatASockudoServerReplaysIsThereOnce(part: Int) {
+    @Test(arguments: 0..<parts) func `With a Sockudo server, no event comes twice, and none is lost outside an announced gap`(
+        part: Int
+    ) {
         var (gaps, replayed) = (0, 0)
         for seed in Self.from..<Self.from + Self.count where seed % UInt64(Self.parts) == UInt64(part) {
             var simulation = Simulation(seed: seed, ServerProfile.SockudoV2(seed: seed))
@@ -56,7 +60,7 @@ import Testing
         if Self.count >= 1_000 { #expect(gaps > 0 && replayed > 0) }
     }
 
-    @Test func aWeekOfItEndsConnected() {
+    @Test func `After a simulated week of trouble, the client is connected`() {
         var simulation = Simulation(seed: 1)
         simulation.remainingTroubles = 4_000
         simulation.longestQuiet = 1_200_000
@@ -68,7 +72,7 @@ import Testing
         #expect(simulation.client.state == .connected)
     }
 
-    @Test func aSeedReplaysItsScenario() {
+    @Test func `Two simulations with the same seed end in the same state`() {
         var first = Simulation(seed: 7)
         var second = Simulation(seed: 7)
         first.runToTheEnd()

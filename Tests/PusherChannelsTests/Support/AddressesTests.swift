@@ -14,7 +14,7 @@ import Testing
         ("asked http://a:b@c?d and \"http://e?f\", 3", "asked http://…@c?… and \"http://e?…\", 3"),
         ("UserInfo={URL=http://c/?d}", "UserInfo={URL=http://c/?…"),
     ])
-    func passwordsAndQueriesAreHidden(text: String, shown: String) {
+    func `Passwords and queries of URLs in a text are hidden`(text: String, shown: String) {
         #expect(text.withoutSecretsOfAddresses == shown)
     }
 
@@ -23,7 +23,7 @@ import Testing
         ("/app/key", "/app/key"), ("ann:pw@example.com/auth", "…@example.com/auth"), ("https//ann:p/w@c/d", "…@c/d"),
         ("https:/ann:pw@c?t=x", "…@c?…"), ("c/d?u=http://a:b@e", "c/d?…"), ("https://c/@ann", "https://c/@ann"),
     ])
-    func anAddressNeedsNoScheme(text: String, shown: String) {
+    func `Passwords and queries of an address are hidden even without a scheme`(text: String, shown: String) {
         #expect(text.addressWithoutSecrets == shown)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct DequeTests {
-    @Test func `What came first is taken first, however many came and went`() {
+    @Test func `A deque gives its elements in order, however many were added and taken`() {
         var random = SplitMix64(seed: 3)
         var (queue, expected, next) = (Deque<Int>(), ArraySlice<Int>(), 0)
         for _ in 0..<20_000 {
@@ -23,7 +23,7 @@ import Testing
         #expect(queue.popFirst() == nil)
     }
 
-    @Test func `What was taken is not kept`() {
+    @Test func `A deque doesn't keep an element that was taken`() {
         let hasEnded = Locked(false)
         var queue = Deque<AtItsEnd>()
         queue.append(contentsOf: [AtItsEnd { hasEnded.withLock { $0 = true } }, AtItsEnd {}])
@@ -32,7 +32,7 @@ import Testing
         #expect(queue.count == 1)
     }
 
-    @Test func `The last takes the place of one that is taken from the middle`() {
+    @Test func `Removing a deque's element from the middle moves the last one into its place`() {
         var queue = Deque<Int>()
         queue.append(contentsOf: 0..<5)
         queue.popFirst()
@@ -41,7 +41,7 @@ import Testing
         #expect([queue.popFirst(), queue.popFirst(), queue.popFirst(), queue.popFirst()] == [1, 4, 3, nil])
     }
 
-    @Test func `What is put first is taken first`() {
+    @Test func `An element that is prepended to a deque is taken first`() {
         var queue = Deque<Int>()
         queue.prepend(1)
         queue.prepend(0)
@@ -51,7 +51,7 @@ import Testing
         #expect(Array(queue) == [7, 1, 2])
     }
 
-    @Test func `Queues are the same that have the same to give`() {
+    @Test func `Deques are equal if their remaining elements are equal`() {
         var (left, right) = (Deque<Int>(), Deque<Int>())
         left.append(contentsOf: [0, 1, 2])
         left.popFirst()
@@ -63,7 +63,7 @@ import Testing
 }
 
 @Suite struct DeadlineHeapTests {
-    @Test func comesInOrderAlsoAfterMostWereTakenOut() {
+    @Test func `A heap gives its deadlines in order, even after most were filtered out`() {
         var random = SplitMix64(seed: 7)
         var heap = DeadlineHeap<Int>()
         for key in 0..<500 { heap.insert(key, at: .milliseconds(Int.random(in: 0..<1000, using: &random))) }
@@ -80,7 +80,7 @@ import Testing
         #expect(keys == expected)
     }
 
-    @Test func `Of several for one time the oldest comes first`() {
+    @Test func `Of several keys with the same deadline, a heap gives the oldest first`() {
         var heap = DeadlineHeap<Int>()
         for key in 0..<20 { heap.insert(key, at: .seconds(key < 10 ? 2 : 1)) }
         heap.filter { $0 != 3 }
@@ -98,7 +98,7 @@ import Testing
         var object: AtItsEnd? { reference.withLock { $0.take() } }
     }
 
-    @Test func thoseThatAreGoneAreTakenOut() {
+    @Test func `Weak entries whose objects are gone are removed from their list`() {
         let object = AtItsEnd {}
         var entries = [Weak(nil), Weak(object), Weak(nil)]
         #expect(entries.removeGone().count == 1)
@@ -106,7 +106,7 @@ import Testing
         #expect(entries.first?.object === object)
     }
 
-    @Test func noneEndsBeforeTheListIsLetGo() {
+    @Test func `An object whose last reference a weak list finds isn't released before the caller is done`() {
         let (isLocked, endedUnderLock) = (Locked(true), Locked<Bool?>(nil))
         var entries = [LastReference(reference: Locked(AtItsEnd { endedUnderLock.withLock { $0 = isLocked.withLock { $0 } } }))]
         do {
@@ -119,7 +119,7 @@ import Testing
 }
 
 @Suite struct ByteQueueTests {
-    @Test func bytesComeOutInOrderHoweverFewAreTaken() {
+    @Test func `A byte queue gives its bytes in order, however few are taken at a time`() {
         var queue = ByteQueue()
         var generator = SplitMix64(seed: 7)
         var (put, taken): ([UInt8], [UInt8]) = ([], [])
@@ -143,13 +143,13 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    @Test func noBytesAreTheSameWhereverTheyAre() {
+    @Test func `An empty buffer without an address is the same as itself and not as a filled one`() {
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
         #expect(nothing.isSame(as: nothing))
         [1].withUnsafeBytes { #expect(!nothing.isSame(as: $0)) }
     }
 
-    @Test func outputThatNeverRunsDryDoesNotGrow() {
+    @Test func `A byte queue that never runs empty doesn't grow`() {
         var queue = ByteQueue()
         queue.bytes = [UInt8](repeating: 1, count: 1000)
         for _ in 0..<1000 {
@@ -160,7 +160,7 @@ import Testing
         #expect(queue.bytes.count <= 140_000)
     }
 
-    @Test func streamThatTakesNoneOrMoreThanThereIsIsNoTrap() {
+    @Test func `A byte queue doesn't trap if a stream takes a negative or too large number of bytes`() {
         var queue = ByteQueue()
         queue.write { _ in 1 }
         queue.bytes = [1, 2, 3]

@@ -10,7 +10,7 @@ import Testing
     private let latest = Instant(.seconds(Int64.max))
     private let earliest = Instant(.seconds(Int64.min))
 
-    @Test func durationsMoveIt() {
+    @Test func `Adding or subtracting a duration moves an instant`() {
         var instant = Instant.origin + .seconds(3)
         #expect(instant == .seconds(3))
         instant += .milliseconds(500)
@@ -21,7 +21,7 @@ import Testing
         #expect(instant + Duration(secondsComponent: 0, attosecondsComponent: 1) != instant)
     }
 
-    @Test func whatTwoDifferByIsADuration() {
+    @Test func `The difference of two instants is a duration`() {
         let (early, late) = (Instant.seconds(2), Instant.seconds(5))
         #expect(late - early == Duration.seconds(3))
         #expect(early - late == Duration.seconds(-3))
@@ -29,19 +29,19 @@ import Testing
         #expect(early + (late - early) == late)
     }
 
-    @Test func theEarlierOneComesFirst() {
+    @Test func `Instants are ordered by time, and equal ones have the same hash`() {
         let instants: [Instant] = [.seconds(-1), .origin, .milliseconds(1), .seconds(2)]
         #expect(instants.reversed().sorted() == instants)
         #expect(Instant.seconds(1).hashValue == Instant.milliseconds(1000).hashValue)
     }
 
     @Test(arguments: [Duration.zero, .seconds(15), .milliseconds(12_500), .seconds(-2), .nanoseconds(1)])
-    func itReadsAsItsDuration(duration: Duration) {
+    func `An instant's description is that of its duration`(duration: Duration) {
         #expect("\(Instant(duration))" == "\(duration)")
     }
 
     @Test(arguments: long)
-    func nothingIsTooLongToBeAdded(duration: Duration) {
+    func `Adding an overlong duration gives the latest instant, subtracting it the earliest`(duration: Duration) {
         for instant in [earliest, .seconds(-1), .origin, .seconds(1), latest] {
             #expect(instant + duration == latest)
             #expect(instant - duration == earliest)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: longBefore)
-    func nothingIsTooLongToBeTakenAway(duration: Duration) {
+    func `Adding an overlong negative duration gives the earliest instant, subtracting it the latest`(duration: Duration) {
         for instant in [earliest, .seconds(-1), .origin, .seconds(1), latest] {
             #expect(instant + duration == earliest)
             #expect(instant - duration == latest)
@@ -58,7 +58,7 @@ import Testing
         #expect(Instant(duration) == earliest)
     }
 
-    @Test func theEdgesAreFarAndWhatTheyDifferByHasComponents() {
+    @Test func `The earliest and latest instants are 84 billion years away, and their difference is valid`() {
         let year = 31_557_600
         #expect(latest > .seconds(84_000_000_000 * year))
         #expect(earliest < .seconds(-84_000_000_000 * year))
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: long + longBefore + [.milliseconds(9_223_372_036_900)])
-    func aTimerCanBeSetToAnyOfThem(duration: Duration) {
+    func `A timer can be scheduled after any duration, however long`(duration: Duration) {
         let scheduler = LiveScheduler()
         scheduler.schedule(at: scheduler.now + duration, label: "some day") {}.cancel()
     }

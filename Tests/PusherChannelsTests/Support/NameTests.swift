@@ -8,21 +8,21 @@ import Testing
     private let decomposed = "cafe\u{301}"
 
     // Proves P2.10.
-    @Test func normalFormsAreDifferentNames() {
+    @Test func `Names in different Unicode normal forms are different`() {
         #expect(composed == decomposed, "as Swift has it")
         #expect(Name(composed) != Name(decomposed))
         #expect(Set([Name(composed), Name(decomposed), Name(composed)]).count == 2)
     }
 
     @Test(arguments: ["", "a", "room", "a name that is too long to be stored within a string", "🙂", "a\0b"])
-    func aNameIsItsText(text: String) {
+    func `A name keeps its text and equals only a name with the same text`(text: String) {
         #expect(Name(text) == Name(text))
         #expect(Name(text).text == text)
         #expect("\(Name(text))" == text)
         #expect(Name(text) != Name(text + "x"))
     }
 
-    @Test func aCollisionOfDigestsMakesNoNameAnother() {
+    @Test func `Different names with the same digest are different`() {
         let one = Name("one")
         let two = Array("two".utf8).withUnsafeBytes { Name(utf8: $0, digest: one.digest) }
         #expect(two.digest == one.digest)
@@ -30,12 +30,12 @@ import Testing
         #expect(Set([one, two]).count == 2)
     }
 
-    @Test func theOrderIsThatOfTheBytes() {
+    @Test func `Names are ordered by their bytes`() {
         let names: [Name] = ["b", "a", "é", "e\u{301}", "B", ""]
         #expect(names.sorted().map(\.text) == ["", "B", "a", "b", "e\u{301}", "é"])
     }
 
-    @Test func prefixesAreBytes() {
+    @Test func `The prefix of a name is compared by bytes, not by characters`() {
         #expect(Name("pusher:ping").begins(with: "pusher:"))
         #expect(Name("pusher:\u{301}").begins(with: "pusher:"), "to Swift this colon is another character")
         #expect(!Name("pushe").begins(with: "pusher"))
@@ -49,7 +49,7 @@ import Testing
         Array(text.utf8).withUnsafeBytes { table.name($0) }
     }
 
-    @Test func theTableGivesTheNameOfTheBytes() {
+    @Test func `The name table gives each text's own name, even with thousands of texts`() {
         var table = NameTable()
         for round in 0..<3 {
             for number in 0..<5_000 {
@@ -64,7 +64,7 @@ import Testing
 
     /// Otherwise each event would create its name again.
     @Test(arguments: ["#", "#-begins-what-is-long", "what-is-long-has-#-in-it", "what-is-long-ends-with-#"])
-    func theTableRemembersNamesWhereverTheyDiffer(pattern: String) {
+    func `The name table remembers names wherever in the text they differ`(pattern: String) {
         let texts = (10..<74).map { pattern.split(separator: "#", omittingEmptySubsequences: false).joined(separator: "\($0)") }
         var table = NameTable()
         for _ in 0..<100 { for text in texts { _ = name(&table, text) } }
@@ -73,7 +73,7 @@ import Testing
         #expect(table.capacity <= 1024)
     }
 
-    @Test func theTableStaysSmallWhateverComes() {
+    @Test func `The name table stays small whatever names come, and doesn't remember long ones`() {
         var table = NameTable()
         for number in 0..<200_000 { _ = name(&table, "\(number)") }
         #expect(table.capacity <= 1 << 14)

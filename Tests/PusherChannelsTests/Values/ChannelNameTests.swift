@@ -14,7 +14,7 @@ import Testing
             ("private-encrypted-room", .encrypted), ("private-encrypted-cache-room", .encrypted),
             ("private-\u{301}", .private), ("presence-\u{301}", .presence), ("private-encrypted-\u{301}", .encrypted),
         ] as [(String, ChannelName.Kind)])
-    func prefixMakesTheKind(name: String, kind: ChannelName.Kind) {
+    func `The prefix of a channel's name decides its kind`(name: String, kind: ChannelName.Kind) {
         #expect(ChannelName(name).kind == kind)
         #expect(ChannelName(name).text == name)
     }
@@ -24,7 +24,9 @@ import Testing
         ("private-encrypted-room", true, false),
         ("private-cache-room", true, true),
     ])
-    func kindDecidesWhatIsNeededAndAllowed(name: String, needsAuthorization: Bool, allowsClientEvents: Bool) {
+    func `A channel's kind decides whether it needs authorization and allows client events`(
+        name: String, needsAuthorization: Bool, allowsClientEvents: Bool
+    ) {
         #expect(ChannelName(name).needsAuthorization == needsAuthorization)
         #expect(ChannelName(name).allowsClientEvents == allowsClientEvents)
     }
@@ -33,11 +35,11 @@ import Testing
 
     // Proves P12.1.
     @Test(arguments: ["a", "private-foo_bar=@,.;-", "0123456789", "ABCXYZabcxyz", String(repeating: "x", count: 164)])
-    func goodNameHasNoProblem(name: String) {
+    func `A valid channel name has no problem`(name: String) {
         #expect(ChannelName(name).problem(.hosted) == nil)
     }
 
-    @Test func everyCharacterIsJudged() {
+    @Test func `Of ASCII, a channel name may contain letters, digits, and _-=@,.; only`() {
         let allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-=@,.;"
         for value in UInt8(0)...0x7F {
             let scalar = Unicode.Scalar(value)
@@ -54,12 +56,12 @@ import Testing
         ("a\nb", #"a channel name can't contain "\n": letters, digits and _ - = @ , . ; are allowed"#),
         ("raum-é", #"a channel name can't contain "é": letters, digits and _ - = @ , . ; are allowed"#),
     ])
-    func badNameTellsItsProblem(name: String, problem: String) {
+    func `An invalid channel name is reported with what is wrong with it`(name: String, problem: String) {
         #expect(ChannelName(name).problem(.hosted) == problem)
     }
 
     // Proves P12.4.
-    @Test func selfHostedServersMayTakeMore() {
+    @Test func `A channel name may be longer and have any characters if the limits allow it`() {
         #expect(ChannelName("a b/" + String(repeating: "x", count: 300)).problem(.unchecked) == nil)
         #expect(ChannelName("").problem(.unchecked) != nil)
         let anyCharacters = ProtocolLimits(restrictsChannelCharacters: false)
@@ -74,7 +76,7 @@ import Testing
         ("cache-a", true), ("private-cache-a", true), ("presence-cache-a", true), ("private-encrypted-cache-a", true),
         ("a-cache-", false), ("cachea", false), ("private-a", false), ("private-encrypted-a", false),
     ])
-    func cacheChannelsAreKnownByTheirPrefix(name: String, isCache: Bool) {
+    func `A cache channel is known by its prefix`(name: String, isCache: Bool) {
         #expect(ChannelName(name).isCache == isCache)
     }
 }

@@ -9,7 +9,7 @@ import Testing
         (PusherAuth(auth: "key:sig", sharedSecret: "c2VjcmV0"), "PusherAuth(auth, sharedSecret)"),
         (PusherAuth(auth: "key:sig", channelData: "{}", sharedSecret: "c2VjcmV0"), "PusherAuth(auth, channelData, sharedSecret)"),
     ])
-    func descriptionShowsNoSecret(auth: PusherAuth, description: String) {
+    func `The description of an authorization names its parts and shows no secret`(auth: PusherAuth, description: String) {
         #expect("\(auth)" == description)
         #expect(String(reflecting: auth) == description)
     }
@@ -42,13 +42,15 @@ import Testing
         (#"{"auth":"\#(signature)","channel_data":null,"shared_secret":null,"more":[1]}"#, PusherAuth(auth: signature)),
     ]
 
-    @Test(arguments: responses) func anEndpointsResponseIsDecoded(response: String, auth: PusherAuth) throws {
+    @Test(arguments: responses) func `Authorization responses of official server libraries are decoded`(
+        response: String, auth: PusherAuth
+    ) throws {
         for keys in [JSONDecoder.KeyDecodingStrategy.useDefaultKeys, .convertFromSnakeCase] {
             #expect(try Self.decoder(keys).decode(PusherAuth.self, from: Data(response.utf8)) == auth)
         }
     }
 
-    @Test func aUsersResponseIsDecoded() throws {
+    @Test func `A user authentication response is decoded`() throws {
         let response = #"{"auth":"\#(Self.signature)","user_data":"{\"id\":\"12345\",\"watchlist\":[\"7\"]}"}"#
         let auth = PusherUserAuth(auth: Self.signature, userData: #"{"id":"12345","watchlist":["7"]}"#)
         for keys in [JSONDecoder.KeyDecodingStrategy.useDefaultKeys, .convertFromSnakeCase] {
@@ -57,7 +59,7 @@ import Testing
     }
 
     // Proves P16.1.
-    @Test func whatABackendWritesIsWhatAClientReads() throws {
+    @Test func `A client decodes the authorizations that a backend encodes`() throws {
         let authenticator = PusherAuthenticator(
             key: "key", secret: "secret",
             encryptionMasterKeys: [try EncryptionMasterKey(base64: Data(count: 32).base64EncodedString())])
@@ -74,7 +76,7 @@ import Testing
         "{}", #"{"auth":7}"#, #"{"auth":null}"#, #"{"auth":"s3cr3t","channel_data":{"user_id":"s3cr3t"}}"#,
         #"{"auth":"s3cr3t","shared_secret":["s3cr3t"]}"#, "[]", #""s3cr3t""#,
     ])
-    func aResponseThatIsNoneIsAnErrorThatQuotesNothing(response: String) {
+    func `An invalid authorization response is a decoding error that quotes no secret`(response: String) {
         let error = #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(PusherAuth.self, from: Data(response.utf8))
         }

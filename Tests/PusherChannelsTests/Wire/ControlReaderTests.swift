@@ -39,7 +39,9 @@ import Testing
             (#"{"socket_id":"1.2","activity_timeout":1e300}"#, "1.2", nil),
             (#"{"socket_id":"1.2","activity_timeout":"soon"}"#, "1.2", nil),
         ] as [(String, String, Duration?)])
-    func establishmentGivesASocketAndATimeoutThatMakesSense(data: String, socketID: String, timeout: Duration?) throws {
+    func `A connection's establishment gives a socket id, and a timeout only if it makes sense`(
+        data: String, socketID: String, timeout: Duration?
+    ) throws {
         let id = try #require(SocketID(socketID))
         let expected = ServerControl.connectionEstablished(socketID: id, activityTimeout: timeout)
         #expect(read("pusher:connection_established", data: data) == .success(expected))
@@ -50,7 +52,7 @@ import Testing
         "{}", #"{"socket_id":""}"#, #"{"socket_id":null}"#, #"{"socket_id":{}}"#, "[]", "null", "7",
         "broken", "",
     ])
-    func establishmentWithoutASocketIsRefused(data: String) {
+    func `A connection's establishment without a socket id is refused`(data: String) {
         let frame = #"{"event":"pusher:connection_established","data":\#(data.quotedJSON)}"#
         #expect(read(frame) == missing("pusher:connection_established", "a socket_id"))
     }
@@ -60,7 +62,7 @@ import Testing
         "POST\n/apps/1/events\nauth_key=k&x=", "1.2:private-a", "1.2&channel_name=private-a", "1.2\r\nCookie: a=b", "1 2", "é.1",
         "1.\u{0}", "1/2", String(repeating: "1", count: 129),
     ])
-    func aSocketIDThatCouldBeTakenForSomethingElseIsRefused(text: String) throws {
+    func `A socket id that is too long or has characters with another meaning is refused`(text: String) throws {
         let data = #"{"socket_id":\#(text.quotedJSON)}"#
         let result = read(#"{"event":"pusher:connection_established","data":\#(data.quotedJSON)}"#)
         #expect(result == .failure(.unusableSocketID(text.inLogLine(upTo: 60))))
@@ -81,7 +83,7 @@ import Testing
             (#"[]"#, nil, "the server gave no reason"),
             (#""Over capacity""#, nil, "Over capacity"),
         ] as [(String, Int?, String)])
-    func errorIsACodeAndAMessage(data: String, code: Int?, message: String) {
+    func `An error event has a code if there is one, and a message or a default text`(data: String, code: Int?, message: String) {
         #expect(read("pusher:error", data: data) == .success(.error(code: code, message: message)))
     }
 
@@ -90,12 +92,12 @@ import Testing
         ("", "the server gave no reason"), (#","data":null"#, "the server gave no reason"),
         (#","data":"""#, "the server gave no reason"), (#","data":"App is gone""#, "App is gone"),
     ])
-    func errorWithoutAnObjectIsAnErrorToo(member: String, message: String) {
+    func `An error event is read even if its data is a text or missing`(member: String, message: String) {
         #expect(read(#"{"event":"pusher:error"\#(member)}"#) == .success(.error(code: nil, message: message)))
     }
 
     @Test(arguments: ["", #","data":{}"#, #","data":"{}""#, #","data":null"#, #","data":"nonsense""#, #","channel":"c""#])
-    func pingAndPongNeedNoData(member: String) {
+    func `A ping or pong is read whatever data it has`(member: String) {
         #expect(read(#"{"event":"pusher:ping"\#(member)}"#) == .success(.ping))
         #expect(read(#"{"event":"pusher:pong"\#(member)}"#) == .success(.pong))
     }
@@ -104,7 +106,7 @@ import Testing
 
     // Proves P6.3.
     @Test(arguments: ["", #","data":"{}""#, #","data":{}"#, #","data":"""#, #","data":null"#, #","data":[]"#, #","data":"x""#])
-    func successNeedsNoData(member: String) {
+    func `A subscription's success is read whatever data it has`(member: String) {
         let frame = #"{"event":"pusher_internal:subscription_succeeded","channel":"room"\#(member)}"#
         #expect(read(frame) == .success(.subscriptionSucceeded(channel: "room", presence: nil)))
     }
@@ -121,7 +123,9 @@ import Testing
             (#"{"ids":[],"hash":[],"count":0}"#, []),
             (#"{}"#, []),
         ] as [(String, [(String, JSONValue?)])])
-    func membersAreWhatTheListAndTheHashName(presence: String, members: [(String, JSONValue?)]) {
+    func `A presence channel's members are all that the list or the hash names, in order`(
+        presence: String, members: [(String, JSONValue?)]
+    ) {
         let snapshot = PresenceSnapshot(
             list: MemberList(members.map { PresenceMember(userID: Name($0.0), info: $0.1.map { JSONText($0) }) }))
         let reply = read(
@@ -139,7 +143,8 @@ import Testing
             (#"{}"#, nil, "the server gave no reason", nil),
             (#""not JSON at all""#, nil, "not JSON at all", nil),
         ] as [(String, String?, String, Int?)])
-    func refusalIsReadUnderBothOfItsNames(data: String, type: String?, message: String, status: Int?) {
+    func `A subscription error is read under both of its event names`(data: String, type: String?, message: String, status: Int?)
+    {
         let expected = ServerControl.subscriptionError(channel: "private-room", type: type, message: message, status: status)
         for event in ["pusher:subscription_error", "pusher_internal:subscription_error"] {
             #expect(read(event, channel: "private-room", data: data) == .success(expected))
@@ -148,7 +153,7 @@ import Testing
 
     // Proves P2.3, P6.12.
     @Test(arguments: [(#"{"subscription_count":3}"#, 3), (#"{"subscription_count":"3"}"#, 3), (#"{"subscription_count":0}"#, 0)])
-    func countIsANumber(data: String, count: Int) {
+    func `A subscription count is read from a number or from a string of one`(data: String, count: Int) {
         let reply = read("pusher_internal:subscription_count", channel: "room", data: data)
         #expect(reply == .success(.subscriptionCount(channel: "room", count: count)))
     }
@@ -156,7 +161,7 @@ import Testing
     @Test(arguments: [
         "{}", #"{"subscription_count":null}"#, #"{"subscription_count":1.5}"#, #"{"subscription_count":"many"}"#, "[3]", "3",
     ])
-    func countWithoutANumberIsRefused(data: String) {
+    func `A subscription count without a whole number is refused`(data: String) {
         let reply = read("pusher_internal:subscription_count", channel: "room", data: data)
         #expect(reply == missing("pusher_internal:subscription_count", "a subscription_count"))
     }
@@ -172,7 +177,9 @@ import Testing
             (#"{"user_id":"bob"}"#, "bob", nil),
             (#"{"user_id":"bob","user_info":"text"}"#, "bob", "text"),
         ] as [(String, String, JSONValue?)])
-    func memberIsAnIdentifierAndPerhapsMore(data: String, userID: String, info: JSONValue?) {
+    func `A member event is read with the user's id, and with the info if there is one`(
+        data: String, userID: String, info: JSONValue?
+    ) {
         let added = read("pusher_internal:member_added", channel: "presence-room", data: data)
         let removed = read("pusher_internal:member_removed", channel: "presence-room", data: data)
         let member = PresenceMember(userID: Name(userID), info: info.map { JSONText($0) })
@@ -182,14 +189,14 @@ import Testing
 
     // Proves P2.7.
     @Test(arguments: ["{}", #"{"user_id":null}"#, #"{"user_id":true}"#, #"{"user_id":["bob"]}"#, "null", "[]", #""bob""#])
-    func memberWithoutAnIdentifierIsRefused(data: String) {
+    func `A member event without a user id is refused`(data: String) {
         for event in ["pusher_internal:member_added", "pusher_internal:member_removed"] {
             #expect(read(event, channel: "presence-room", data: data) == missing(event, "a user_id"))
         }
     }
 
     /// If only the beginning of the data is JSON, it has no members.
-    @Test func memberOfDataThatIsCutOffIsRefused() {
+    @Test func `A member event whose data is cut off is refused`() {
         for event in ["pusher_internal:member_added", "pusher_internal:member_removed"] {
             let frame = #"{"event":"\#(event)","channel":"presence-room","data":"{\"user_id\":\"bob\","}"#
             #expect(read(frame) == missing(event, "a user_id"))
@@ -204,7 +211,7 @@ import Testing
             "pusher_internal:subscription_succeeded", "pusher:subscription_error", "pusher_internal:subscription_error",
             "pusher_internal:subscription_count", "pusher_internal:member_added", "pusher_internal:member_removed",
         ], ["", #","channel":null"#, #","channel":"""#, #","channel":7"#])
-    func channelIsIndispensable(event: String, member: String) {
+    func `A subscription or member event without a channel is refused`(event: String, member: String) {
         let data = #"{"subscription_count":3,"user_id":"bob","error":"no"}"#
         let reply = read(#"{"event":"\#(event)"\#(member),"data":\#(data)}"#)
         #expect(reply == .failure(.incomplete(event: Name(event), missing: "a channel")))

@@ -24,7 +24,7 @@ import Testing
         (#""a \"quoted\" \\ word\n\u00e9\ud83d\ude42""#, "a \"quoted\" \\ word\né🙂"),
         (#""\"{\\\"twice\\\":1}\"""#, #""{\"twice\":1}""#),
     ])
-    func dataSentAsAStringIsTheString(sent: String, data: String) {
+    func `Event data sent as a string is that string`(sent: String, data: String) {
         #expect(envelope(#"{"event":"e","data":\#(sent)}"#) == Envelope(event: "e", data: data))
     }
 
@@ -33,14 +33,14 @@ import Testing
         #"{"text":"hello"}"#, #"{ "a" : [ 1, 2.50, 1e3 ] }"#, "{}", "[]", #"["a",{"b":"\u0041\/"}]"#,
         "0", "-1.50", "12345678901234567890", "true", "false", #"{"n":null}"#,
     ])
-    func dataSentAsAnotherValueIsItsText(sent: String) {
+    func `Event data sent as another JSON value is the text of that value`(sent: String) {
         #expect(envelope(#"{"event":"e","data":\#(sent)}"#) == Envelope(event: "e", data: sent))
         #expect(envelope(#"{"data": \#(sent) ,"event":"e"}"#) == Envelope(event: "e", data: sent))
     }
 
     // Proves P2.2.
     @Test(arguments: [#"{"event":"e"}"#, #"{"event":"e","data":null}"#, #"{"data" : null , "event" : "e"}"#])
-    func absentAndNullDataAreNone(frame: String) {
+    func `An event whose data is absent or null has no data`(frame: String) {
         #expect(envelope(frame) == Envelope(event: "e"))
     }
 
@@ -54,23 +54,23 @@ import Testing
         #"{"\u0065vent":"\u0065","chann\u0065l":"\u0063","d\u0061t\u0061":"\u0064","user\u005fid":"\u0075"}"#,
         #"{"event":"first","event":"e","channel":1,"channel":"c","data":{},"data":"d","user_id":"","user_id":"u"}"#,
     ])
-    func frameMeansTheSameHoweverWritten(frame: String) {
+    func `A frame is read the same whatever its order, spaces, escapes, and repeated members`(frame: String) {
         #expect(envelope(frame) == Envelope(event: "e", channel: "c", data: "d", userID: "u"))
     }
 
     // Proves P2.4.
     @Test(arguments: [#""channel":null,"#, #""channel":7,"#, #""channel":["c"],"#, #""channel":{"name":"c"},"#, ""])
-    func channelThatIsNoStringIsNone(member: String) {
+    func `A channel that isn't a string is ignored`(member: String) {
         #expect(envelope(#"{\#(member)"event":"e"}"#) == Envelope(event: "e"))
     }
 
     @Test(arguments: [("\"ann\"", "ann"), ("10", "10"), ("\"\"", ""), ("null", nil)])
-    func userIDMayBeANumber(sent: String, userID: String?) {
+    func `An event's user id may be a string or a number`(sent: String, userID: String?) {
         #expect(envelope(#"{"event":"e","user_id":\#(sent)}"#) == Envelope(event: "e", userID: userID))
     }
 
     // Proves P2.5.
-    @Test func unknownMembersAreKeptAsText() {
+    @Test func `A frame's unknown members are kept as JSON text`() {
         let frame = #"{"seq":7,"event":"e","tags":{"a": "\u0041"},"id":"m-1","none":null,"\u0078":[ ],"Event":"other"}"#
         let extra: [Name: String] = [
             "seq": "7", "tags": #"{"a": "\u0041"}"#, "id": #""m-1""#, "none": "null", "x": "[ ]", "Event": #""other""#,
@@ -78,7 +78,7 @@ import Testing
         #expect(envelope(frame) == Envelope(event: "e", extra: extra))
     }
 
-    @Test func namesThatOnlyBeginLikeKnownOnesAreUnknown() {
+    @Test func `A frame's members with names that only resemble known ones are unknown members`() {
         let frame = #"{"event":"e","events":1,"even":2,"channels":3,"dat":4,"data2":5,"user_ids":6,"":7}"#
         let extra: [Name: String] = [
             "events": "1", "even": "2", "channels": "3", "dat": "4", "data2": "5", "user_ids": "6", "": "7",
@@ -93,7 +93,7 @@ import Testing
         "pusher:ping", "pusher:nonsense", "pusher:", "pusher_internal:", "pusher_internal:nonsense", #"pusher\u003aping"#,
         #"\u0070usher:ping"#,
     ])
-    func reservedNameIsTheProtocols(name: String) {
+    func `An event whose name begins with pusher: or pusher_internal: is the protocol's`(name: String) {
         guard case .success(.control) = EnvelopeDecoder.decode(#"{"event":"\#(name)"}"#) else {
             Issue.record("taken for an application's event")
             return
@@ -104,14 +104,14 @@ import Testing
     @Test(arguments: [
         "pusher", "pusherping", "pusher-ping", "pusher_internal", "my-pusher:ping", "Pusher:ping", "client-pusher:ping", "",
     ])
-    func otherNameIsTheApplications(name: String) {
+    func `An event whose name only resembles the protocol's prefixes is the application's`(name: String) {
         #expect(envelope(#"{"event":"\#(name)","data":"d"}"#) == Envelope(event: Name(name), data: "d"))
     }
 
     @Test(arguments: [
         #"{"event":"pusher:ping","event":"e"}"#, #"{"event":{"event":"pusher:ping"},"event":"e"}"#,
     ])
-    func lastNameDecides(frame: String) {
+    func `The last of several event names in a frame counts`(frame: String) {
         #expect(envelope(frame) == Envelope(event: "e"))
     }
 
@@ -119,7 +119,7 @@ import Testing
 
     // Proves P2.7.
     @Test(arguments: JSONDocuments.invalid + JSONDocuments.foundationOnly)
-    func whatIsNotJSONIsRefused(text: String) {
+    func `A frame that isn't JSON is refused`(text: String) {
         for bytes in [Array(text.utf8), Array(#"{"event":"e","data":\#(text)}"#.utf8)] {
             // A comma or brace in the text may happen to fit into the frame around it.
             guard JSONScanner.problem(in: bytes) != nil else { continue }
@@ -132,7 +132,7 @@ import Testing
 
     // Proves P2.7.
     @Test(arguments: ["null", "true", "1", "\"text\"", "[]", #"[{"event":"e"}]"#])
-    func whatIsNoObjectIsRefused(text: String) {
+    func `A frame that is JSON but not an object is refused`(text: String) {
         #expect(failure(text.utf8) == .notAnObject)
     }
 
@@ -142,12 +142,12 @@ import Testing
         #"{"event":"e","event":null}"#,
         #"{"Event":"e"}"#,
     ])
-    func frameWithoutAnEventIsRefused(frame: String) {
+    func `A frame without an event name is refused`(frame: String) {
         #expect(failure(frame.utf8) == .missingEvent)
     }
 
     @Test(arguments: Frames.all)
-    func frameCutAnywhereIsRefused(frame: String) {
+    func `A frame that is cut off anywhere is refused`(frame: String) {
         let bytes = Array(frame.utf8)
         for end in bytes.indices {
             guard case .notJSON? = failure(bytes[..<end]) else {
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: ["[", "{\"a\":", "[{\"a\":"])
-    func absurdDepthEndsInAnError(open: String) {
+    func `A frame that is nested too deeply is refused`(open: String) {
         let depths = String(repeating: open, count: 100_000)
         for frame in [depths, #"{"event":"e","data":\#(depths)"#, #"{"event":"e","x":\#(depths)"#, #"{"event":\#(depths)"#] {
             guard case .notJSON(let error)? = failure(frame.utf8) else {
@@ -170,7 +170,7 @@ import Testing
     }
 
     /// A string may hold anything; only a caller that reads the payload finds out that it is too deep.
-    @Test func absurdDepthInAStringIsAString() {
+    @Test func `A string may hold brackets of any depth as an event's data`() {
         let depths = String(repeating: "[", count: 100_000)
         let envelope = envelope(#"{"event":"e","data":"\#(depths)"}"#)
         #expect(envelope == Envelope(event: "e", data: depths))
@@ -178,13 +178,13 @@ import Testing
     }
 
     /// The WebSocket checks that a frame is UTF-8; invalid bytes that arrive anyway are replaced.
-    @Test func bytesThatAreNoTextAreReplaced() {
+    @Test func `Invalid UTF-8 in a frame is replaced`() {
         let frame = Array(#"{"event":"e","data":"a"#.utf8) + [0xFF] + Array(#"b","x":"#.utf8) + [0x22, 0xC3, 0x22, 0x7D]
         let expected = Envelope(event: "e", data: "a\u{FFFD}b", extra: ["x": "\"\u{FFFD}\""])
         #expect(EnvelopeDecoder.decode(frame) == .success(.event(expected)))
     }
 
-    @Test func megabyteOfDataIsRead() {
+    @Test func `A frame with a megabyte of data is read`() {
         let data = String(repeating: #"{"text":"0123456789"},"#, count: 48_000)
         #expect(envelope(#"{"event":"e","data":\#(data.quotedJSON)}"#) == Envelope(event: "e", data: data))
     }
@@ -193,7 +193,7 @@ import Testing
 
     /// For any bytes, the decoder's result agrees with the JSON value or reports what the value lacks.
     @Test(arguments: 21...28)
-    func mutatedFrameEndsAsItsJSONTells(seed: UInt64) {
+    func `A mutated frame is read or refused in agreement with its JSON value`(seed: UInt64) {
         var mutation = Mutation(seed: seed)
         for _ in 1...500 {
             let bytes = mutation.next(of: Frames.all)

@@ -10,11 +10,11 @@ import Testing
             ("plain text", "plain text"), ("", ""), ("{broken", "{broken"), ("{} {}", "{} {}"), ("NaN", "NaN"),
             (#""{\"a\":1}""#, #"{"a":1}"#),
         ] as [(String?, JSONValue?)])
-    func payloadIsParsedOnceIfItCanBe(data: String?, payload: JSONValue?) {
+    func `An event's payload is its data parsed once, or the data's text if it isn't JSON`(data: String?, payload: JSONValue?) {
         #expect(Envelope(event: "e", data: data).payload == payload)
     }
 
-    @Test func renamedEnvelopeKeepsTheRest() {
+    @Test func `A renamed envelope keeps everything but its event name`() {
         let envelope = Envelope(event: "e", channel: "c", data: "d", userID: "u", extra: ["x": "1"])
         #expect(envelope.renamed("f") == Envelope(event: "f", channel: "c", data: "d", userID: "u", extra: ["x": "1"]))
     }
@@ -27,12 +27,12 @@ import Testing
             (.binary, "the frame is binary, which protocol 7 doesn't use"),
             (.incomplete(event: "pusher:x", missing: "a channel"), "pusher:x came without a channel"),
         ] as [(MalformedMessage, String)])
-    func malformedMessageTellsWhatIsWrong(frame: MalformedMessage, description: String) {
+    func `The description of a malformed message says what is wrong with it`(frame: MalformedMessage, description: String) {
         #expect(frame.description == description)
     }
 
     /// For example, this envelope may be of an event whose data was decrypted.
-    @Test func itsSizeIsThatOfItsDataToo() {
+    @Test func `An envelope's size includes data that isn't part of its frame`() {
         let envelope = Envelope(event: "e", channel: "c", data: "0123456789abcdef", extra: ["serial": "1"])
         #expect(envelope.size == 18)
     }
@@ -40,7 +40,7 @@ import Testing
 
 @Suite struct ServerMessageTests {
     @Test(arguments: Frames.events)
-    func applicationsEventIsAnEnvelope(frame: String) {
+    func `An application's event is read as an envelope`(frame: String) {
         guard case .success(.event) = EnvelopeDecoder.decode(frame) else {
             Issue.record("\(EnvelopeDecoder.decode(frame))")
             return
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: Frames.controls)
-    func protocolsEventIsAControlWithItsEnvelope(frame: String) throws {
+    func `A protocol's event is read as a control event with its envelope`(frame: String) throws {
         guard case .success(.control(_, let envelope)) = EnvelopeDecoder.decode(frame) else {
             Issue.record("\(EnvelopeDecoder.decode(frame))")
             return
@@ -65,13 +65,13 @@ import Testing
         "pusher:subscription_count", "pusher:member_added", "pusher:member_removed", "pusher_internal:ping", "pusher:PING",
         "pusher:ping ", "pusher:", "pusher_internal:", "pusher:\u{301}new", "pusher_internal:\u{301}",
     ])
-    func unknownNameOfTheProtocolIsUnknown(event: String) throws {
+    func `An event with a protocol's prefix and an unknown name is an unknown control event`(event: String) throws {
         let message = try ServerMessage(reserved: Envelope(event: Name(event), channel: "c", data: "d"))
         #expect(message == .control(.unknown, Envelope(event: Name(event), channel: "c", data: "d")))
     }
 
     @Test(arguments: ["pusher", "pusherish", "pusher_ping", "pusher-internal:ping"])
-    func nameThatOnlyBeginsLikeTheProtocolsIsTheApplications(event: String) throws {
+    func `An event whose name begins with pusher but not with pusher: is the application's`(event: String) throws {
         #expect(try ServerMessage(reserved: Envelope(event: Name(event))) == .event(Envelope(event: Name(event))))
     }
 }
@@ -105,7 +105,7 @@ import Testing
                 #"{"event":"client-typing","channel":"private-room","data":{"by":"ann"}}"#
             ),
         ] as [(ClientMessage, String)])
-    func messageIsExactlyThisFrame(message: ClientMessage, frame: String) {
+    func `Each message of the client is encoded as exactly the protocol's frame`(message: ClientMessage, frame: String) {
         #expect(EnvelopeEncoder.encode(message) == frame)
     }
 
@@ -116,7 +116,7 @@ import Testing
 
     // Proves P2.9.
     @Test(arguments: awkward)
-    func stringsStayInTheirPlaces(text: String) throws {
+    func `Strings with special characters can't break out of their place in a client's frame`(text: String) throws {
         let subscribe = EnvelopeEncoder.encode(.subscribe(channel: text, auth: text, channelData: text))
         #expect(
             try JSONValue(parsing: subscribe) == [
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(arguments: awkward)
-    func clientEventIsReadBack(text: String) {
+    func `A client event with special characters is read back as it was encoded`(text: String) {
         for data in [text.quotedJSON, "{\"t\":\(text.quotedJSON)}", "[1, 2.50]", "7", "true"] {
             let frame = EnvelopeEncoder.encode(.clientEvent(name: "client-" + text, channel: text, data: data))
             let expected = Envelope(
@@ -144,7 +144,7 @@ import Testing
 
     /// Signed data is sent as it was signed: not a single byte of it is rewritten.
     // Proves P2.9, P7.1.
-    @Test func channelDataIsPassedOnByteForByte() throws {
+    @Test func `Signed channel data is sent byte for byte as it was signed`() throws {
         let signed = "{ \"user_id\":1,\t\"user_info\" : {\"n\":\"\\u00e9e\u{301}\\/\"}, \"user_id\":1.0 }"
         let frame = EnvelopeEncoder.encode(.subscribe(channel: "presence-room", auth: "k:s", channelData: signed))
         let sent = try #require(try JSONValue(parsing: frame)["data"]?["channel_data"]?.stringValue)

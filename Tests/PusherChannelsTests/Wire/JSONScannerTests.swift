@@ -4,17 +4,17 @@ import Testing
 
 @Suite struct JSONScannerTests {
     @Test(arguments: JSONDocuments.valid + JSONDocuments.hereOnly)
-    func validDocumentIsPassedOver(document: String) {
+    func `A valid JSON document is accepted by the scanner`(document: String) {
         #expect(JSONScanner.problem(in: document.utf8) == nil)
     }
 
     @Test(arguments: JSONDocuments.invalid + JSONDocuments.foundationOnly)
-    func invalidDocumentIsRefused(document: String) {
+    func `An invalid JSON document is refused by the scanner`(document: String) {
         #expect(JSONScanner.problem(in: document.utf8) != nil)
     }
 
     @Test(arguments: JSONDocuments.whole)
-    func documentCutAnywhereIsRefused(document: String) {
+    func `A JSON document that is cut off anywhere is refused by the scanner`(document: String) {
         let bytes = Array(document.utf8)
         let accepted = bytes.indices.filter { JSONScanner.problem(in: bytes[..<$0]) == nil }
         #expect(accepted.isEmpty)
@@ -39,7 +39,7 @@ import Testing
         ("\"\\u12", 2, "incomplete escape"),
         ("\"\\u12x4\"", 2, "bad \\u escape"),
     ])
-    func errorTellsTheProblemAndItsPlace(text: String, offset: Int, problem: String) {
+    func `A JSON error says what the problem is and at which byte`(text: String, offset: Int, problem: String) {
         let error = JSONScanner.problem(in: text.utf8)
         #expect(error == JSONError(offset: offset, problem: problem))
         #expect(error?.description == "\(problem) at byte \(offset)")
@@ -48,7 +48,7 @@ import Testing
     // MARK: Strings
 
     /// Strings are read eight bytes at a time; a byte that ends them is found at every place of a word, and no other byte is.
-    @Test func stringEndsAtItsQuoteWhereverThatStands() {
+    @Test func `A JSON string ends at its quote, at any distance from its start`() {
         for length in 0...24 {
             let text = "\"" + String(repeating: "~", count: length) + "\" tail \" tail"
             let token = JSONScanner.read(text.utf8) { scanner throws(JSONError) in
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: 0...17)
-    func everyControlCharacterInAStringIsRefused(place: Int) {
+    func `A control character at any position in a JSON string is refused`(place: Int) {
         for control in UInt8(0)...0x1F {
             var bytes = Array("\"~~~~~~~~~~~~~~~~~~\"".utf8)
             bytes[1 + place] = control
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: 0...17)
-    func everyOtherByteInAStringIsPassedOver(place: Int) {
+    func `Any byte but a control character, quote, or backslash is accepted in a JSON string`(place: Int) {
         for byte in UInt8(0x20)...0xFF where byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
             var bytes = Array("\"~~~~~~~~~~~~~~~~~~\"".utf8)
             bytes[1 + place] = byte
@@ -79,13 +79,13 @@ import Testing
     }
 
     @Test(arguments: 0...17)
-    func escapeIsNoticedWhereverItStands(place: Int) {
+    func `An escape is noticed at any position in a JSON string`(place: Int) {
         let text = "\"" + String(repeating: "~", count: place) + "\\\"~~~~~~~~~\""
         let hasEscapes = JSONScanner.read(text.utf8) { scanner throws(JSONError) in try scanner.scanString().hasEscapes }
         #expect(hasEscapes == .success(true))
     }
 
-    @Test func megabyteOfStringIsPassedOver() {
+    @Test func `A JSON string of a megabyte is accepted if its end quote is there`() {
         let text = "\"" + String(repeating: "0123456789abcdef", count: 65536) + "\""
         #expect(JSONScanner.problem(in: text.utf8) == nil)
         #expect(JSONScanner.problem(in: text.utf8.dropLast()) == JSONError(offset: 1_048_577, problem: "unterminated string"))
@@ -94,7 +94,7 @@ import Testing
     // MARK: Depth
 
     @Test(arguments: [("[", "]"), ("{\"a\":", "}"), (" [ ", " ] ")])
-    func depthIsLimited(open: String, close: String) {
+    func `A JSON document nested deeper than the limit is refused by the scanner`(open: String, close: String) {
         let limit = JSONScanner.maximumDepth
         #expect(JSONScanner.problem(in: JSONDocuments.nested(open, close, depth: limit, inner: "1").utf8) == nil)
         let error = JSONScanner.problem(in: JSONDocuments.nested(open, close, depth: limit + 1, inner: "1").utf8)
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: ["[", "{\"a\":", "[{\"a\":"])
-    func absurdDepthEndsInAnError(open: String) {
+    func `A hundred thousand levels of nesting are refused by the scanner without a crash`(open: String) {
         let error = JSONScanner.problem(in: String(repeating: open, count: 100_000).utf8)
         #expect(error?.problem == "nested too deeply")
     }
@@ -110,7 +110,7 @@ import Testing
     // MARK: Bytes that aren't text
 
     @Test(arguments: [[0xEF, 0xBB, 0xBF, 0x31], [0xFF], [0x80], [0xFE, 0xFF, 0x00, 0x31], [0x31, 0x00], [0x00]] as [[UInt8]])
-    func bytesOutsideStringsMustBeOfTheGrammar(bytes: [UInt8]) {
+    func `A byte order mark, NUL, or other stray byte outside of JSON strings is refused`(bytes: [UInt8]) {
         #expect(JSONScanner.problem(in: bytes) != nil)
     }
 }
@@ -123,31 +123,31 @@ import Testing
     // MARK: The corpus
 
     @Test(arguments: JSONDocuments.valid)
-    func validDocumentMeansTheSame(document: String) throws {
+    func `A valid JSON document has the same value here as in Foundation`(document: String) throws {
         let theirs = try #require(FoundationJSON.value(of: Array(document.utf8)))
         #expect(FoundationJSON.isSame(try JSONValue(parsing: document), theirs))
     }
 
     @Test(arguments: JSONDocuments.invalid)
-    func invalidDocumentIsRefusedByBoth(document: String) {
+    func `An invalid JSON document is refused here and by Foundation`(document: String) {
         #expect(JSONValue(ifJSON: document) == nil)
         #expect(FoundationJSON.value(of: Array(document.utf8)) == nil)
     }
 
     @Test(arguments: JSONDocuments.foundationOnly)
-    func knownDifferenceIsAcceptedByFoundationOnly(document: String) {
+    func `Trailing commas and byte order marks are accepted by Foundation and refused here`(document: String) {
         #expect(JSONValue(ifJSON: document) == nil)
         #expect(FoundationJSON.value(of: Array(document.utf8)) != nil, "Foundation has changed: the difference can go")
     }
 
     @Test(arguments: JSONDocuments.hereOnly)
-    func knownDifferenceIsAcceptedHereOnly(document: String) {
+    func `Lone surrogates and overlarge numbers are accepted here and refused by Foundation`(document: String) {
         #expect(JSONValue(ifJSON: document) != nil)
         #expect(FoundationJSON.value(of: Array(document.utf8)) == nil, "Foundation has changed: the difference can go")
     }
 
     @Test(arguments: ["\"\u{FEFF}a\"", #""a\n"# + "\u{FEFF}b\""])
-    func aByteOrderMarkIsPartOfATextHereOnly(document: String) throws {
+    func `A byte order mark in a JSON string is kept here and dropped by Foundation`(document: String) throws {
         let text = try #require(JSONValue(parsing: document).stringValue)
         #expect(text.unicodeScalars.contains("\u{FEFF}"))
         let bytes = Array(document.utf8)
@@ -159,7 +159,7 @@ import Testing
     // MARK: Mutations
 
     @Test(arguments: 1...8)
-    func mutationsMeanTheSame(seed: UInt64) {
+    func `Mutated JSON documents are read alike here and by Foundation`(seed: UInt64) {
         var mutation = Mutation(seed: seed)
         var accepted = 0
         for _ in 1...1000 {
@@ -173,7 +173,7 @@ import Testing
 
     /// The scanner, the value and the raw member read the same grammar, each with its own loop.
     @Test(arguments: 11...18)
-    func readersOfThePackageAgree(seed: UInt64) {
+    func `The scanner, the value, and the raw member agree on mutated JSON documents`(seed: UInt64) {
         let documents = JSONDocuments.valid.filter { $0.contains("\"a\"") } + ["{}", "{\"a\":1}"]
         var mutation = Mutation(seed: seed)
         for _ in 1...1000 {

@@ -8,7 +8,7 @@ import Testing
         PresenceMember(userID: Name(id), info: info.map { JSONText($0) })
     }
 
-    @Test func membersKeepTheirOrder() {
+    @Test func `Members keep the order in which they came, and one that comes again is the last`() {
         var list = MemberList()
         list.insert("b")
         list.insert("a")
@@ -25,7 +25,7 @@ import Testing
         #expect(list.members.map(\.userID) == ["b", "c", "a"], "who comes again is the last")
     }
 
-    @Test func theSameMembersAreTheSameListWhateverWasBefore() {
+    @Test func `Member lists are equal if their present members are`() {
         var list = MemberList([member("x"), member("a")])
         _ = list.remove("x")
         #expect(list == MemberList([member("a")]))
@@ -35,7 +35,7 @@ import Testing
 
     /// A list agrees with a dictionary and an array of its order after any operations in any order.
     @Test(arguments: 1...8)
-    func itIsADictionaryInOrder(seed: UInt64) {
+    func `A member list agrees with a dictionary and an ordered array after any operations`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var list = MemberList()
         var order: [Name] = []
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// Members who come and go leave nothing behind.
-    @Test func goneMembersAreForgotten() {
+    @Test func `Members that come and go leave nothing behind in the list`() {
         var list = MemberList()
         for number in 0..<100_000 {
             list.insert(Name("\(number)"))
@@ -69,7 +69,7 @@ import Testing
         #expect(list.capacity <= 64)
     }
 
-    @Test func infosAreTheSameHoweverTheyAreWritten() {
+    @Test func `Member infos are equal if their JSON values are, however they are written`() {
         #expect(JSONText(wellFormed: #"{"a":1,"b":2}"#) == JSONText(wellFormed: #"{ "b": 2, "a": 1 }"#))
         #expect(JSONText(wellFormed: "1") != JSONText(wellFormed: "2"))
         #expect(JSONText(["n": "Bob"]).value == ["n": "Bob"])

@@ -7,7 +7,7 @@ import Testing
     private static let unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 
     /// RFC 3986, 2.3, compared with Foundation's encoding.
-    @Test func everyByteIsEscapedThatIsNotUnreserved() {
+    @Test func `Every character that isn't unreserved is percent-encoded, as by Foundation`() {
         let allowed = CharacterSet(charactersIn: Self.unreserved)
         for scalar in (0..<0x300).compactMap(Unicode.Scalar.init) {
             let text = String(scalar)
@@ -16,20 +16,23 @@ import Testing
         #expect(Self.unreserved.percentEncoded() == Self.unreserved)
     }
 
-    @Test func whatIsAllowedStays() {
+    @Test func `Characters that are explicitly allowed aren't percent-encoded`() {
         #expect("a=b;c/d".percentEncoded(allowing: "=;") == "a=b;c%2Fd")
     }
 
-    @Test(arguments: ["", "a", "é🙂", "a b&c=d+e%f", "\0\n", "%2B"]) func whatIsEncodedIsRead(text: String) {
+    @Test(arguments: ["", "a", "é🙂", "a b&c=d+e%f", "\0\n", "%2B"]) func `Percent-encoded text is decoded to the same text`(
+        text: String
+    ) {
         #expect(formDecoded(text.percentEncoded().utf8) == text)
     }
 
     @Test(arguments: [("a+b", "a b"), ("%2b", "+"), ("%c3%A9", "é"), ("a&b", "a&b")])
-    func aFormIsRead(text: String, meaning: String) {
+    func `A form's plus sign is read as a space, and its percent escapes as their characters`(text: String, meaning: String) {
         #expect(formDecoded(text.utf8) == meaning)
     }
 
-    @Test(arguments: ["%", "%4", "%4g", "%g4", "a%", "%ff", "%c3"]) func whatIsBrokenIsNone(text: String) {
+    @Test(arguments: ["%", "%4", "%4g", "%g4", "a%", "%ff", "%c3"])
+    func `A broken percent escape, or one that isn't UTF-8, is refused`(text: String) {
         #expect(formDecoded(text.utf8) == nil)
     }
 }

@@ -34,7 +34,7 @@ struct ClientFramesTests {
         return found
     }
 
-    @Test(arguments: [1, 2, 3, 5, 11, 64, .max]) func `They are the same however they are split`(size: Int) {
+    @Test(arguments: [1, 2, 3, 5, 11, 64, .max]) func `A client's messages are the same however its bytes are split`(size: Int) {
         let long = String(repeating: "0123456789", count: 50)
         let bytes =
             frame(0x81, "one") + frame(0x81, "") + frame(0x01, "t") + frame(0x89, "you there") + frame(0x8A, "") + frame(0x00, "")
@@ -42,7 +42,7 @@ struct ClientFramesTests {
         #expect(read(bytes, in: size) == ["one", "", "ping you there", "two", long, "end \(0x0F21)"])
     }
 
-    @Test func `A frame without a mask is the end`() {
+    @Test func `An unmasked frame ends the connection with 1002`() {
         #expect(
             read(frame(0x81, "one") + frame(0x81, "two", isMasked: false) + frame(0x81, "three"), in: 4).prefix(2) == [
                 "one", "end 1002",
@@ -50,12 +50,14 @@ struct ClientFramesTests {
     }
 
     /// The length is announced, and nothing of it was sent.
-    @Test(arguments: [70_000, 1 << 20, 1 << 62]) func `A frame that is too long is refused before it is read`(length: UInt64) {
+    @Test(arguments: [70_000, 1 << 20, 1 << 62]) func `A frame over the limit is refused with 1009 before its payload is read`(
+        length: UInt64
+    ) {
         #expect(read(frame(0x81, "", length: length)).contains("end 1009"))
         #expect(read(frame(0x01, String(repeating: "x", count: 999)) + frame(0x80, "", length: length)).contains("end 1009"))
     }
 
-    @Test func `A length of more than 63 bits is refused`() {
+    @Test func `A frame with a length of more than 63 bits is refused with 1002`() {
         #expect(read(frame(0x81, "", length: 1 << 63)) == ["end 1002"])
     }
 }

@@ -9,7 +9,7 @@ struct FrameQueueTests {
     private var queue: FrameQueue { FrameQueue { [wakes] in wakes.withLock { $0 += 1 } } }
 
     /// Waking it for each frame would cost more than sending does.
-    @Test func `The thread is woken for the first of several frames, and for a close frame`() {
+    @Test func `A frame queue wakes its thread for the first of several frames and for a close frame`() {
         let queue = queue
         #expect((1...3).map { _ in queue.append(.ping) } == [1, 2, 3])
         #expect(wakes.withLock { $0 } == 1)
@@ -22,7 +22,7 @@ struct FrameQueueTests {
         #expect(queue.append(.ping) == 0, "nothing follows a close frame")
     }
 
-    @Test func `It is woken again once it has taken everything`() {
+    @Test func `A frame queue wakes its thread again once all frames were taken`() {
         let queue = queue
         for expected in 1...3 {
             queue.append(.ping)
@@ -31,7 +31,7 @@ struct FrameQueueTests {
         }
     }
 
-    @Test func `What waits at the end is still sent`() {
+    @Test func `A finished frame queue still gives out the frames that wait`() {
         let queue = queue
         queue.append(.text("a"))
         queue.finish()
@@ -41,14 +41,14 @@ struct FrameQueueTests {
     }
 
     @Test(arguments: [("a", 1), (String(repeating: "é", count: 100), 122), (String(repeating: "x", count: 124), 123)])
-    func `A long reason is cut between characters`(reason: String, length: Int) {
+    func `A close frame's long reason is cut between characters`(reason: String, length: Int) {
         let frame = OutgoingFrame.close(4001, reason: reason)
         #expect(frame.isClose)
         #expect(frame.bytes.prefix(4) == [0x88, UInt8(length + 2), 0x0F, 0xA1])
         #expect(reason.hasPrefix(String(decoding: frame.bytes.dropFirst(4), as: UTF8.self)))
     }
 
-    @Test(arguments: [125, 126, 65_535, 65_536]) func `Lengths have the shortest form`(count: Int) {
+    @Test(arguments: [125, 126, 65_535, 65_536]) func `A frame's length is encoded in the shortest form`(count: Int) {
         let bytes = OutgoingFrame(first: 0x82, [UInt8](repeating: 7, count: count)).bytes
         let length: [UInt8] =
             switch count {
@@ -65,13 +65,13 @@ struct FrameQueueTests {
 struct ClosePatienceTests {
     private let start = Instant.origin
 
-    @Test func `Who doesn't read is cut when the time is over`() {
+    @Test func `A client that doesn't read is cut off when the close timeout is over`() {
         var patience = ClosePatience(.seconds(1), from: start)
         let isOver = [999, 1000].map { patience.isOver(at: start + .milliseconds($0), isSaid: false) }
         #expect(isOver == [false, true])
     }
 
-    @Test func `Who reads now and then is not, for ten times as long`() {
+    @Test func `A client that reads now and then is cut off after ten times the close timeout`() {
         var patience = ClosePatience(.seconds(1), from: start)
         let isOver = (1...10).map { second in
             patience.isReading = true
@@ -80,14 +80,14 @@ struct ClosePatienceTests {
         #expect(isOver == [Bool](repeating: false, count: 9) + [true])
     }
 
-    @Test func `Who has read everything only has to reply`() {
+    @Test func `A client that has read everything has only the close timeout to reply`() {
         var patience = ClosePatience(.seconds(1), from: start)
         patience.isReading = true
         let isOver = [0, 1].map { patience.isOver(at: start + .seconds($0), isSaid: true) }
         #expect(isOver == [false, true])
     }
 
-    @Test func `Who had no time at all is looked at again a little later`() {
+    @Test func `A client that reads is checked again after ten milliseconds if the timeout is zero`() {
         var patience = ClosePatience(.zero, from: start)
         patience.isReading = true
         let isOver = patience.isOver(at: start, isSaid: false)

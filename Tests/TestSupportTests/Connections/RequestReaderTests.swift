@@ -31,7 +31,7 @@ struct RequestReaderTests {
         return (requests, nil, 0)
     }
 
-    @Test(arguments: [1, 2, 3, 7, .max]) func `They are the same however they are split`(size: Int) {
+    @Test(arguments: [1, 2, 3, 7, .max]) func `Requests are read the same however their bytes are split`(size: Int) {
         let text = """
             \r\nPOST /a?b=%20 HTTP/1.1\r\nHost:  localhost:1 \r\nX-Two: 1\r\nx-two:\t2\r\nContent-Length: 3\r\n\r\nabc\
             GET / HTTP/1.0\nConnection: Keep-Alive\n\n\
@@ -61,13 +61,15 @@ struct RequestReaderTests {
         ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n65", 413),
     ]
 
-    @Test(arguments: refused) func `What is none is refused`(head: String, status: Int) {
+    @Test(arguments: refused) func `A malformed, unsupported, or too large request is refused with its status`(
+        head: String, status: Int
+    ) {
         let (requests, refusal, _) = read(head + "\r\n\r\n")
         #expect(requests.isEmpty)
         #expect(refusal?.status == status, "\(head)")
     }
 
-    @Test func `A head without an end is refused before the rest of it is read`() {
+    @Test func `A head over the limit is refused with 431 before the rest of it is read`() {
         let limit = RequestReader.headLimit
         for head in ["GET /", "GET / HTTP/1.1\r\na: ", "GET / HTTP/1.1\r\n" + String(repeating: "a: b\r\n", count: limit / 6)] {
             let (requests, refusal, rest) = read(head + String(repeating: "x", count: 2 * limit), in: 1000)
@@ -81,11 +83,11 @@ struct RequestReaderTests {
     }
 
     /// Its first byte says so.
-    @Test func `A client that speaks TLS isn't waited for`() {
+    @Test func `A client that speaks TLS to a plain port is refused with 400 at its first bytes`() {
         #expect(read("\u{16}\u{3}\u{1}").1?.status == 400)
     }
 
-    @Test func `A client that waits to be told to go on is noticed once, and only while it has sent nothing`() {
+    @Test func `A client that expects 100-continue is noticed once, and only before it sends the body`() {
         let head = "POST / HTTP/1.1\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n"
         for (sent, version, expected) in [
             (head, "1", [true, false]), (head, "0", [false, false]), (head + "a", "1", [false, false]),

@@ -14,7 +14,7 @@ struct CoderMockTests {
 
     // MARK: Decoding
 
-    @Test func `The mock decodes what it is told, whatever it is given`() throws {
+    @Test func `The decoder mock returns or throws what the test says, whatever the input`() throws {
         environment.decoderMock.nextDecode = { data in .success(User(firstName: "\(data.count) bytes")) }
         let decoder = environment.decoder()
         #expect(try decoder.decode(User.self, from: Data("abc".utf8)) == User(firstName: "3 bytes"))
@@ -23,7 +23,7 @@ struct CoderMockTests {
         #expect(throws: Trouble.self) { try decoder.decode(User.self, from: Data()) }
     }
 
-    @Test func `A mock that isn't told what to decode says that the data is corrupted`() {
+    @Test func `A decoder mock without a result throws that the data is corrupted`() {
         let error = #expect(throws: DecodingError.self) { try environment.decoder().decode(User.self, from: Data()) }
         guard case .dataCorrupted(let context) = error else {
             Issue.record("\(String(describing: error))")
@@ -32,7 +32,7 @@ struct CoderMockTests {
         #expect(context.debugDescription.contains("nextDecode"))
     }
 
-    @Test func `A value of another type is a type mismatch that names both`() {
+    @Test func `A decoder mock's value of another type throws a mismatch that names both types`() {
         environment.decoderMock.nextDecode = { _ in .success("text") }
         let error = #expect(throws: DecodingError.self) { try environment.decoder().decode(User.self, from: Data()) }
         guard case .typeMismatch(let type, let context) = error else {
@@ -43,7 +43,7 @@ struct CoderMockTests {
         #expect(context.debugDescription == "wanted User, but the decoder gave String")
     }
 
-    @Test func `Decoding what is unimplemented throws, and is an issue`() {
+    @Test func `An unimplemented decoder throws and records an issue`() {
         environment.decoderMock.unimplemented()
         let error = #expect(throws: Unimplemented.self) { try environment.decoder().decode(User.self, from: Data()) }
         #expect(error?.description == "decoder is unimplemented")
@@ -52,7 +52,7 @@ struct CoderMockTests {
 
     // MARK: Encoding
 
-    @Test func `The mock encodes to what it is told, and notes the values`() throws {
+    @Test func `The encoder mock returns or throws what the test says, and notes the values`() throws {
         environment.encoderMock.nextEncode = { value in .success(Data("\(value)".utf8)) }
         #expect(try environment.encoder().encode([1, 2]) == Data("[1, 2]".utf8))
         #expect(environment.encoderMock.values == ["[1, 2]"])
@@ -60,7 +60,7 @@ struct CoderMockTests {
         #expect(throws: Trouble.self) { try environment.encoder().encode(1) }
     }
 
-    @Test func `A mock that isn't told what to encode to says that the value is invalid`() {
+    @Test func `An encoder mock without a result throws that the value is invalid`() {
         let error = #expect(throws: EncodingError.self) { try environment.encoder().encode(7) }
         guard case .invalidValue(let value, let context) = error else {
             Issue.record("\(String(describing: error))")
@@ -70,7 +70,7 @@ struct CoderMockTests {
         #expect(context.debugDescription.contains("nextEncode"))
     }
 
-    @Test func `Encoding what is unimplemented throws, and is an issue`() {
+    @Test func `An unimplemented encoder throws and records an issue`() {
         environment.encoderMock.unimplemented()
         #expect(throws: Unimplemented.self) { try environment.encoder().encode(1) }
         #expect(environment.issues == ["encoder was used, but is unimplemented"])
@@ -78,7 +78,7 @@ struct CoderMockTests {
 
     // MARK: JSON
 
-    @Test func `Live coders are configured, and behind the same types`() throws {
+    @Test func `Live JSON coders are configured by their closure and have the mocks' types`() throws {
         let encoder = Live.jsonEncoder { $0.keyEncodingStrategy = .convertToSnakeCase }
         let decoder = Live.jsonDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
         let data = try encoder().encode(User(firstName: "Ada"))

@@ -5,7 +5,7 @@ import Testing
 struct LocalesTests {
     private let environment = TestEnvironment()
 
-    @Test func `The locales differ in what breaks code`() {
+    @Test func `The locales differ in number format, text direction, and calendar`() {
         func number(_ locale: Locale) -> String? {
             environment.locale.next = locale
             return environment.numberFormatter().string(from: 1_234_567.5)
@@ -19,7 +19,7 @@ struct LocalesTests {
         #expect(Set(Locales.all).count == 13)
     }
 
-    @Test func `The block runs once for each locale, which is the environment's meanwhile`() throws {
+    @Test func `The environment runs a block once per locale and then restores its own locale`() throws {
         environment.locale.next = Locales.korea
         var seen: [Locale] = []
         try environment.forEachLocale { locale in
@@ -30,7 +30,7 @@ struct LocalesTests {
         #expect(environment.locale() == Locales.korea)
     }
 
-    @Test func `All locales that fail are named`() throws {
+    @Test func `A check over several locales names every locale that fails`() throws {
         struct Wrong: Error, CustomStringConvertible {
             let description: String
         }
@@ -51,7 +51,7 @@ struct LocaleArgumentsTests {
     private let environment = TestEnvironment()
     private let date = Date(timeIntervalSince1970: 1_709_208_000)  // 29 February 2024, noon
 
-    @Test(arguments: Locales.all) func `What machines read is the same everywhere`(_ locale: Locale) throws {
+    @Test(arguments: Locales.all) func `JSON is the same in every locale`(_ locale: Locale) throws {
         struct Price: Codable, Equatable {
             let amount: Double
             let at: Date
@@ -74,7 +74,7 @@ struct LocaleArgumentsTests {
                 "2/29/24", "2/29/24", "29/02/2024", "29.02.24", "2024/2/29", "2024/02/29", "29/02/2024", "2024. 2. 29.",
                 "٢٩\u{200F}/٢\u{200F}/٢٠٢٤", "29.2.2024", "29/2/24", "29/2/24", "29.02.2024",
             ]))
-    func `A date is written as people write it`(_ locale: Locale, _ written: String) {
+    func `A short date is written in the form of its locale`(_ locale: Locale, _ written: String) {
         environment.locale.next = locale
         let formatter = environment.dateFormatter()
         formatter.dateStyle = .short

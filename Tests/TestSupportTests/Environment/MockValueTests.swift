@@ -6,7 +6,7 @@ import Testing
 struct MockValueTests {
     private let environment = TestEnvironment()
 
-    @Test func `The next value is that of every read from now on, and reset returns to the default`() {
+    @Test func `A mock's next value is used for every read until it is reset`() {
         #expect(environment.locale() == Locales.us)
         environment.locale.next = Locales.germany
         #expect(environment.locale() == Locales.germany)
@@ -17,7 +17,7 @@ struct MockValueTests {
         #expect(environment.issues.isEmpty)
     }
 
-    @Test func `Looking at the next value is no read and takes nothing`() {
+    @Test func `Looking at a mock's next value counts as no read and takes nothing`() {
         environment.randomSeed.sequence([4, 5])
         #expect(environment.randomSeed.next == 4)
         #expect(environment.randomSeed.reads.isEmpty)
@@ -28,13 +28,7 @@ struct MockValueTests {
         #expect(environment.issues.isEmpty)
     }
 
-    @Test func `A sequence gives one value after the other`() {
-        environment.randomSeed.sequence([4, 5])
-        #expect([environment.randomSeed(), environment.randomSeed()] == [4, 5])
-        #expect(environment.issues.isEmpty)
-    }
-
-    @Test func `A sequence that is used up gives its last value, and each such read is an issue`() {
+    @Test func `A used-up sequence repeats its last value, and each such read is an issue`() {
         environment.randomSeed.sequence([4, 5])
         #expect((0..<4).map { _ in environment.randomSeed() } == [4, 5, 5, 5])
         #expect(environment.randomSeed.next == 5)
@@ -45,14 +39,14 @@ struct MockValueTests {
             ])
     }
 
-    @Test func `An empty sequence gives the default, and an issue`() {
+    @Test func `An empty sequence gives the default and an issue`() {
         environment.randomSeed.sequence([])
         #expect(environment.randomSeed.next == 0)
         #expect(environment.randomSeed() == 0)
         #expect(environment.issues == ["randomSeed was used once, but its sequence has 0 values"])
     }
 
-    @Test func `Each use of what is unimplemented is an issue that names it, and gives the default`() {
+    @Test func `Each use of an unimplemented value is an issue that names it, and gives the default`() {
         environment.timeZone.unimplemented()
         #expect(environment.timeZone() == .gmt)
         #expect(environment.timeZone.reads == [.gmt])
@@ -62,7 +56,7 @@ struct MockValueTests {
         #expect(environment.issues.count == 1)
     }
 
-    @Test func `What is made is made anew for each read, and may read the environment`() {
+    @Test func `A made value is made anew for each read, and may read the environment`() {
         environment.dateFormatter.make { [locale = environment.locale] in
             let formatter = DateFormatter()
             formatter.locale = locale()
@@ -72,14 +66,14 @@ struct MockValueTests {
         #expect(environment.locale.reads.count == 2)
     }
 
-    @Test func `The closure is the mock itself`() {
+    @Test func `A mock value's closure reads the mock itself`() {
         let now = environment.now.function
         environment.now.next = Date(timeIntervalSince1970: 1234)
         #expect(now() == Date(timeIntervalSince1970: 1234))
         #expect(environment.now.reads.count == 1)
     }
 
-    @Test func `A mock of one's own keeps the environment's rules`() {
+    @Test func `A mock added by the test reports its issues to the environment`() {
         let name = environment.mock("userName") { "nobody" }
         #expect(name() == "nobody")
         name.unimplemented()
@@ -87,7 +81,7 @@ struct MockValueTests {
         #expect(environment.issues == ["userName was used, but is unimplemented"])
     }
 
-    @Test func `Reads from many threads are all noted`() async {
+    @Test func `Reads of a mock value from many threads are all noted`() async {
         environment.randomSeed.sequence(Array(0..<100))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<100 {

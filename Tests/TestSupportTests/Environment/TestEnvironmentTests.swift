@@ -10,7 +10,7 @@ import FoundationNetworking
 struct TestEnvironmentTests {
     private let environment = TestEnvironment(seed: 42)
 
-    @Test func `The defaults don't depend on the machine`() {
+    @Test func `The environment's defaults don't depend on the machine`() {
         #expect(environment.calendar().identifier == .gregorian)
         #expect(environment.calendar().timeZone == .gmt)
         #expect(environment.calendar().locale == Locales.us)
@@ -21,7 +21,7 @@ struct TestEnvironmentTests {
         #expect(environment.numberFormatter().string(from: 1_234.5) == "1,234.5")
     }
 
-    @Test func `The date moves with the scheduler, from the epoch on`() {
+    @Test func `The environment's date moves with the scheduler from the epoch on, unless it is set`() {
         let environment = TestEnvironment(epoch: Date(timeIntervalSince1970: 1_000), scheduler: environment.scheduler)
         environment.scheduler.advance(by: .milliseconds(2_500))
         #expect(environment.now() == Date(timeIntervalSince1970: 1_002.5))
@@ -30,7 +30,7 @@ struct TestEnvironmentTests {
         #expect(environment.now() == .distantPast)
     }
 
-    @Test func `Formatters are new each time, of the environment's own calendar, locale and time zone`() throws {
+    @Test func `Formatters are new for each read and use the environment's calendar, locale, and zone`() throws {
         environment.calendar.next = Calendar(identifier: .buddhist)
         environment.locale.next = Locales.germany
         environment.timeZone.next = try #require(TimeZone(secondsFromGMT: 3_600))
@@ -46,7 +46,7 @@ struct TestEnvironmentTests {
         #expect(environment.locale.reads.isEmpty)
     }
 
-    @Test func `Unimplemented as a whole, only what the test gives may be used`() {
+    @Test func `In an unimplemented environment, only the values that the test gives may be used`() {
         environment.unimplemented()
         environment.now.next = .distantFuture
         _ = environment.now()
@@ -69,7 +69,7 @@ struct TestEnvironmentTests {
         #expect(environment.issues == names.map { "\($0) was used, but is unimplemented" })
     }
 
-    @Test func `Requests are answered by the environment's session`() async throws {
+    @Test func `The environment's request function is answered by its mock session`() async throws {
         let url = try #require(URL(string: "https://example.com/a"))
         environment.session.mockResponse = (
             Data("hello".utf8), HTTPURLResponse(url: url, statusCode: 201, httpVersion: nil, headerFields: nil), nil
@@ -84,7 +84,7 @@ struct TestEnvironmentTests {
         #expect(environment.urlSession.reads.count == 2)
     }
 
-    @Test func `Answers are late in virtual time`() throws {
+    @Test func `A delayed answer comes at the environment's virtual time`() throws {
         let url = try #require(URL(string: "https://example.com/a"))
         environment.session.stub("/a", .ok.delayed(by: .seconds(5)))
         let hasReply = Locked(false)
@@ -96,7 +96,7 @@ struct TestEnvironmentTests {
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test func `The SDK's environment is made of the mocks`() async throws {
+    @Test func `The SDK's environment is made of the test environment's mocks`() async throws {
         let socket = MockWebSocket()
         let executor = TestExecutor(scheduler: environment.scheduler)
         let pusher = environment.pusherEnvironment(makeWebSocket: { socket }, spawn: executor.spawn)
@@ -114,10 +114,5 @@ struct TestEnvironmentTests {
         await executor.settle()
         await task.value
         #expect(ran.withLock { $0 })
-    }
-
-    @Test func `The clock is the scheduler's`() {
-        environment.scheduler.advance(by: .seconds(2))
-        #expect(environment.clock.now == .seconds(2))
     }
 }

@@ -42,7 +42,7 @@ private final class RightDelegate: PusherDelegate {
     }
 
     #if os(Linux) && DEBUG  // An optimized build leaves out methods that nobody calls.
-    @Test func `Each method that nearly is one is named, with the one that is meant`() {
+    @Test func `A delegate method that nearly matches is named together with the one that is meant`() {
         #expect(
             findings(of: NearDelegate()).sorted() == [
                 """
@@ -64,14 +64,14 @@ private final class RightDelegate: PusherDelegate {
             ])
     }
 
-    @Test func `What a class inherits is looked at, too`() {
+    @Test func `A nearly matching method that a delegate inherits is found`() {
         #expect(
             findings(of: DerivedDelegate()).map { $0.prefix(72) } == [
                 "near miss: BaseDelegate has failedToSignIn(error: Foundation.NSError) ->"
             ])
     }
 
-    @Test func `A class in a function is looked at as any other`() {
+    @Test func `A nearly matching method of a class inside a function is found`() {
         final class Misspelled: PusherDelegate {
             func receivedError(error: PusherError) {}
             func subscribedToChanel(name: String) {}
@@ -93,18 +93,18 @@ private final class RightDelegate: PusherDelegate {
         #expect(inClosure() == [])
     }
 
-    @Test @MainActor func `So are delegates of the main actor`() {
+    @Test @MainActor func `A nearly matching method of a main-actor delegate is found`() {
         #expect(findings(of: NearMainActorDelegate()).count == 1)
     }
     #endif
 
-    @Test func `Methods beside the right ones are nobody's business`() {
+    @Test func `A similar method beside one that matches is no near miss`() {
         #expect(findings(of: RightDelegate()) == [])
         #expect(findings(of: RecordingDelegate()) == [])
         #expect(findings(of: NSObject()) == [])
     }
 
-    @Test func `A harness finds them in the delegates of its clients, once a class`() throws {
+    @Test func `A harness finds near misses in its clients' delegates, once per class`() throws {
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness { harness in
                 let delegates = [BaseDelegate(), BaseDelegate()]
@@ -127,7 +127,8 @@ private final class RightDelegate: PusherDelegate {
         ("recevidError", "receivedError", false), ("signIn", "signedIn", false),
         ("signedOn", "signedIn", true), ("signedInn", "signedIn", true), ("", "signedIn", false),
     ])
-    func `Names are near that differ in one character or an exchange of two`(first: String, second: String, isNear: Bool) {
+    func `Method names are near if they differ in one character or in a swap of two`(first: String, second: String, isNear: Bool)
+    {
         #expect(DelegateMethods.isNear(first, second) == isNear)
         #expect(DelegateMethods.isNear(second, first) == isNear)
     }
@@ -140,7 +141,7 @@ private final class RightDelegate: PusherDelegate {
         ("static App.D.a() -> ()", nil), ("type metadata for App.D", nil), ("closure #1 () -> () in App.D.a() -> ()", nil),
         ("async function pointer to App.D.a() async -> ()", nil), ("App.D.b.getter : Swift.Int", nil), ("", nil),
     ])
-    func `A symbol's method stands behind its type`(symbol: String, method: String?) {
+    func `A symbol's method signature is the part after its type, and only methods have one`(symbol: String, method: String?) {
         #expect(DelegateMethods.signature(symbol) == method)
     }
 

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `The shortest sequence that fails is named, and replayed`() async throws {
+    @Test func `Exploring names the shortest failing sequence of actions, which can be replayed`() async throws {
         let found = try #require(await #expect(throws: FailedExploration.self) { try await explore(Array(1...20)) })
         #expect(found.actions == ["sell", "sell", "sell", "close"])
         #expect(found.length == 20 && found.error is Wrong)
@@ -43,7 +43,7 @@ import Testing
         #expect(replayed?.actions == found.actions && replayed?.length == 4)
     }
 
-    @Test func `What the harness finds fails a sequence, and a name that no action has is an error`() async throws {
+    @Test func `A harness's finding fails a sequence, and an unknown action's name is an error`() async throws {
         let found = await #expect(throws: FailedExploration.self) {
             try await exploreTestHarness(
                 seeds: [3], actions: [HarnessAction<Void>("stub") { harness, _ in harness.session.stub("GET /a", .ok) }]
@@ -55,13 +55,13 @@ import Testing
         #expect("\(unknown.map { "\($0)" } ?? "")" == "no action is named sel; there are sell; close; look; 1.0 seconds pass")
     }
 
-    @Test func `Actions that do no harm pass`() async throws {
+    @Test func `Replaying a sequence of harmless actions passes`() async throws {
         try await explore([1, 2], replaying: ["sell", "close", "1.0 seconds pass"])
     }
 }
 
 @Suite(.harness(profile: .reverb, seed: 7)) struct HarnessTraitTests {
-    @Test func `A test of a suite has a harness`() throws {
+    @Test func `A suite's harness trait gives each test a harness`() throws {
         let harness = try #require(TestHarness.current)
         #expect(harness.seed == 7)
         let pusher = harness.makePusher()
@@ -69,22 +69,12 @@ import Testing
         #expect(pusher.connection.connectionState == .connected)
     }
 
-    @Test(.harness(seed: 8)) func `A test's own trait counts`() throws {
+    @Test(.harness(seed: 8)) func `A test's own harness trait takes precedence over its suite's`() throws {
         #expect(try #require(TestHarness.current).seed == 8)
     }
 
-    @Test(arguments: [1, 2]) func `Each case has its own`(_: Int) throws {
+    @Test(arguments: [1, 2]) func `Each case of a parameterized test has its own harness`(_: Int) throws {
         #expect(try #require(TestHarness.current).timeline.entries.isEmpty)
         try #require(TestHarness.current).timeline.note("note", "this case")
-    }
-
-    @Test func `What is left over fails the test, and its issues tell what happened`() throws {
-        try withKnownIssue {
-            let harness = try #require(TestHarness.current)
-            harness.timeline.note("note", "this happened")
-            Issue.record("no")
-        } matching: { issue in
-            issue.comments.contains("no")
-        }
     }
 }

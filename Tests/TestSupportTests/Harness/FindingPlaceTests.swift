@@ -27,7 +27,7 @@ import FoundationNetworking
         harness.session.dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
     }
 
-    @Test func `A step that is left over names its script and its socket`() async throws {
+    @Test func `A finding about an unplayed step names its script and its socket`() async throws {
         let found = try await findings { harness in
             let socket = harness.makeWebSocket()
             socket.play(.establish(), .expect("pusher:subscribe a"))
@@ -39,7 +39,7 @@ import FoundationNetworking
             ])
     }
 
-    @Test func `A timer that the test made names its place`() async throws {
+    @Test func `A finding about a pending timer names the place where the test made it`() async throws {
         let found = try await findings { harness in
             _ = harness.scheduler.schedule(at: .seconds(9), label: "a reminder") {}
             _ = harness.scheduler.schedule(every: .seconds(5), label: "a heartbeat") {}
@@ -50,7 +50,7 @@ import FoundationNetworking
             ])
     }
 
-    @Test func `A sleep names no place of the harness's own`() async throws {
+    @Test func `A finding about a sleep names no place inside the harness`() async throws {
         let sleeping = Locked<Task<Void, Never>?>(nil)
         let found = try await findings { harness in
             let executor = harness.makeExecutor()
@@ -61,7 +61,7 @@ import FoundationNetworking
         sleeping.withLock(\.self)?.cancel()
     }
 
-    @Test func `What a socket's own server has to say is found, too`() async throws {
+    @Test func `A harness reports the findings of a socket's own server`() async throws {
         let found = try await findings { harness in
             let socket = harness.makeWebSocket(server: .trusting)
             let pusher = harness.makePusher(socket: socket)
@@ -74,7 +74,7 @@ import FoundationNetworking
         #expect(found.first?.hasPrefix("unheard: headline on new, published at +5, reached nobody") == true, "\(found)")
     }
 
-    @Test func `A client that may be left over may not be left connected`() throws {
+    @Test func `A client allowed to outlive the test must still be disconnected`() throws {
         let held = Locked<Pusher?>(nil)
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness(allowing: [.leak]) { harness in
@@ -86,7 +86,7 @@ import FoundationNetworking
         #expect(failure?.findings.map(\.kind) == [.openSocket])
     }
 
-    @Test func `What is recorded after the end is written where somebody may see it`() async throws {
+    @Test func `A finding recorded after the harness's end is written to standard error`() async throws {
         #if compiler(>=6.2)
         let child = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let harness = TestHarness()
@@ -99,7 +99,7 @@ import FoundationNetworking
         #endif
     }
 
-    @Test func `A client that is left over is one finding, with its socket and its timers`() async throws {
+    @Test func `A leaked client is one finding with its socket and its timers`() async throws {
         let held = Locked<Pusher?>(nil)
         let found = try await findings { harness in
             let pusher = harness.makePusher()
@@ -115,7 +115,7 @@ import FoundationNetworking
             ])
     }
 
-    @Test func `A socket that is left open is one finding, with its client's timers, in XCTest's way, too`() throws {
+    @Test func `A harness verified by hand reports an open socket as one finding with its timers`() throws {
         let harness = TestHarness()
         let pusher = OrderFeed(environment: harness.pusherEnvironment()).pusher
         pusher.connect()
@@ -129,7 +129,7 @@ import FoundationNetworking
         pusher.disconnect()
     }
 
-    @Test func `A wait in vain says where, and what virtual time holds`() async throws {
+    @Test func `A wait in vain names its place, the virtual time, and the scheduled timers`() async throws {
         try await withTestHarness { harness in
             harness.session.stub("GET /late", .ok.delayed(by: .seconds(30)))
             try ask("/late", harness)
@@ -150,7 +150,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `An event that is published to nobody names the channels that there are`() async throws {
+    @Test func `A finding about an event published to nobody names the subscribed channels`() async throws {
         let found = try await findings { harness in
             let pusher = harness.makePusher()
             pusher.subscribe("private-orders")
@@ -167,7 +167,7 @@ import FoundationNetworking
             ])
     }
 
-    @Test func `Nobody hears an event on a cache channel of a server that keeps none`() {
+    @Test func `An event on a cache channel of a server without caching is reported as unheard`() {
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness(profile: .ipe) { harness in
                 _ = harness.server.publish(channel: "cache-orders", event: "placed", data: "7")
@@ -176,7 +176,7 @@ import FoundationNetworking
         #expect(failure?.findings.map(\.kind) == [.unheard])
     }
 
-    @Test func `What is sent on a connection that was closed is heard by nobody`() async throws {
+    @Test func `A frame sent by either side on a closed connection is reported as unheard`() async throws {
         let found = try await findings { harness in
             let socket = harness.makeWebSocket(server: .manual)
             let pusher = harness.makePusher(socket: socket)
@@ -194,7 +194,7 @@ import FoundationNetworking
             ])
     }
 
-    @Test func `A stub in the shadow of another one says whose`() async throws {
+    @Test func `An unused stub's finding names the stub that answered in its place`() async throws {
         let found = try await findings { harness in
             harness.session.stub("GET /users", .ok)
             harness.session.stub("/users", .ok)
@@ -204,7 +204,7 @@ import FoundationNetworking
     }
 
     #if LocalServer
-    @Test func `Routes that were not asked, that threw and that nearly answered are named`() async throws {
+    @Test func `Findings name routes that were never asked, that threw, or that nearly matched`() async throws {
         struct Trouble: Error {}
         let found = try await findings { harness in
             let server = try await harness.startServer()
@@ -225,7 +225,7 @@ import FoundationNetworking
     }
     #endif
 
-    @Test func `A recorder that nobody holds is found, one that was looked at is not`() async throws {
+    @Test func `A recorder released before it heard anything is found, unless it was looked at`() async throws {
         let found = try await findings { harness in
             let pusher = harness.makePusher()
             _ = RecordingDelegate(of: pusher)
@@ -245,7 +245,7 @@ import FoundationNetworking
                 })
     }
 
-    @Test func `A recorder that goes while its client's news wait on a queue is not found`() throws {
+    @Test func `A recorder released while its client's notifications wait on a queue is not found`() throws {
         let queue = DispatchQueue(label: "news")
         func connect(_ pusher: Pusher) {
             let recorder = RecordingDelegate(of: pusher)

@@ -5,7 +5,7 @@ import Testing
 
 /// The loggers and signers that a harness provides to the code under test, and the comparison of received events.
 @Suite struct HarnessDoubleTests {
-    @Test func `What is logged is in its own harness, with its metadata`() throws {
+    @Test func `A harness's logger logs into its own harness only, with metadata`() throws {
         let first = TestHarness()
         try withTestHarness { second in
             var logger = first.makeLogger("orders")
@@ -22,7 +22,7 @@ import Testing
         #expect(throws: Never.self) { try first.verify() }
     }
 
-    @Test func `A harness's clients log into it, each its own way`() async throws {
+    @Test func `Clients of parallel harnesses log only into their own harness`() async throws {
         await withThrowingTaskGroup(of: Void.self) { group in
             for number in 1...20 {
                 group.addTask {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `Events are equal whose data is the same JSON`() throws {
+    @Test func `Recorded events are equal if their data is the same JSON`() throws {
         typealias Notification = RecordingDelegate.Notification
         #expect(Notification.event("e", data: #"{"a":1,"b":[1.0,null]}"#) == .event("e", data: #"{ "b": [1, null], "a": 1 }"#))
         #expect(Notification.event("e", data: #"{"a":1}"#) != .event("e", data: #"{"a":1,"b":2}"#))
@@ -52,7 +52,7 @@ import Testing
             Notification.failedToSubscribe(channel: "c", error: nil, status: 403) != .failedToSubscribe(channel: "c", error: nil))
     }
 
-    @Test func `Differences of JSON name their place`() {
+    @Test func `Differences between JSON texts name their place`() {
         #expect(differencesInJSON(#"{"id":7,"by":"ann","more":1}"#, from: #"{"by":"ann","id":7}"#) == [])
         #expect(differencesInJSON(#"{"id":8}"#, from: #"{"by":"ann","id":7}"#) == ["data.by is missing", "data.id is 8, not 7"])
         #expect(differencesInJSON(nil, from: "1") == ["data is no JSON"])
@@ -60,18 +60,5 @@ import Testing
         #expect(differencesInJSON(id, from: other) == ["data is \(id), not \(other)"])
         #expect(differencesInJSON("[1.0, 1e2]", from: "[1, 100]") == [])
         #expect(differencesInJSON("1", from: "{") == ["what is expected can't be read as JSON: {"])
-    }
-
-    @Test func `A signer signs for handlers of the code under test`() async throws {
-        try await withTestHarness { harness in
-            let signer = Signer(userID: "ann")
-            let pusher = harness.makePusher { options in
-                options.authMethod = .customHandler { try await signer.authorize(socketID: $0, channelName: $1) }
-            }
-            let room = pusher.subscribeToPresenceChannel(channelName: "presence-room")
-            pusher.connect()
-            try await harness.eventually("the room is joined") { room.subscribed }
-            #expect(room.me()?.userId == "ann")
-        }
     }
 }

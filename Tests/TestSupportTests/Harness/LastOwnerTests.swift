@@ -35,33 +35,29 @@ import Testing
         }
     }
 
-    @Test func `What a delivery still holds at a test's end is no leak`() throws {
+    @Test func `A client still held by a delivery at the test's end is no leak`() throws {
         try withTestHarness { Owner.connectAndLeave($0) }
     }
 
-    @Test func `Nor is its socket left open where a harness made by hand is asked`() throws {
+    @Test func `A client still held by a delivery is no finding for a harness verified by hand`() throws {
         let harness = TestHarness()
         Owner.connectAndLeave(harness)
         try harness.verify()
     }
 
-    @Test func `What answers requests may hold the client that makes them`() throws {
+    @Test func `A stub's closure may hold the client that makes the request`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()
             harness.session.stub("POST /pusher/auth") { _ in
                 pusher.disconnect()
                 return .http(403)
             }
-            harness.session.nextRequestHandler = { _ in
-                pusher.disconnect()
-                return .ok
-            }
             pusher.subscribe("private-orders")
             pusher.connect()
         }
     }
 
-    @Test func `A stub that nobody asked is found, whatever it holds`() throws {
+    @Test func `An unused stub is found even if its closure holds a client`() throws {
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness { harness in
                 let pusher = harness.makePusher()
@@ -75,7 +71,7 @@ import Testing
     }
 
     #if !canImport(Darwin)  // On Darwin, the executor needs a newer system than the package does.
-    @Test func `What a task holds that was cancelled behind its executor's body is no leak`() async throws {
+    @Test func `A channel held by a task that was canceled after the executor's run is no leak`() async throws {
         try await withTestHarness { harness in
             let executor = harness.makeExecutor()
             let channel = harness.makePusher().subscribe("news")
@@ -88,7 +84,7 @@ import Testing
     }
     #endif
 
-    @Test func `What another thread holds for good is found`() throws {
+    @Test func `A client that another thread holds for good is a leak`() throws {
         let mayReturn = DispatchSemaphore(value: 0)
         defer { mayReturn.signal() }
         let failure = #expect(throws: TestFailure.self) {

@@ -14,7 +14,7 @@ import FoundationNetworking
     private func text(of failure: TestFailure?) throws -> String { try #require(failure).description }
 
     @Test(arguments: [Duration.zero, .seconds(-1)])
-    func `A timer that would never let time pass is refused`(interval: Duration) throws {
+    func `A repeating timer with an interval of zero or less is refused`(interval: Duration) throws {
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness { harness in
                 _ = harness.scheduler.schedule(every: interval, label: "poll") { Issue.record("it ran") }
@@ -26,7 +26,7 @@ import FoundationNetworking
         #expect(try text(of: failure).contains("repeats every \(interval) and would never end: give it an interval"))
     }
 
-    @Test func `Time that would go back, and an answer before its request, are told`() async throws {
+    @Test func `A negative advance and a negative delay are reported`() async throws {
         let failure = await #expect(throws: TestFailure.self) {
             try await withTestHarness { harness in
                 harness.scheduler.advance(by: .seconds(-2))
@@ -43,7 +43,7 @@ import FoundationNetworking
         #expect(text.contains("the answer to GET http://shop.example/orders is delayed by -1.0 seconds"))
     }
 
-    @Test func `An advance that never ends is given up, and so is a wait`() async throws {
+    @Test func `An advance or a wait that never ends is given up`() async throws {
         let failure = await #expect(throws: TestFailure.self) {
             try await withTestHarness(allowing: [.pendingTimer], stuckAfter: .milliseconds(50)) { harness in
                 _ = harness.scheduler.schedule(every: .nanoseconds(1), label: "poll") {}
@@ -71,7 +71,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `Callbacks that answer each other end, and are counted`() throws {
+    @Test func `A client that reconnects from its own callback is stopped after a thousand times`() throws {
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness(apps: [.local], allowing: [.openSocket, .pendingTimer, .leak]) { harness in
                 let (pusher, again) = (harness.makePusher(key: "another"), Again())
@@ -86,14 +86,14 @@ import FoundationNetworking
         #expect(try text(of: failure).contains("is opened for the 1001th time at 0.0 seconds"))
     }
 
-    @Test func `A harness within another's test is told which to use`() throws {
+    @Test func `A harness created inside another harness's test is reported`() throws {
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness { _ in try withTestHarness { _ in } }
         }
         #expect(try text(of: failure).contains("within the test of the one made at MistakeTests.swift:"))
     }
 
-    @Test func `What outlives its test fails the test that it comes to`() throws {
+    @Test func `A request to an earlier test's session fails the test in which it comes`() throws {
         let (request, old) = (URLRequest(url: try #require(URL(string: "http://shop.example/orders"))), Locked<TestHarness?>(nil))
         let harness = try withTestHarness(allowing: [.unusedStub]) { harness in
             harness.session.stub("GET /orders", .ok)
@@ -120,7 +120,7 @@ import FoundationNetworking
         pusher.disconnect()
     }
 
-    @Test func `Used after its end elsewhere, a harness fails the run`() async {
+    @Test func `A harness used after its end outside any test fails the run`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let pusher = try withTestHarness(allowing: [.leak]) { $0.makePusher() }
             pusher.connect()
@@ -145,7 +145,7 @@ import FoundationNetworking
         #expect(text.contains("a thread is blocked, or never comes to rest"))
     }
 
-    @Test func `Two threads that advance at once are told where`() throws {
+    @Test func `Two threads that advance the clock at once are reported with the place`() throws {
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness { harness in
                 let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -164,7 +164,7 @@ import FoundationNetworking
         #expect(try text(of: failure).contains("two threads advanced the clock at once, at MistakeTests.swift:"))
     }
 
-    @Test func `A nested advance, and one after the other on two threads, are fine`() throws {
+    @Test func `A nested advance and advances by two threads in turn are allowed`() throws {
         try withTestHarness { harness in
             _ = harness.scheduler.schedule(at: .seconds(1), label: "step") { harness.scheduler.advance(by: .seconds(1)) }
             harness.scheduler.advance(by: .seconds(1))
@@ -179,7 +179,7 @@ import FoundationNetworking
     }
 
     #if LocalServer
-    @Test func `Time that is advanced for a real server is told`() async throws {
+    @Test func `Advancing the clock of a harness with a real server is reported`() async throws {
         let failure = await #expect(throws: TestFailure.self) {
             try await withTestHarness { harness in
                 _ = try await harness.startServer()
@@ -190,7 +190,7 @@ import FoundationNetworking
     }
     #endif
 
-    @Test func `Many timers of one place are one finding`() throws {
+    @Test func `Many timers made at one place are one finding`() throws {
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness { harness in
                 for second in 1...10_000 { _ = harness.scheduler.schedule(at: .seconds(second), label: "reminder") {} }
@@ -207,7 +207,7 @@ import FoundationNetworking
 
     private struct Trouble: Error {}
 
-    @Test func `What was found joins the error that ends the test`() async throws {
+    @Test func `A test's findings are added to the error that ends it`() async throws {
         let deadlock = await #expect(throws: Deadlock.self) {
             try await withTestHarness { harness in
                 let pusher = harness.makePusher()
@@ -230,7 +230,7 @@ import FoundationNetworking
         #expect(throws: Trouble.self) { try withTestHarness { _ in throw Trouble() } }
     }
 
-    @Test func `XCTest is told the story once`() throws {
+    @Test func `XCTest is told the story once, and again only if more has happened`() throws {
         let harness = TestHarness()
         harness.timeline.note("note", "this happened")
         #expect(throws: NeverHappened.self) { try harness.eventually { false } }
@@ -239,7 +239,7 @@ import FoundationNetworking
         #expect(throws: TestFailure.self) { try harness.verify(hasFailed: true) }
     }
 
-    @Test func `What the SDK sends by itself on a closed connection is no finding, what the app sends is`() throws {
+    @Test func `A frame sent late on a closed connection is found if the app sent it, not the SDK`() throws {
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness { harness in
                 let socket = harness.makeWebSocket()
@@ -254,7 +254,7 @@ import FoundationNetworking
         #expect(try text(of: failure).contains("client-typing news was sent on"))
     }
 
-    @Test func `A client that the code under test makes logs to the harness, unless it has a logger of its own`() throws {
+    @Test func `A client made by the code under test logs to the harness`() throws {
         try withTestHarness { harness in
             let pusher = Pusher(key: "key", environment: harness.pusherEnvironment())
             pusher.connect()

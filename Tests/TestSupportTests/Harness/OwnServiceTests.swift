@@ -20,7 +20,7 @@ import FoundationNetworking
         return Pusher(key: key, options: options, environment: environment)
     }
 
-    @Test func `An app's own key, cluster and endpoints work without a word`() throws {
+    @Test func `An app's client with its own key, cluster, and endpoints is served without setup`() throws {
         try withTestHarness { harness in
             let pusher = Self.client(harness.pusherEnvironment())
             let channels = ["news", "private-orders", "presence-lobby"].map { pusher.subscribe($0) }
@@ -35,7 +35,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `An authorization that the server's own endpoint refuses is told of with the reason, too`() throws {
+    @Test func `A refusal by the server's own endpoint is told in the story with its reason`() throws {
         let app = ServerApp(id: "7", key: "app-key", secret: "app-secret", deniedChannels: ["private-a"])
         try withTestHarness(apps: [app]) { harness in
             let pusher = harness.makePusher()
@@ -47,7 +47,7 @@ import FoundationNetworking
     }
 
     /// The client gets only a status. The reason is in the body, which the client doesn't parse.
-    @Test func `An authorization that is refused here is told of with the reason`() throws {
+    @Test func `A refusal in the place of the app's backend is told in the story with its reason`() throws {
         let app = ServerApp(id: "7", key: "app-key", secret: "app-secret")
         try withTestHarness(apps: [app], allowing: [.pendingTimer]) { harness in
             let pusher = Self.client(harness.pusherEnvironment())
@@ -59,7 +59,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `An app that signs with its own secret is let in, as nobody said what that is`() throws {
+    @Test func `A client that signs with its own secret is let in if no app was named`() throws {
         try withTestHarness { harness in
             let pusher = Self.client(harness.pusherEnvironment(), authMethod: .inline(secret: "app-secret"))
             let orders = pusher.subscribe("private-orders")
@@ -68,7 +68,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `An app that publishes is served by its key, whatever its id and secret`() async throws {
+    @Test func `A backend's publish is accepted for its key, whatever its app id and secret`() async throws {
         try await withTestHarness { harness in
             let world = harness.pusherEnvironment()
             let pusher = Self.client(world)
@@ -80,7 +80,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `An app that publishes may have the id of another app`() async throws {
+    @Test func `A backend may publish with an app id that another app has`() async throws {
         try await withTestHarness { harness in
             let world = harness.pusherEnvironment()
             let pusher = Self.client(world)
@@ -93,7 +93,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A backend signs by the date that a test sets, and the server in memory checks by it`() async throws {
+    @Test func `A backend's requests are signed and checked by the date that the test sets`() async throws {
         try await withTestHarness { harness in
             let api = PusherHTTPAPI(
                 appID: "1", key: "local-key", secret: "local-secret", environment: harness.pusherEnvironment())
@@ -109,7 +109,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A socket that is made for an app is looked at like the harness's own`() throws {
+    @Test func `A socket that the test makes for an app's client is checked like the harness's own`() throws {
         let kept = Locked<Pusher?>(nil)
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness { harness in
@@ -124,7 +124,7 @@ import FoundationNetworking
         #expect(failure?.findings.first?.text.contains("is open") == true)
     }
 
-    @Test func `So is one behind a recorder`() throws {
+    @Test func `A socket behind a traffic recorder is checked like the harness's own`() throws {
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness(allowing: [.leak]) { harness in
                 let recorder = TrafficRecorder()
@@ -138,7 +138,7 @@ import FoundationNetworking
         #expect(failure?.findings.map(\.kind).contains(.unplayedStep) == true, "\(failure.map { "\($0)" } ?? "")")
     }
 
-    @Test func `A client that an app keeps is found, and described meanwhile`() throws {
+    @Test func `A client that the app keeps is a leak, and the story describes it`() throws {
         let kept = Locked<Pusher?>(nil)
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness { harness in
@@ -153,7 +153,7 @@ import FoundationNetworking
         #expect(failure?.findings.map(\.kind) == [.leak])
     }
 
-    @Test func `An endpoint that is asked in JSON is answered`() async throws {
+    @Test func `A custom auth endpoint that is asked in JSON is answered`() async throws {
         try await withTestHarness { harness in
             var endpoint = AuthEndpoint("https://api.example.com/broadcasting/auth")
             endpoint.encoding = .json
@@ -164,13 +164,13 @@ import FoundationNetworking
         }
     }
 
-    @Test func `Names that only bytes tell apart end no server`() {
+    @Test func `A JSON body with keys that differ only in normalization is refused with 400`() {
         let body = Data("{\"\u{e9}\":\"a\",\"e\u{301}\":\"b\"}".utf8)
         let request = RecordedRequest(method: "POST", url: "http://127.0.0.1/pusher/auth", body: body)
         #expect(InMemoryServer().respond(to: request).status == 400)
     }
 
-    @Test func `The backend of an app that comes later is told of its channels, too`() throws {
+    @Test func `Webhooks also cover an app that is added after they were set up`() throws {
         try withTestHarness { harness in
             harness.session.stub("POST /webhooks", .ok)
             harness.server.sendWebhooks(to: "https://backend.example/webhooks")
@@ -182,7 +182,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A handler's work on an executor whose body has ended is done by who waits for it`() async throws {
+    @Test func `A handler's work after the executor's run is done while the harness waits`() async throws {
         try await withTestHarness { harness in
             let signer = Signer(userID: "ann")
             let executor = harness.makeExecutor()
@@ -196,7 +196,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `An app that was named is checked`() throws {
+    @Test func `A named app's signatures are checked with its secret`() throws {
         let app = ServerApp(id: "7", key: Self.key, secret: "app-secret")
         try withTestHarness(apps: [app]) { harness in
             let world = harness.pusherEnvironment()
@@ -213,7 +213,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A key that is none of the named apps is refused`() throws {
+    @Test func `A client whose key is none of the named apps is refused with 4001`() throws {
         try withTestHarness(apps: [.local]) { harness in
             let pusher = Self.client(harness.pusherEnvironment())
             pusher.connect()
@@ -223,7 +223,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `Only a connection of the server's is authorized in a backend's place`() throws {
+    @Test func `An authorization request for an unknown socket id is not answered`() throws {
         let findings = #expect(throws: TestFailure.self) {
             try withTestHarness { harness in
                 var request = URLRequest(url: try #require(URL(string: "https://api.example.com/broadcasting/auth")))
@@ -239,12 +239,12 @@ import FoundationNetworking
         #"{"text":"hi","socket_id":"ID"}"#, #"{"socket_id":"ID","items":[7]}"#, "socket_id=ID&text=hi",
         "channel_name=news&socket_id=ID",
     ])
-    func `A request of the app's own may name its connection`(body: String) throws {
+    func `An app's request that only mentions its socket id is not taken for an authorization`(body: String) throws {
         let findings = #expect(throws: TestFailure.self) {
             try withTestHarness { harness in
                 let pusher = Self.client(harness.pusherEnvironment())
                 pusher.connect()
-                let socketID = try #require(pusher.connection.socketId)
+                let socketID = try #require(pusher.connection.socketID)
                 var request = URLRequest(url: try #require(URL(string: "https://api.example.com/messages")))
                 request.httpMethod = "POST"
                 request.httpBody = Data(body.replacing("ID", with: socketID).utf8)
@@ -255,7 +255,7 @@ import FoundationNetworking
     }
 
     @Test(arguments: [(AuthEndpoint.Encoding.form, ["token": "7"]), (.json, ["token": "7"])])
-    func `A user's endpoint is answered, also with what it wants besides`(
+    func `A user auth endpoint is answered in form and JSON, with extra parameters`(
         encoding: AuthEndpoint.Encoding, parameters: [String: String]
     ) async throws {
         try await withTestHarness { harness in
@@ -270,7 +270,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A connection of a script is authorized wherever the endpoint is`() throws {
+    @Test func `A scripted connection is authorized at any endpoint`() throws {
         try withTestHarness { harness in
             let socket = MockWebSocket(server: .manual, scheduler: harness.scheduler)
             socket.play(.establish(), .expect("pusher:subscribe private-orders"))
@@ -280,7 +280,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A backend may publish to a server that has its HTTP API below a path`() async throws {
+    @Test func `A backend may publish to an HTTP API below a path`() async throws {
         try await withTestHarness(apps: [.local]) { harness in
             let world = harness.pusherEnvironment()
             let pusher = harness.makePusher()
@@ -290,7 +290,7 @@ import FoundationNetworking
                 PusherHTTPAPI(appID: "1", key: "local-key", secret: secret, options: .init(path: "/ws"), environment: world)
             }
             try await api("local-secret").trigger(
-                channels: ["news"], eventName: "placed", data: "a", excluding: pusher.connection.socketId)
+                channels: ["news"], eventName: "placed", data: "a", excluding: pusher.connection.socketID)
             #expect(harness.server.notices.last == .published(channel: "news", event: "placed", receivers: 0))
             await #expect(throws: PusherError.self) {
                 try await api("another").trigger(channels: ["news"], eventName: "placed", data: "a")
@@ -298,7 +298,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A stub for the endpoint comes first`() throws {
+    @Test func `A stub for the auth endpoint takes precedence over the harness's answer`() throws {
         try withTestHarness { harness in
             let auth = harness.session.stub("POST /broadcasting/auth", .http(403))
             let pusher = Self.client(harness.pusherEnvironment())

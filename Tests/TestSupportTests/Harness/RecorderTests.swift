@@ -14,7 +14,7 @@ extension Recorder {
 
 @Suite struct RecorderTests {
     /// If a recorder checked all entries again for each new one, the cost would grow with the square of their number.
-    @Test func `Who waits is asked about each entry when it comes, not again with each that follows`() async throws {
+    @Test func `A waiting condition is not asked about all entries again with each new one`() async throws {
         let recorder = Recorder<Int>()
         let asked = Locked(0)
         let (begun, continuation) = AsyncStream<Void>.makeStream()
@@ -32,7 +32,7 @@ extension Recorder {
         #expect(asked.withLock { $0 } < 3_000)
     }
 
-    @Test func `Whoever passes over what came before leaves the rest`() async throws {
+    @Test func `A wait that passes over earlier entries leaves the later ones`() async throws {
         let recorder = Recorder<Int>()
         for number in 0..<6 { recorder.append(number) }
         _ = try await recorder.next("1", within: .zero) { $0 == 1 }
@@ -42,7 +42,7 @@ extension Recorder {
         await #expect(throws: NothingCame.self) { try await recorder.next("any", within: .zero) { _ in true } }
     }
 
-    @Test func `What came before is nobody's any more where it is passed over`() async throws {
+    @Test func `An entry that was passed over is not returned to a later wait`() async throws {
         let recorder = Recorder<Int>()
         recorder.append(1)
         recorder.passOver()
@@ -59,7 +59,7 @@ extension Recorder {
             "; waited for at Tests.swift:1", with: "")
     }
 
-    @Test func `A wait in vain tells what came from what somebody got or passed over`() async throws {
+    @Test func `A wait in vain tells new entries from those returned or passed over before`() async throws {
         let recorder = Recorder<Int>()
         #expect(await complaint(of: recorder) == "nothing came")
         for number in 0..<5 { recorder.append(number) }
@@ -74,7 +74,7 @@ extension Recorder {
         #expect(await complaint(of: recorder).hasPrefix("came: … 980 earlier, \(twenty); got"))
     }
 
-    @Test func `The latest entries are kept, the others can't be waited for any more`() async throws {
+    @Test func `A recorder keeps the latest entries, and waits can't return older ones`() async throws {
         let recorder = Recorder<Int>(limit: 8)
         for number in 0..<1_000 { recorder.append(number) }
         #expect(recorder.all == Array(992..<1_000))
@@ -86,7 +86,7 @@ extension Recorder {
         #expect(try await next == 1_100)
     }
 
-    @Test func `The first thousand findings are kept, and the number of all others`() {
+    @Test func `Only the first thousand findings are kept, and the rest are counted`() {
         var first = FirstElements<Int>()
         for number in 0..<1_017 { first.append(number) }
         #expect(first.kept == Array(0..<1_000))

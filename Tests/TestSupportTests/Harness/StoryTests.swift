@@ -11,7 +11,7 @@ import FoundationNetworking
 
 /// The story that a harness tells about a failing test, and the harness's waits for conditions.
 @Suite struct StoryTests {
-    @Test func `The story has what happened, and where the clients stand`() throws {
+    @Test func `The story tells what happened and the state of each client`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()
             pusher.connect()
@@ -21,7 +21,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A test's harness is known to what looks at it from outside`() async throws {
+    @Test func `The current harness is known only while its test runs`() async throws {
         #expect(TestHarness.current == nil)
         try withTestHarness { harness in #expect(TestHarness.current === harness) }
         try await withTestHarness { harness in
@@ -31,7 +31,7 @@ import FoundationNetworking
         #expect(TestHarness.current == nil)
     }
 
-    @Test func `A test that failed tells what happened where nothing was found`() throws {
+    @Test func `A failed test without findings still tells the story`() throws {
         let harness = TestHarness()
         harness.timeline.note("note", "this happened")
         try harness.verify(hasFailed: false)
@@ -40,7 +40,7 @@ import FoundationNetworking
         #expect(failure?.description.hasSuffix("note  this happened") == true)
     }
 
-    @Test func `Time moves until a condition holds`() throws {
+    @Test func `Waiting for a condition moves time until the condition holds`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()
             let news = pusher.subscribe("news")
@@ -52,7 +52,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `What doesn't happen is told with the place, the timers and the story`() throws {
+    @Test func `A wait in vain tells the place, the later timers, and the story`() throws {
         try withTestHarness(apps: [.local], allowing: [.pendingTimer]) { harness in
             let pusher = harness.makePusher(key: "another")
             let news = pusher.subscribe("news")
@@ -70,7 +70,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `What a test's own error tells isn't told beside it`() throws {
+    @Test func `A story told by the test's own error isn't repeated beside it`() throws {
         let harness = TestHarness()
         harness.makePusher().connect()
         let story = try #require(harness.untold(by: CancellationError()))
@@ -85,7 +85,7 @@ import FoundationNetworking
     }
 
     /// A delayed response isn't reported as one that was already given.
-    @Test func `A test that is cancelled says what it was at`() throws {
+    @Test func `The report of a canceled test tells the scheduled timers and the story so far`() throws {
         try withTestHarness(allowing: [.pendingTimer]) { harness in
             harness.session.stub("GET /orders", .json(["tea"]).delayed(by: .seconds(2)))
             let request = URLRequest(url: URL(string: "http://shop.example/orders")!)
@@ -99,7 +99,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `An answer that comes too late for its caller isn't told as one that comes`() throws {
+    @Test func `An answer that would come after its request's timeout is told as too late`() throws {
         try withTestHarness { harness in
             harness.session.stub("GET /orders", .json(["tea"]).delayed(by: .seconds(90)))
             let request = URLRequest(url: URL(string: "http://shop.example/orders")!, timeoutInterval: 30)
@@ -110,7 +110,7 @@ import FoundationNetworking
     }
 
     /// An error that a stub's closure throws is in the body, which the client doesn't parse.
-    @Test func `A backend's error is told with its reason, without secrets`() throws {
+    @Test func `A backend error is told in the story with its reason, without secrets`() throws {
         struct NotAMember: Error {}
         try withTestHarness { harness in
             harness.session.stub("POST /pusher/auth") { _ in StubResponse { throw NotAMember() } }.times(1)
@@ -127,7 +127,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `An event that a backend publishes to nobody is in the story`() async throws {
+    @Test func `An event that a backend publishes to nobody is told in the story`() async throws {
         try await withTestHarness { harness in
             let pusher = harness.makePusher()
             pusher.subscribe("news")
@@ -141,7 +141,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `The story of a test that was cancelled isn't told again with its error`() async throws {
+    @Test func `The story of a canceled test isn't repeated with its cancellation error`() async throws {
         let harness = TestHarness()
         harness.timeline.note("note", "this happened")
         let ending = Task {
@@ -153,7 +153,7 @@ import FoundationNetworking
         try harness.verify()
     }
 
-    @Test func `On an executor it says that no other thread is waited for`() async throws {
+    @Test func `A wait in vain on an executor says that no other thread is waited for`() async throws {
         try await withTestHarness(allowing: [.pendingTimer]) { harness in
             let executor = harness.makeExecutor()
             let error = try await executor.run { _ in
@@ -165,7 +165,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A finding that is the test's own error isn't told beside it`() async throws {
+    @Test func `A finding that is the test's own error isn't repeated beside it`() async throws {
         let harness = TestHarness()
         let error = try await #require(throws: UnmatchedRequest.self) {
             _ = try await harness.session.response(to: URLRequest(url: URL(string: "http://shop.example/orders")!))
@@ -175,7 +175,7 @@ import FoundationNetworking
         #expect(throws: TestFailure.self) { try harness.verify() }
     }
 
-    @Test func `Other threads are waited for, off an executor`() async throws {
+    @Test func `A wait off an executor waits for other threads without moving time`() async throws {
         try await withTestHarness { harness in
             let pusher = harness.makePusher { $0.delivery = .queue(DispatchQueue(label: "app")) }
             let heard = Locked<[String]>([])
@@ -188,7 +188,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `Timers and tasks take turns, off an executor`() async throws {
+    @Test func `A wait off an executor runs timers and tasks in turn`() async throws {
         try await withTestHarness { harness in
             let rounds = Locked(0)
             let task = Task {
@@ -205,7 +205,7 @@ import FoundationNetworking
     }
 
     /// A response that arrives late may make such a timer.
-    @Test func `A timer that other threads make late runs, too`() async throws {
+    @Test func `A wait off an executor runs a timer that another thread makes late`() async throws {
         try await withTestHarness { harness in
             let (looks, isDone) = (Locked(0), Locked(false))
             try await harness.eventually("it is done", within: .seconds(10), patience: .seconds(60)) {
@@ -224,7 +224,7 @@ import FoundationNetworking
     }
 
     /// A retry without a delay is an example.
-    @Test func `A timer that always makes another for the same time is an error and holds up nobody`() {
+    @Test func `A timer that always makes another for the same time is found and given up`() {
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness(allowing: [.pendingTimer]) { harness in
                 let scheduler = harness.scheduler
@@ -241,7 +241,7 @@ import FoundationNetworking
         #expect(failure?.description.contains("livelock at 0.0 seconds: no rest after 100000 jobs and timers") == true)
     }
 
-    @Test func `What never happens is said, off an executor`() async throws {
+    @Test func `A wait in vain off an executor says how long other threads had`() async throws {
         try await withTestHarness { harness in
             let error = await #expect(throws: NeverHappened.self) {
                 try await harness.eventually("it happens", patience: .zero) { false }
@@ -254,7 +254,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A condition may itself wait for a timer, or for a job of the executor's`() async throws {
+    @Test func `A condition may itself wait for a timer or for an executor's job`() async throws {
         try await withTestHarness { harness in
             let patience = Duration.milliseconds(100)
             try await harness.eventually("three seconds are over", within: .seconds(10), patience: patience) {
@@ -272,7 +272,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A condition that never answers is given up, and cancelled`() async throws {
+    @Test func `A condition that never answers is given up and canceled`() async throws {
         try await withTestHarness { harness in
             let (isOver, signal) = AsyncStream<Never>.makeStream()
             let error = await #expect(throws: NeverHappened.self) {
@@ -290,7 +290,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `On an executor its own steps are made`() async throws {
+    @Test func `A wait on an executor runs the executor's jobs and timers`() async throws {
         try await withTestHarness { harness in
             let executor = harness.makeExecutor()
             try await executor.run { executor in
@@ -309,7 +309,7 @@ import FoundationNetworking
 
 /// Time that waits for tasks which no executor runs.
 @Suite struct AdvanceTests {
-    @Test(arguments: 0..<20) func `A task that sleeps three times has slept three times`(_: Int) async throws {
+    @Test(arguments: 0..<20) func `An advance wakes a task from every sleep that ends within it`(_: Int) async throws {
         try await withTestHarness { harness in
             let naps = Locked(0)
             let task = Task {
@@ -324,7 +324,7 @@ import FoundationNetworking
         }
     }
 
-    @MainActor @Test func `The main actor has its turn, too`() async throws {
+    @MainActor @Test func `An advance gives the main actor its turn`() async throws {
         try await withTestHarness { harness in
             let list = Naps()
             list.start(harness.clock)
@@ -346,7 +346,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `On an executor, it is the executor's advance`() async throws {
+    @Test func `An advance on an executor runs the executor's tasks`() async throws {
         try await withTestHarness { harness in
             let naps = Locked(0)
             try await harness.makeExecutor().run { executor in
@@ -361,7 +361,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `Two advances at once are a mistake`() async throws {
+    @Test func `Two advances at once fail the test`() async throws {
         await #expect(throws: TestFailure.self) {
             try await withTestHarness { harness in
                 let clock = harness.clock

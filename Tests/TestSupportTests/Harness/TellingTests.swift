@@ -61,7 +61,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A delegate hears of a failure when the next try's timer exists`() throws {
+    @Test func `A delegate hears of a failure after the timer of the next attempt was set`() throws {
         try withTestHarness { harness in
             harness.session.stub("POST /pusher/auth", StubResponse(status: 429, headers: ["Retry-After": "7"])).times(1)
             let pusher = harness.makePusher()
@@ -74,7 +74,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `Whoever waits for a request is told when the answer's timer exists`() async throws {
+    @Test func `A waiter hears of a request after the timer of its answer was set`() async throws {
         #expect(try await Self.timersWhenTold(.ok.delayed(by: .seconds(30))) == ["answer to GET /late"])
         #expect(try await Self.timersWhenTold(.fault(.latency(.seconds(30)))) == ["answer to GET /late"])
         let open = Gate()
@@ -83,7 +83,7 @@ import FoundationNetworking
         #expect(try await Self.timersWhenTold(.ok.delayed(by: .seconds(30)).held(by: open)).first == "answer to GET /late")
     }
 
-    @Test func `Whoever waits for a request is told when its gate holds the answer`() async throws {
+    @Test func `A waiter hears of a request after its gate holds the answer`() async throws {
         try await withTestHarness { harness in
             let gate = Gate()
             harness.session.stub("GET /first", .ok)
@@ -104,7 +104,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `Requests are told of in their order, also where one causes another`() async throws {
+    @Test func `Waiters hear of requests in order, also if one request causes another`() async throws {
         let session = MockSession(delivery: .immediate)
         session.stub("GET /first", .ok)
         session.stub("GET /second", .ok)
@@ -114,7 +114,7 @@ import FoundationNetworking
         #expect(try await paths == ["/first", "/second"])
     }
 
-    @Test func `A request under way is late by the clock as soon as it is known, every time`() async throws {
+    @Test func `A URLSession's delayed request has its timer as soon as a waiter hears of it`() async throws {
         for round in 1...200 {
             try await withTestHarness { harness in
                 harness.session.stub("GET /late", .ok.delayed(by: .seconds(30)))
@@ -131,7 +131,7 @@ import FoundationNetworking
     }
 
     @Test(arguments: ["a stub", "a route", "a late route"])
-    func `A server on the harness's clock is late as soon as a request is known`(kind: String) async throws {
+    func `A local server's delayed answer has its timer when a waiter hears of the request`(kind: String) async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer(settings: .init(scheduler: harness.scheduler))
             switch kind {
@@ -151,7 +151,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A server's gate that opens leaves the timer of what it held`() async throws {
+    @Test func `An answer released by a local server's gate has the timer of its delay at once`() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer(settings: .init(scheduler: harness.scheduler))
             let gate = Gate()
@@ -166,7 +166,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A route that waits for the test doesn't keep it from hearing of the request`() async throws {
+    @Test func `A waiter hears of a request while its route is still running`() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()
             let (opening, signal) = AsyncStream<Never>.makeStream()
@@ -181,7 +181,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A script waits by the clock before the client hears what comes before`() throws {
+    @Test func `A script's wait has its timer before the client hears the step before it`() throws {
         try withTestHarness { harness in
             let socket = harness.makeWebSocket()
             socket.play(.establish(), .wait(.seconds(1)), .event("now"), .wait(.seconds(30)), .event("later"))
@@ -199,7 +199,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `A webhook that failed is tried again by the clock before anybody hears that it failed`() async throws {
+    @Test func `A failed webhook's retry has its timer before its failure is reported`() async throws {
         try await withTestHarness(allowing: [.pendingTimer]) { harness in
             let (failed, continuation) = AsyncStream<[String]>.makeStream()
             var settings = LocalServer.Settings(scheduler: harness.scheduler)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct WatchdogTests {
     @Test(arguments: [Duration.zero, .milliseconds(1), .milliseconds(1_500)])
-    func `It barks when its patience is over, not before`(patience: Duration) async {
+    func `A watchdog fires when its patience is over, not before`(patience: Duration) async {
         let (barks, signal) = AsyncStream<Void>.makeStream()
         let clock = ContinuousClock()
         let start = clock.now
@@ -14,7 +14,7 @@ import Testing
         withExtendedLifetime(watchdog) {}
     }
 
-    @Test func `Called off, it is let go with all that it held`() {
+    @Test func `A watchdog that is called off releases everything it holds`() {
         final class Token: Sendable {}
         weak var held: Token?
         do {

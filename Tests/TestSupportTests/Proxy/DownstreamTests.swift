@@ -34,7 +34,7 @@ import Testing
         #expect(passed.1 == step, sourceLocation: sourceLocation)
     }
 
-    @Test func bytesAreCounted() {
+    @Test func `A fault after a number of bytes acts at exactly that byte`() {
         let all = head + frame
         for count in [0, 1, head.count, all.count - 1, all.count] {
             expect([.reset(after: .bytes(count))], all, pass: count, then: .stop(.reset))
@@ -43,7 +43,7 @@ import Testing
         expect([.reset(after: .bytes(-5))], all, pass: 0, then: .stop(.reset))
     }
 
-    @Test func framesAreCounted() {
+    @Test func `A fault after a number of frames acts at the end of that frame`() {
         let all = head + frame + frame + frame.dropLast()
         expect([.stall(after: .frames(0))], all, pass: head.count, then: .stop(.stall))
         expect([.stall(after: .frames(-1))], all, pass: head.count, then: .stop(.stall))
@@ -53,7 +53,7 @@ import Testing
         expect([.stall(after: .frames(0))], [0x81, 0], pass: 2, then: .wait(until: nil))
     }
 
-    @Test func theNearestStopActsAndTheWorstOfSeveral() {
+    @Test func `The nearest stop acts first, and of several at one place the most severe one`() {
         let all = head + frame
         let reset = Fault.reset(after: .bytes(7))
         expect([.stall(after: .bytes(9)), reset, .truncate(after: .bytes(8))], all, pass: 7, then: .stop(.reset))
@@ -61,7 +61,7 @@ import Testing
         expect([.stall, .halfClose, .truncate(after: .start)], all, pass: 0, then: .stop(.truncate))
     }
 
-    @Test func aPositionThatWasPassedActsAtOnce() {
+    @Test func `A fault at a position already passed acts at once`() {
         var downstream = downstream([], head + frame + frame)
         #expect(pass(&downstream) == (head.count + 10, .wait(until: nil)))
         downstream.add(.halfClose(after: .frames(1)))
@@ -73,7 +73,7 @@ import Testing
         #expect(downstream.next(at: .origin) == .wait(until: nil))
     }
 
-    @Test func theEndComesAfterAllElse() {
+    @Test func `A connection's end is passed on after all bytes before it`() {
         var finished = downstream([], head)
         finished.finish(.finished, at: .origin)
         finished.finish(.reset, at: .origin)
@@ -85,7 +85,7 @@ import Testing
         #expect(pass(&stalled) == (head.count - 3, .end(.reset)))
     }
 
-    @Test func latencyDelaysBytesAndEnd() {
+    @Test func `Latency delays the bytes and the end of a connection`() {
         var downstream = downstream([.latency(.seconds(2))], head)
         frame.withUnsafeBytes { downstream.append($0, at: .seconds(1)) }
         downstream.finish(.finished, at: .seconds(4))
@@ -97,7 +97,7 @@ import Testing
         #expect(downstream.next(at: .seconds(4)) == .end(.finished))
     }
 
-    @Test func shapesAndStopsGoTogether() {
+    @Test func `A dribble and a truncation act together on one connection`() {
         var downstream = downstream([.dribble(bytes: 4, every: .seconds(1)), .truncate(after: .bytes(6))], head)
         #expect(pass(&downstream) == (4, .wait(until: .seconds(1))))
         #expect(pass(&downstream, at: .seconds(1)) == (2, .stop(.truncate)))

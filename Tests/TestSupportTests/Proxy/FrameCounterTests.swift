@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 7, 100_000])
-    func endsOfFramesOfAllLengths(piece: Int) {
+    func `Frame ends are found for all lengths, however the bytes are split`(piece: Int) {
         var bytes = head
         var expected = [head.count]
         for length in [0, 1, 125, 126, 127, 65_535, 65_536] {
@@ -32,25 +32,25 @@ import Testing
         #expect(ends(in: bytes, piece: piece) == expected)
     }
 
-    @Test func aMaskBelongsToItsFrame() {
+    @Test func `Frame ends are found in masked frames`() {
         let frames: [UInt8] = [0x81, 0x82, 1, 2, 3, 4, 65, 66, 0x89, 0x80, 1, 2, 3, 4, 0x81, 0xFE, 0, 126]
         let all = head + frames + [UInt8](repeating: 0, count: 130)
         #expect(ends(in: all, piece: 1) == [head.count, head.count + 8, head.count + 14, all.count])
     }
 
-    @Test func whatIsNoWebSocketHasNoFrames() {
+    @Test func `A stream that is no WebSocket has no frames`() {
         let reply = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n".utf8) + [0x81, 0, 0x81, 0]
         #expect(ends(in: reply, piece: 5) == [])
         #expect(ends(in: [0, 1, 2, 3], piece: 1) == [])
     }
 
     @Test(arguments: [false, true])
-    func aLengthBeyondReasonNeverEnds(isMasked: Bool) {
+    func `A frame with the largest possible length never ends`(isMasked: Bool) {
         let frame: [UInt8] = [0x82, isMasked ? 0xFF : 0x7F] + [UInt8](repeating: 0xFF, count: 8)
         #expect(ends(in: head + frame + [UInt8](repeating: 0, count: 1000), piece: 64) == [head.count])
     }
 
-    @Test func anEmptyLineIsFoundAfterFalseStarts() {
+    @Test func `The head's empty line is found after a stray carriage return`() {
         let head = Array("HTTP/1.1 101 X\r\nA: \r\r\n\r\n".utf8)
         #expect(ends(in: head + [0x81, 0], piece: 1) == [head.count, head.count + 2])
     }

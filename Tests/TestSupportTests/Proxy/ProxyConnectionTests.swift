@@ -13,7 +13,7 @@ import Testing
         return (ends[0], ends[1])
     }
 
-    @Test func aResetComesWithTheFirstWordThoughThatComesBeforeTheWait() throws {
+    @Test func `A reset acts at the client's first bytes, even if they come just before the wait`() throws {
         let (proxys, clients) = try connection()
         defer { close(clients) }
         var connection = ProxyConnection(client: PlainStream(descriptor: proxys), to: [], faults: [], at: .origin)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatIsGoneWhileSomethingIsToBeSentIsOver() throws {
+    @Test func `A connection whose client is gone is over although bytes are left to send`() throws {
         let (proxys, clients) = try connection()
         defer { close(clients) }
         let loopback = try #require(SocketAddress(ip4: "127.0.0.1", port: 0))
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionThatWasCutTouchesItsDescriptorsNoMore() throws {
+    @Test func `A reset connection no longer uses its descriptor`() throws {
         let (proxys, clients) = try connection()
         defer { close(clients) }
         let stream = SecureStream(descriptor: proxys)
@@ -81,7 +81,7 @@ import Testing
         #expect(stream.flushes == 0)
     }
 
-    @Test func aResetWaitsForASilentClientForSomeTimeOnly() throws {
+    @Test func `A reset waits at most five seconds for a silent client`() throws {
         let (proxys, clients) = try connection()
         defer { close(clients) }
         var connection = ProxyConnection(client: PlainStream(descriptor: proxys), to: [], faults: [], at: .origin)

@@ -26,13 +26,13 @@ import Testing
         return portions
     }
 
-    @Test func withoutFaultsEverythingPassesAtOnce() {
+    @Test func `Without faults, all bytes pass at once`() {
         var shaper = Shaper()
         #expect(shaper.allowance(of: 1_000_000, at: .origin) == .pass(1_000_000))
     }
 
     @Test(arguments: [1, 7, 1000, 1_000_000])
-    func bandwidthTakesItsTime(bandwidth: Int) {
+    func `Limited bandwidth passes bytes in the time they take`(bandwidth: Int) {
         var shaper = Shaper()
         shaper.bandwidth = bandwidth
         let portions = pass(3 * bandwidth, through: &shaper)
@@ -43,7 +43,7 @@ import Testing
         #expect(portions.count <= 300)
     }
 
-    @Test func whatWasNotUsedIsNotSavedUp() {
+    @Test func `Unused bandwidth is not saved up`() {
         var shaper = Shaper()
         shaper.bandwidth = 1000
         _ = pass(1000, through: &shaper)
@@ -52,14 +52,14 @@ import Testing
     }
 
     @Test(arguments: [0, -1, Int.min, Int.max])
-    func noNumberMakesItStopOrTrap(number: Int) {
+    func `Extreme bandwidths and dribbles neither trap nor block the bytes`(number: Int) {
         var shaper = Shaper()
         shaper.bandwidth = number
         shaper.dribble = Shaper.Dribble(bytes: number, pause: .seconds(-1))
         #expect(pass(2, through: &shaper).map(\.1).reduce(0, +) == 2)
     }
 
-    @Test func aDribbleComesInPieces() {
+    @Test func `A dribble passes its bytes in pieces with pauses`() {
         var shaper = Shaper()
         shaper.dribble = Shaper.Dribble(bytes: 3, pause: .seconds(2))
         let portions = pass(8, through: &shaper)
@@ -67,7 +67,7 @@ import Testing
         #expect(portions.map(\.1) == [3, 3, 2])
     }
 
-    @Test func aPieceMayComeInParts() {
+    @Test func `A dribble's piece may pass in parts`() {
         var shaper = Shaper()
         shaper.dribble = Shaper.Dribble(bytes: 5, pause: .seconds(1))
         shaper.passed(3, at: .origin)

@@ -29,7 +29,7 @@ struct InterleavingTests {
         if await door.opened != 1 { throw OpenedTwice() }
     }
 
-    @Test func `A race that the usual order hides is found, its seed named, and the seed finds it again`() async throws {
+    @Test func `Exploring interleavings finds a hidden race, and its seed reproduces the race`() async throws {
         try await TestExecutor().run(openWithTwo)
         let error = await #expect(throws: FailedInterleaving.self) {
             try await exploreInterleavings(seeds: 0..<200, openWithTwo)
@@ -42,7 +42,7 @@ struct InterleavingTests {
         }
     }
 
-    @Test func `A harness may wait for other threads under any order`() async throws {
+    @Test func `A harness may wait for other threads under any interleaving`() async throws {
         try await exploreInterleavings(seeds: 0..<3) { _ in
             try await withTestHarness { harness in
                 let looks = Locked(0)
@@ -56,7 +56,7 @@ struct InterleavingTests {
         }
     }
 
-    @Test func `Where there is no race no order fails, and each seed has its turn`() async throws {
+    @Test func `Code without a race passes under every seed, and each seed is tried`() async throws {
         let seeds = Locked<[UInt64?]>([])
         try await exploreInterleavings(seeds: 0..<50) { executor in
             seeds.withLock { $0.append(executor.seed) }
@@ -68,7 +68,7 @@ struct InterleavingTests {
         #expect(seeds.withLock { $0 } == (0..<50).map { UInt64?($0) })
     }
 
-    @Test func `The clock may run by itself, and a deadlock's order is named, too`() async throws {
+    @Test func `Interleavings may use an automatic clock, and a deadlock's seed is named`() async throws {
         try await exploreInterleavings(seeds: 0..<3, time: .automatic) { executor in
             try await executor.clock.sleep(for: .seconds(1))
         }

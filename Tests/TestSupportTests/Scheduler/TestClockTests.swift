@@ -32,7 +32,7 @@ struct TestClockTests {
         await task.value
     }
 
-    @Test func `Advancing the scheduler resumes the sleeper, who goes on on its executor`() async {
+    @Test func `Advancing the scheduler resumes a sleeper on its own executor`() async {
         let task = sleeper("a", for: .seconds(1))
         await executor.settle()
         executor.scheduler.advance(by: .seconds(1))
@@ -43,7 +43,7 @@ struct TestClockTests {
         await task.value
     }
 
-    @Test func `A sleeper without an executor wakes, too`() async throws {
+    @Test func `A sleep without an executor ends when the scheduler advances`() async throws {
         let scheduler = TestScheduler()
         async let woken: Void = TestClock(scheduler).sleep(for: .seconds(1))
         try await withWatchdog("the sleeper's timer") {
@@ -53,7 +53,7 @@ struct TestClockTests {
         try await woken
     }
 
-    @Test func `Cancelling ends the sleep at once and leaves no timer`() async {
+    @Test func `Canceling a sleep ends it at once and leaves no timer`() async {
         let task = sleeper("a", for: .seconds(3))
         await executor.settle()
         task.cancel()
@@ -62,7 +62,7 @@ struct TestClockTests {
         #expect(entries == ["a threw CancellationError() at 0.0 seconds"])
     }
 
-    @Test func `A task that is cancelled before it sleeps doesn't sleep`() async {
+    @Test func `A task that is canceled before it sleeps doesn't sleep`() async {
         let task = sleeper("a", for: .seconds(3))
         task.cancel()
         await executor.settle()
@@ -70,14 +70,14 @@ struct TestClockTests {
         #expect(executor.scheduler.pendingTimers.isEmpty)
     }
 
-    @Test func `A deadline that is reached or over doesn't wait`() async throws {
+    @Test func `A sleep until a deadline that is reached or past returns at once`() async throws {
         let clock = TestClock(TestScheduler(startingAt: .seconds(9)))
         try await clock.sleep(until: clock.now)
         try await clock.sleep(until: .seconds(1))
         #expect(clock.now == .seconds(9))
     }
 
-    @Test func `Generic code measures virtual time`() async throws {
+    @Test func `Code that is generic over Clock measures virtual time`() async throws {
         @Sendable func timed(_ clock: some Clock<Duration>) async throws -> Duration {
             try await clock.measure { try await clock.sleep(for: .seconds(90)) }
         }
@@ -86,7 +86,7 @@ struct TestClockTests {
         #expect(executor.clock.minimumResolution == .zero)
     }
 
-    @Test func `A sleep that is cancelled as it ends ends once`() async throws {
+    @Test func `A sleep that is canceled as it ends is resumed once`() async throws {
         for seed in UInt64(0)..<50 {
             let executor = TestExecutor(seed: seed)
             try await executor.run { executor in

@@ -21,7 +21,7 @@ struct TestExecutorClientTests {
         return (Pusher(key: "key", options: options, environment: environment), socket)
     }
 
-    @Test func `Asynchronous authorization takes its time, to the nanosecond`() async throws {
+    @Test func `A client's asynchronous authorization takes virtual time to the nanosecond`() async throws {
         try await TestExecutor().run { executor in
             let (pusher, _) = client(on: executor)
             pusher.connect()
@@ -34,7 +34,7 @@ struct TestExecutorClientTests {
         }
     }
 
-    @Test func `A stream's consumer on the executor sees events in order, and the test waits for none`() async throws {
+    @Test func `A stream's consumer on the executor sees events in order, without real waits`() async throws {
         try await TestExecutor().run { executor in
             let (pusher, socket) = client(on: executor)
             pusher.connect()
@@ -54,7 +54,7 @@ struct TestExecutorClientTests {
         }
     }
 
-    @Test func `In whatever order it runs, authorization reaches each channel`() async throws {
+    @Test func `Authorization reaches each channel under any interleaving`() async throws {
         try await exploreInterleavings(seeds: 0..<50) { executor in
             let (pusher, _) = client(on: executor, authTakes: .milliseconds(1))
             pusher.connect()
@@ -64,7 +64,7 @@ struct TestExecutorClientTests {
         }
     }
 
-    @Test func `Authorization that never ends is told from one that is slow`() async throws {
+    @Test func `A wait for a slow authorization fails and names its timer`() async throws {
         let error = await #expect(throws: NeverHappened.self) {
             try await TestExecutor().run { executor in
                 let (pusher, _) = client(on: executor, authTakes: .seconds(3_600))

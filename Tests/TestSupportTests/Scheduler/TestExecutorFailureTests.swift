@@ -15,7 +15,7 @@ struct TestExecutorFailureTests {
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
     }
 
-    @Test func `A body that nothing can wake is a deadlock at once, and the timers are named`() async throws {
+    @Test func `A body that nothing can wake fails at once as a deadlock that names the timers`() async throws {
         let executor = TestExecutor()
         let error = await #expect(throws: Deadlock.self) {
             try await executor.run { executor in
@@ -34,7 +34,7 @@ struct TestExecutorFailureTests {
         }
     }
 
-    @Test func `With nothing scheduled, a clock that runs by itself is no help`() async throws {
+    @Test func `A body that nothing can wake is also a deadlock if the clock is automatic`() async throws {
         let error = await #expect(throws: Deadlock.self) { try await TestExecutor().run(time: .automatic) { _ in await never() } }
         #expect(try #require(error).description.contains("nothing is scheduled"))
     }
@@ -53,7 +53,7 @@ struct TestExecutorFailureTests {
         }
     }
 
-    @Test func `A wait for something outside is no deadlock`() async throws {
+    @Test func `Waiting for something outside the executor is no deadlock`() async throws {
         let value = try await TestExecutor().run { executor in
             await executor.outside {
                 await withCheckedContinuation { continuation in
@@ -64,7 +64,7 @@ struct TestExecutorFailureTests {
         #expect(value == 7)
     }
 
-    @Test func `While something outside is waited for, time stands still unless it is told to move`() async throws {
+    @Test func `An automatic clock stands still while something outside the executor is awaited`() async throws {
         let gate = AsyncStream<Void>.makeStream()
         let executor = TestExecutor()
         try await executor.run(time: .automatic) { executor in
@@ -83,7 +83,7 @@ struct TestExecutorFailureTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func `Whoever makes the steps without a body waits for what is outside`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `A wait on an executor without a body also waits for outside work`() async throws {
         let gate = AsyncStream<Void>.makeStream()
         let (executor, reply) = (TestExecutor(), Locked(false))
         executor.spawn {
@@ -96,7 +96,7 @@ struct TestExecutorFailureTests {
         await #expect(throws: NeverHappened.self) { try await executor.eventually("another") { false } }
     }
 
-    @Test(.timeLimit(.minutes(3))) func `A wait that ends off the executor lets time go on`() async throws {
+    @Test(.timeLimit(.minutes(3))) func `Time goes on when an outside wait that began off the executor ends`() async throws {
         let (gate, begun) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
         let (executor, isOver) = (TestExecutor(), Locked(false))
         let outsider = Task {
@@ -116,7 +116,7 @@ struct TestExecutorFailureTests {
         await outsider.value
     }
 
-    @Test func `What polls for ever is given up`() async throws {
+    @Test func `A body that polls forever is given up as a livelock`() async throws {
         let error = await #expect(throws: Livelock.self) {
             try await TestExecutor().run(limit: 1_000) { _ in while !Task.isCancelled { await Task.yield() } }
         }
@@ -134,7 +134,7 @@ struct TestExecutorFailureTests {
         executor.spawn { if !isOver.withLock(\.self) { poll(on: executor, until: isOver) } }
     }
 
-    @Test func `What polls for ever while no body runs is given up, and found at the test's end`() async throws {
+    @Test func `A task that polls forever without a body is given up and found at the test's end`() async throws {
         let isOver = Locked(false)
         let failure = await #expect(throws: TestFailure.self) {
             try await withTestHarness { harness in
@@ -151,7 +151,7 @@ struct TestExecutorFailureTests {
         #expect(failure?.findings.first?.text.contains("something polls") == true)
     }
 
-    @Test func `A harness waits no longer than its patience beside something that polls for ever`() async throws {
+    @Test func `A harness waits no longer than its patience beside a task that polls forever`() async throws {
         let (harness, isOver) = (TestHarness(), Locked(false))
         let executor = harness.makeExecutor()
         Self.poll(on: executor, until: isOver)
@@ -170,7 +170,7 @@ struct TestExecutorFailureTests {
 
     // MARK: Eventually
 
-    @Test func `A condition is looked at after each step, and time stops where it holds`() async throws {
+    @Test func `A condition is checked after each step, and time stops where it holds`() async throws {
         let count = Locked(0)
         let executor = TestExecutor()
         try await executor.run { executor in
@@ -197,7 +197,7 @@ struct TestExecutorFailureTests {
         #expect(try #require(error).description.contains("the subscription never happened"))
     }
 
-    @Test func `A condition that doesn't come true in time names the timers beyond`() async throws {
+    @Test func `A condition that doesn't come true in time names the later timers`() async throws {
         let error = await #expect(throws: NeverHappened.self) {
             try await TestExecutor().run { executor in
                 executor.spawn { while !Task.isCancelled { try? await executor.clock.sleep(for: .seconds(4)) } }
@@ -210,7 +210,7 @@ struct TestExecutorFailureTests {
         #expect(text.contains("the answer didn't happen within 10.0 seconds: it is 8.0 seconds now"))
     }
 
-    @Test func `Conditions that ask actors wait for each other's consequences`() async throws {
+    @Test func `Waits for conditions on an actor can depend on each other`() async throws {
         actor Board {
             var notes: Set<String> = []
             func add(_ note: String) { notes.insert(note) }
@@ -232,7 +232,7 @@ struct TestExecutorFailureTests {
         }
     }
 
-    @Test func `Who is cancelled looks no more`() async throws {
+    @Test func `A canceled wait for a condition throws a CancellationError`() async throws {
         try await TestExecutor().run { executor in
             let errors = Locked<[String]>([])
             let task = executor.spawn {
@@ -246,7 +246,7 @@ struct TestExecutorFailureTests {
         }
     }
 
-    @Test func `What a condition throws is thrown`() async {
+    @Test func `An error thrown by a condition is thrown by its wait`() async {
         struct Trouble: Error {}
         await #expect(throws: Trouble.self) { try await TestExecutor().run { try await $0.eventually { throw Trouble() } } }
     }

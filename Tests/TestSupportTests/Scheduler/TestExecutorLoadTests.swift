@@ -51,7 +51,7 @@ struct TestExecutorLoadTests {
         await task.value
     }
 
-    @Test func `Twenty thousand sleeps take no time`() async throws {
+    @Test func `Twenty thousand sleeps end at the right virtual time`() async throws {
         let executor = TestExecutor()
         try await executor.run(time: .automatic) { executor in
             await withTaskGroup(of: Void.self) { group in

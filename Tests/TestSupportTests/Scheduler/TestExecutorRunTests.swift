@@ -15,7 +15,7 @@ struct TestExecutorRunTests {
 
     // MARK: Time
 
-    @Test func `What is ready runs before time moves, and between two timers`() async throws {
+    @Test func `Ready jobs run before time moves and between two timers`() async throws {
         try await TestExecutor().run { [self] executor in
             executor.spawn {
                 note("begun at \(executor.scheduler.now)")
@@ -31,7 +31,7 @@ struct TestExecutorRunTests {
         #expect(entries == ["begun at 0.0 seconds", "1.0 seconds", "2.0 seconds", "over at 5.0 seconds"])
     }
 
-    @Test func `Settling runs what is ready and what is due, and leaves the time`() async throws {
+    @Test func `Settling runs ready jobs and due timers without moving time`() async throws {
         try await TestExecutor(scheduler: TestScheduler(startingAt: .seconds(7))).run { [self] executor in
             executor.spawn {
                 await Task.yield()
@@ -45,7 +45,7 @@ struct TestExecutorRunTests {
         #expect(entries == ["ready", "due"])
     }
 
-    @Test func `A body that waits for what is due already goes on, without anyone moving the clock`() async throws {
+    @Test func `A timer that is already due runs without an advance`() async throws {
         let executor = TestExecutor()
         try await executor.run { executor in
             await withCheckedContinuation { continuation in
@@ -55,7 +55,7 @@ struct TestExecutorRunTests {
         #expect(executor.scheduler.now == .origin)
     }
 
-    @Test func `Two that move the clock meet in virtual time`() async throws {
+    @Test func `Two tasks that advance the clock meet in virtual time`() async throws {
         try await TestExecutor().run { [self] executor in
             let other = executor.spawn {
                 await executor.advance(by: .seconds(2))
@@ -68,7 +68,7 @@ struct TestExecutorRunTests {
         #expect(entries == ["body at 1.0 seconds", "other at 2.0 seconds"])
     }
 
-    @Test func `A clock that runs by itself jumps from sleep to sleep`() async throws {
+    @Test func `An automatic clock jumps from sleep to sleep`() async throws {
         let executor = TestExecutor()
         try await executor.run(time: .automatic) { [self] executor in
             async let slow: Void = executor.clock.sleep(for: .seconds(86_400))
@@ -81,21 +81,11 @@ struct TestExecutorRunTests {
         #expect(executor.scheduler.now == .seconds(86_400))
     }
 
-    @Test func `Without a body whoever waits makes the steps`() async {
-        let executor = TestExecutor()
-        executor.spawn { [self] in
-            try? await executor.clock.sleep(for: .seconds(1))
-            note("woke")
-        }
-        await executor.advance(by: .seconds(1))
-        #expect(entries == ["woke"])
-    }
-
     // MARK: The body
 
     @TaskLocal private static var name = "none"
 
-    @Test func `The body's value, error, cancellation and task-local values are the caller's`() async throws {
+    @Test func `A body's value, error, cancellation, and task-local values are the caller's`() async throws {
         struct Trouble: Error {}
         #expect(try await TestExecutor().run { _ in 7 } == 7)
         await #expect(throws: Trouble.self) { try await TestExecutor().run { _ in throw Trouble() } }
@@ -108,7 +98,7 @@ struct TestExecutorRunTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func `What the body leaves ready still runs, and it is cancelled when it is given up`() async throws {
+    @Test func `A body's ready tasks still run after it, and a body given up is canceled`() async throws {
         try await TestExecutor().run { [self] executor in
             executor.spawn {
                 note("ready")
@@ -126,7 +116,7 @@ struct TestExecutorRunTests {
         #expect(entries.last == "unwound, cancelled: true")
     }
 
-    @Test func `An executor runs one body at a time, and another one afterwards`() async throws {
+    @Test func `An executor runs only one body at a time, but another one after it`() async throws {
         let executor = TestExecutor()
         try await executor.run { executor in
             await #expect(throws: ExecutorIsRunning.self) { try await executor.run { _ in } }

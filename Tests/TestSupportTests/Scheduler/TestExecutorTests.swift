@@ -21,7 +21,7 @@ struct TestExecutorTests {
         return log.withLock { $0 }
     }
 
-    @Test func `Nothing runs before it is asked for, and one job at a time`() {
+    @Test func `An executor runs no job before it is told to, and then one at a time`() {
         let executor = TestExecutor()
         let count = Locked(0)
         for _ in 0..<3 {
@@ -38,7 +38,7 @@ struct TestExecutorTests {
     }
 
     /// An executor is released with its last task, while the thread that enqueued the task's job may still be in the call.
-    @Test func `A job may be run as soon as it is there, and end its executor`() {
+    @Test func `A job may run as soon as it is enqueued, and may release its executor`() {
         let resumer = DispatchQueue(label: "resumer")
         for _ in 0..<4_000 {
             let executor = TestExecutor()
@@ -50,11 +50,11 @@ struct TestExecutorTests {
         }
     }
 
-    @Test func `Without a seed the oldest job is next`() {
+    @Test func `Without a seed, the oldest job runs next`() {
         #expect(order(seed: nil) == "abcdABCD")
     }
 
-    @Test func `A seed gives the same order every time, and seeds give all orders`() {
+    @Test func `A seed always gives the same order, and many seeds give all orders`() {
         var first: Set<Substring> = []
         for seed in UInt64(0)..<200 {
             #expect(order(seed: seed) == order(seed: seed))
@@ -63,7 +63,7 @@ struct TestExecutorTests {
         #expect(first.count == 24)
     }
 
-    @Test func `An actor called from a job runs there, too`() async {
+    @Test func `An actor called from a job runs on the job's executor`() async {
         actor Counter {
             var count = 0
             func add() { count += 1 }
@@ -78,7 +78,7 @@ struct TestExecutorTests {
         #expect(await task.value == 1)
     }
 
-    @Test func `Many jobs leave in the order they came`() {
+    @Test func `Five thousand jobs run in the order they were enqueued`() {
         let executor = TestExecutor()
         let log = Locked<[Int]>([])
         for number in 0..<5_000 {

@@ -5,7 +5,7 @@ import Testing
 
 /// Timers that repeat, and timers on a queue.
 @Suite struct TestSchedulerTimerTests {
-    @Test func `A timer repeats at its own deadlines until it is cancelled`() {
+    @Test func `A repeating timer runs at its deadlines until it is canceled`() {
         let scheduler = TestScheduler()
         let times = Locked<[Instant]>([])
         let timer = scheduler.schedule(every: .seconds(2), label: "poll") { times.withLock { $0.append(scheduler.now) } }
@@ -18,7 +18,7 @@ import Testing
         #expect(scheduler.pendingTimers.isEmpty)
     }
 
-    @Test func `A timer that repeats may end itself`() {
+    @Test func `A repeating timer may cancel itself`() {
         let scheduler = TestScheduler()
         let state = Locked<(count: Int, timer: (any ScheduledAction)?)>((0, nil))
         let timer = scheduler.schedule(every: .seconds(1), label: "poll") {
@@ -35,7 +35,7 @@ import Testing
         state.withLock { $0.timer = nil }
     }
 
-    @Test func `Timers of a queue run on it, before the advance returns`() {
+    @Test func `Timers of a queue's scheduler run on the queue before the advance returns`() {
         let queue = DispatchQueue(label: "a user's")
         let scheduler = TestScheduler(on: queue)
         let ran = Locked<[Instant]>([])

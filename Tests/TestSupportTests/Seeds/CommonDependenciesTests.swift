@@ -117,7 +117,7 @@ struct CommonDependenciesTests {
 
     // MARK: The world
 
-    @Test func `The same struct holds the live world`() throws {
+    @Test func `A struct of closures can also hold the live dependencies`() throws {
         let world = World.live
         #expect(world.calendar() == .current)
         #expect(world.locale() == .current)
@@ -130,7 +130,7 @@ struct CommonDependenciesTests {
         #expect(world.urlSession() is URLSession)
     }
 
-    @Test func `A module is given a subset, and its completion waits for the scheduler`() throws {
+    @Test func `A module gets a subset of dependencies, and its completion waits for the scheduler`() throws {
         let results = Locked<[User?]>([])
         environment.decoderMock.nextDecode = { _ in .success(User(name: "Ada")) }
         environment.session.mockResponse = http404(from: github)
@@ -146,7 +146,7 @@ struct CommonDependenciesTests {
     // MARK: Individual dependencies
 
     // Changed: `next` is the environment's own.
-    @Test func `A calendar`() {
+    @Test func `The environment's calendar is Gregorian by default and can be replaced`() {
         let defaultCalendar = world.calendar()
         environment.calendar.next = .init(identifier: .buddhist)
         let mockedCalendar = world.calendar()
@@ -155,7 +155,7 @@ struct CommonDependenciesTests {
     }
 
     // Changed: `next` is the environment's own.
-    @Test func `A date formatter`() {
+    @Test func `The environment's date formatter is American by default and can be replaced`() {
         let defaultDateFormatter = world.dateFormatter()
         environment.dateFormatter.next = {
             let dateFormatter = DateFormatter()
@@ -172,7 +172,7 @@ struct CommonDependenciesTests {
     }
 
     // Changed: calls `decode(_:from:)` directly, because there is no `Just(…).decode(type:decoder:)` without Combine.
-    @Test func `A JSON decoder`() throws {
+    @Test func `The environment's decoder fails by default and can be given a result`() throws {
         let jsonDecoder = world.decoder()
         #expect(throws: DecodingError.self) { try jsonDecoder.decode(String.self, from: Data()) }
         environment.decoderMock.nextDecode = { _ in
@@ -183,7 +183,7 @@ struct CommonDependenciesTests {
     }
 
     // Changed: `nextEncode` is the environment's own.
-    @Test func `A JSON encoder`() throws {
+    @Test func `The environment's encoder fails by default and can be given a result`() throws {
         let jsonEncoder = world.encoder()
         #expect(throws: EncodingError.self) { try jsonEncoder.encode("anything") }
         environment.encoderMock.nextEncode = { _ in
@@ -194,7 +194,7 @@ struct CommonDependenciesTests {
     }
 
     // Changed: `next` is the environment's own.
-    @Test func `A locale`() {
+    @Test func `The environment's locale is American by default and can be replaced`() {
         let defaultLocale = world.locale()
         environment.locale.next = Locales.germany
         let mockedLocale = world.locale()
@@ -203,7 +203,7 @@ struct CommonDependenciesTests {
     }
 
     // Changed: `next` is the environment's own.
-    @Test func `The current date`() {
+    @Test func `The environment's date is the reference date by default and can be replaced`() {
         let defaultDate = world.now()
         environment.now.next = Date(timeIntervalSince1970: 1234)
         let mockedDate = world.now()
@@ -212,7 +212,7 @@ struct CommonDependenciesTests {
     }
 
     // Changed: `next` is the environment's own.
-    @Test func `A number formatter`() {
+    @Test func `The environment's number formatter is American by default and can be replaced`() {
         let defaultNumberFormatter = world.numberFormatter()
         environment.numberFormatter.next = {
             let numberFormatter = NumberFormatter()
@@ -226,7 +226,7 @@ struct CommonDependenciesTests {
     }
 
     // Changed: `next` is the environment's own.
-    @Test func `A time zone`() {
+    @Test func `The environment's time zone is GMT by default and can be replaced`() {
         let defaultTimeZone = world.timeZone()
         environment.timeZone.next = .init(secondsFromGMT: 3600) ?? .current
         let mockedTimeZone = world.timeZone()
@@ -235,7 +235,7 @@ struct CommonDependenciesTests {
     }
 
     // Changed: the scheduler's time starts at zero instead of now, and a timer has a label.
-    @Test func `A scheduler`() {
+    @Test func `The environment's scheduler runs a timer only when its time has come`() {
         let printed = Locked<[String]>([])
         let scheduler = world.mainScheduler
         environment.scheduler.advance(to: .origin)
@@ -249,7 +249,7 @@ struct CommonDependenciesTests {
     }
 
     // Changed: the response belongs to the session, not to a handler that all sessions share; the task has a completion handler.
-    @Test func `A URL session`() {
+    @Test func `The environment's URL session delivers a mock response`() {
         let statuses = Locked<[Int?]>([])
         let defaultUrlSession = world.urlSession()
         environment.session.mockResponse = http404(from: github)
@@ -263,7 +263,7 @@ struct CommonDependenciesTests {
     }
 
     // Changed: an async function instead of a publisher.
-    @Test func `A request`() async throws {
+    @Test func `The environment's request function returns a mock response`() async throws {
         let defaultUrlRequester = world.urlRequest
         environment.session.mockResponse = http404(from: github)
         let (_, response) = try await defaultUrlRequester(URLRequest(url: github))
@@ -272,7 +272,7 @@ struct CommonDependenciesTests {
 
     // The document's motivation: no test waits in real time.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test func `An hour passes at once`() async throws {
+    @Test func `An hour of virtual time passes at once`() async throws {
         let executor = TestExecutor(scheduler: environment.scheduler)
         try await executor.run { [world, environment] executor in
             let start = world.now()

@@ -75,6 +75,16 @@ class HTTPStubsArticleXCTests: XCTestCase {
     }
 }
 
+extension MockSession {
+    /// The article's spelling of a stub.
+    fileprivate func stubRequests(
+        passingTest test: @escaping @Sendable (RecordedRequest) -> Bool,
+        withStubResponse reply: @escaping @Sendable (RecordedRequest) -> StubResponse
+    ) {
+        stub(RequestMatcher(where: test), with: reply)
+    }
+}
+
 /// The article's test in Swift Testing, which has nothing to wait for and nothing to remove.
 struct HTTPStubsArticleTests {
     @Test func `A stub answers a GET without parameters`() async throws {

@@ -40,7 +40,7 @@ class LocalServerArticleXCTests: XCTestCase {
 /// The article's test in Swift Testing, and what the article asks for: to see the app's requests, and to point an app at the
 /// server through its environment.
 struct LocalServerArticleTests {
-    @Test func `A page is served, and the request is seen`() async throws {
+    @Test func `A local server serves a page and records the request`() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()
             server.router["GET /hello"] = JSONResponse { _ in ["Hello": "World"] }
@@ -51,7 +51,7 @@ struct LocalServerArticleTests {
     }
 
     #if os(Linux)
-    @Test func `Another process finds the server by its environment`() async throws {
+    @Test func `Another process finds a local server by its environment variables`() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()
             let script = "echo $PUSHER_HOST:$PUSHER_PORT $PUSHER_KEY $PUSHER_TLS"

@@ -29,7 +29,7 @@ class PusherPresenceChannelTests: XCTestCase {
     func testMembersObjectStoresSocketIdIfNoUserDataFetcherIsProvided() {
         pusher.connect()
         let chan = pusher.subscribe("presence-channel") as? PusherPresenceChannel
-        XCTAssertEqual(chan?.members.first!.userId, "46123.486095", "the userId should be 46123.486095")
+        XCTAssertEqual(chan?.members.first!.userID, "46123.486095", "the userID should be 46123.486095")
     }
 }
 
@@ -98,14 +98,14 @@ class AuthenticationTests: XCTestCase {
 
 /// The article's tests in Swift Testing, on the harness, without any waits.
 struct PusherSwiftArticleTests {
-    @Test func `Members hold the socket id if there is no user data fetcher`() throws {
+    @Test func `A presence member has the socket id if there is no user data fetcher`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher(key: "key", socket: harness.makeWebSocket(server: .trusting)) {
                 $0.authMethod = .inline(secret: "secret")
             }
             pusher.connect()
             let chan = pusher.subscribe("presence-channel") as? PusherPresenceChannel
-            #expect(chan?.members.first?.userId == "46123.486095")
+            #expect(chan?.members.first?.userID == "46123.486095")
         }
     }
 
@@ -119,23 +119,6 @@ struct PusherSwiftArticleTests {
             #expect(chan.subscribed)
             #expect(harness.session.requests.map(\.url) == ["http://localhost:9292/pusher/auth"])
         }
-    }
-
-    /// The article's look-up: first the method and the address, then the fallback. Here it is on an instance, not on the class.
-    @Test func `A mock session looks for a response by method and address, then takes the fallback`() throws {
-        let session = MockSession(delivery: .immediate)
-        let url = try #require(URL(string: "http://localhost:9292/pusher/auth"))
-        session.mockResponse = (data: Data("fallback".utf8), urlResponse: nil, error: nil)
-        session.addMockResponse(for: url, httpMethod: "GET", data: Data("mocked".utf8), urlResponse: nil, error: nil)
-        let bodies = Locked<[String]>([])
-        for method in ["GET", "POST"] {
-            var request = URLRequest(url: url)
-            request.httpMethod = method
-            session.dataTask(with: request) { data, _, _ in
-                bodies.withLock { $0.append(String(decoding: data ?? Data(), as: UTF8.self)) }
-            }.resume()
-        }
-        #expect(bodies.withLock { $0 } == ["mocked", "fallback"])
     }
 
     /// The article's `MockTask`, which completes on a global queue.

@@ -19,7 +19,7 @@ struct RequestMatcherTests {
             RequestMatcher("odd") { $0.body.isEmpty ? "body is empty" : nil },
             "POST /users/{id}/posts" && .header("content-type"), "/nowhere" || .host("api.example.com"), !"/nowhere",
         ] as [RequestMatcher])
-    func `It is meant`(matcher: RequestMatcher) {
+    func `A matcher matches a request that fits its pattern, fields, or combination`(matcher: RequestMatcher) {
         #expect(matcher.matches(request), "\(matcher.reasonsAgainst(request))")
     }
 
@@ -57,12 +57,12 @@ struct RequestMatcherTests {
             (!.host("api.example.com"), ["it is host api.example.com"]),
             ("GET /users/{id}/posts" && .host("b"), ["method is POST, not GET", "host is api.example.com, not b"]),
         ] as [(RequestMatcher, [String])])
-    func `It is not, and says why`(matcher: RequestMatcher, reasons: [String]) {
+    func `A matcher that doesn't match a request gives the reasons`(matcher: RequestMatcher, reasons: [String]) {
         #expect(!matcher.matches(request))
         #expect(matcher.reasonsAgainst(request) == reasons)
     }
 
-    @Test func `The beginning of a path is decoded as its parts are`() {
+    @Test func `A path matcher decodes its prefix like the path's segments`() {
         func matches(_ prefix: String, _ path: String) -> Bool {
             RequestMatcher.path(startsWith: prefix).matches(RecordedRequest(url: "http://a\(path)"))
         }
@@ -73,14 +73,14 @@ struct RequestMatcherTests {
         #expect(matches("/a b/", "/a%20b/%zz"))
     }
 
-    @Test func `A field that is there several times matches by any of its values`() {
+    @Test func `A field with several values matches by any of them`() {
         let request = RecordedRequest(method: "POST", url: "http://a/?tag=a&tag=b", body: Data("tag=c&tag=d".utf8))
         for tag in ["a", "b"] { #expect(RequestMatcher.query(["tag": tag]).matches(request)) }
         for tag in ["c", "d"] { #expect(RequestMatcher.form(["tag": tag]).matches(request)) }
         #expect(RequestMatcher.query(["tag": "c"]).reasonsAgainst(request) == ["query's tag is a, b, not c"])
     }
 
-    @Test func `What a name says to be secret is not told`() {
+    @Test func `A mismatch's reasons hide the values of secret fields`() {
         let reasons = RequestMatcher.header("Authorization", "Bearer xyz").reasonsAgainst(request)
         #expect(reasons == ["header Authorization is <redacted>, not <redacted>"])
         let form = RecordedRequest(method: "POST", url: "/", body: Data("auth=abc".utf8))
@@ -96,11 +96,11 @@ struct RequestMatcherTests {
             (.form(["auth": "key:s3cr3t"]), "form auth=key:<redacted>"), (.body("password=s3cr3t"), "body password=<redacted>"),
             (.json(#"{"tokens":["s3cr3t"],"a":1}"#), #"JSON {"a":1,"tokens":"<redacted>"}"#),
         ] as [(RequestMatcher, String)])
-    func `A matcher's own secrets are not told`(matcher: RequestMatcher, text: String) {
+    func `A matcher's description hides its own secrets`(matcher: RequestMatcher, text: String) {
         #expect("\(matcher)" == text)
     }
 
-    @Test func `An address without a path has the path of all`() {
+    @Test func `A recorded request's path, query, and host are taken from its address`() {
         for url in ["http://a", "http://a/", "http://a?x=/b", "http://a#/b"] {
             #expect(RecordedRequest(url: url).path == "/")
         }

@@ -10,7 +10,7 @@ struct RequestRecorderTests {
     private let session = MockSession(delivery: .immediate)
 
     init() {
-        session.nextRequestHandler = { _ in .ok }
+        session.stub(.any, .ok)
     }
 
     private func send(_ path: String) throws {
@@ -31,7 +31,7 @@ struct RequestRecorderTests {
         #expect(session.requests.count == 4)
     }
 
-    @Test func `Two who wait get one each, whichever they wait for`() async throws {
+    @Test func `Each of two waiters gets the request that it waits for`() async throws {
         async let second = session.nextRequest("/2")
         async let first = session.nextRequest("/1")
         try send("/0")
@@ -40,7 +40,7 @@ struct RequestRecorderTests {
         #expect(try await [first.path, second.path] == ["/1", "/2"])
     }
 
-    @Test func `Nothing in time is an error that says what came instead`() async throws {
+    @Test func `A wait for a request in vain names the requests that came instead`() async throws {
         try send("/1")
         let error = await #expect(throws: NothingCame.self) {
             try await session.nextRequest("GET /2", within: .zero)
@@ -48,7 +48,7 @@ struct RequestRecorderTests {
         #expect(error?.description.hasPrefix("no GET /2 within 0.0 seconds at least; came: GET http://a/1") == true)
     }
 
-    @Test func `What is wanted may be asked of the session itself`() async throws {
+    @Test func `A waiting matcher may ask the session itself`() async throws {
         try send("/1")
         let second = Task {
             try await session.nextRequest(RequestMatcher { [session] in session.requests.count == 2 && $0.path == "/2" })
@@ -57,7 +57,7 @@ struct RequestRecorderTests {
         #expect(try await second.value.path == "/2")
     }
 
-    @Test func `Of many who wait for anything, each gets one`() async throws {
+    @Test func `Fifty waiters for any request get one request each`() async throws {
         let paths = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<50 { group.addTask { try await session.nextRequest().path } }
             for number in 0..<50 { try send("/\(number)") }
@@ -66,7 +66,7 @@ struct RequestRecorderTests {
         #expect(paths.count == 50)
     }
 
-    @Test func `Waiting ends with the task`() async {
+    @Test func `A canceled task stops waiting for a request`() async {
         let waiting = Task { try await session.nextRequest() }
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }

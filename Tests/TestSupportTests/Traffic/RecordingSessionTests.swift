@@ -30,7 +30,7 @@ struct RecordingSessionTests {
         session.mockResponse = (Data(text.utf8), response, nil)
     }
 
-    @Test func `The answer comes as the session behind it gave it, and its status is recorded before`() throws {
+    @Test func `A recorded answer is passed on unchanged, after its status was recorded`() throws {
         try reply(201, "made")
         let statuses = Locked<[String?]>([])
         let recorder = rig.recorder
@@ -43,19 +43,19 @@ struct RecordingSessionTests {
         #expect(session.requests.count == 2)
     }
 
-    @Test func `A request that fails is recorded without a status, and its error passed on`() throws {
+    @Test func `A failed request is recorded without a status, and its error is passed on`() throws {
         task(try request()).resume()
         #expect(completions.withLock { $0 } == ["0 - error"])
         #expect(rig.recorder.entries.map(\.description) == ["GET https://a.example/x"])
         #expect(rig.recorder.entries.first?.json("status") == nil)
     }
 
-    @Test func `What is prepared but not started is not recorded`() throws {
+    @Test func `A request that is never resumed is not recorded`() throws {
         _ = task(try request())
         #expect(rig.recorder.entries.isEmpty)
     }
 
-    @Test func `A cancelled request hears of it once`() throws {
+    @Test func `A canceled request completes once with an error and is recorded`() throws {
         let scheduler = TestScheduler()
         session.delivery = .scheduled(scheduler, after: .seconds(1))
         try reply(200, "late")
@@ -67,7 +67,7 @@ struct RecordingSessionTests {
         #expect(rig.recorder.entries.count == 1)
     }
 
-    @Test func `An answer to a request of an earlier recording is passed over`() throws {
+    @Test func `An answer to a request of an earlier recording is not recorded`() throws {
         let scheduler = TestScheduler()
         session.delivery = .scheduled(scheduler, after: .seconds(1))
         try reply(200, "late")
@@ -79,7 +79,7 @@ struct RecordingSessionTests {
         #expect(rig.recorder.entries.map { $0.json("status") } == [nil])
     }
 
-    @Test func `Nothing is recorded between stop and start, and everything still works`() throws {
+    @Test func `A stopped recorder passes requests on and records nothing until it is started`() throws {
         try reply(200, "ok")
         rig.recorder.stop()
         task(try request()).resume()
@@ -91,7 +91,7 @@ struct RecordingSessionTests {
         #expect(completions.withLock { $0.count } == 2)
     }
 
-    @Test func `Recorders side by side share nothing`() async throws {
+    @Test func `Recorders in parallel share nothing`() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<50 {
                 group.addTask {

@@ -17,7 +17,7 @@ struct RecordingWebSocketTests {
 
     private var events: [String] { rig.recorder.entries.map(\.description) }
 
-    @Test func `All reports are passed on, one close for each open`() {
+    @Test func `A recorded socket passes on all reports, with one close for each open`() {
         recording.open(request, attempt: ConnectionAttempt(1))
         socket.accept()
         socket.serverSends("a")
@@ -40,7 +40,7 @@ struct RecordingWebSocketTests {
         #expect(socket.requests == [request, request, request])
     }
 
-    @Test func `What wasn't sent isn't recorded`() {
+    @Test func `A frame that was not sent is not recorded`() {
         recording.send("before")
         recording.open(request, attempt: ConnectionAttempt(1))
         recording.send("connecting")
@@ -52,7 +52,7 @@ struct RecordingWebSocketTests {
         #expect(socket.sentFrames == ["open"])
     }
 
-    @Test func `What is sent while the socket is closing isn't recorded`() {
+    @Test func `A frame sent while the socket is closing is not recorded`() {
         /// A socket whose server doesn't answer a close frame.
         final class Closing: WebSocket {
             private let held = Locked<(any WebSocketDelegate)?>(nil)
@@ -73,7 +73,7 @@ struct RecordingWebSocketTests {
         #expect(events == [#"sent "open""#])
     }
 
-    @Test func `The delegate is held weakly, and reports without one are still recorded`() {
+    @Test func `A recorded socket holds its delegate weakly and records without one`() {
         var delegate: SocketRecorder? = SocketRecorder()
         weak var observed: SocketRecorder?
         observed = delegate
@@ -87,7 +87,7 @@ struct RecordingWebSocketTests {
         #expect(events == [#"received "a""#])
     }
 
-    @Test func `A recorded socket that is let go leaves nothing behind`() {
+    @Test func `A released recorded socket records nothing more and leaves no delegate`() {
         weak var observed: RecordingWebSocket?
         do {
             let recording = rig.recorder.recording(socket)
@@ -101,7 +101,7 @@ struct RecordingWebSocketTests {
         #expect(events.isEmpty)
     }
 
-    @Test func `A batch is passed on as one, and each of its messages recorded`() {
+    @Test func `A batch of messages is passed on as one, and each message is recorded`() {
         final class Batching: WebSocket {
             private let held = Locked<(any WebSocketDelegate)?>(nil)
             var delegate: (any WebSocketDelegate)? {
@@ -139,7 +139,7 @@ struct RecordingWebSocketTests {
         #expect(events == [#"received "one""#, #"received "<3 bytes>""#])
     }
 
-    @Test func `Reading is held back at the socket`() {
+    @Test func `A recorded socket stops reading at the socket behind it`() {
         recording.open(request, attempt: ConnectionAttempt(1))
         socket.accept()
         recording.setReading(false)
@@ -149,7 +149,7 @@ struct RecordingWebSocketTests {
         #expect(events == [#"received "later""#])
     }
 
-    @Test func `Frames sent within a report come after what caused them`() {
+    @Test func `A frame sent within a report is recorded after the frame that caused it`() {
         delegate.onEntry { [recording] entry in if entry == "#1 ping" { recording.send("pong") } }
         recording.open(request, attempt: ConnectionAttempt(1))
         socket.accept()
@@ -158,7 +158,7 @@ struct RecordingWebSocketTests {
         #expect(events == [#"received "ping""#, #"sent "pong""#])
     }
 
-    @Test func `Nothing is recorded while the recorder is stopped`() {
+    @Test func `A frame sent while the recorder is stopped is not recorded`() {
         rig.recorder.stop()
         recording.open(request, attempt: ConnectionAttempt(1))
         socket.accept()

@@ -24,7 +24,7 @@ import FoundationNetworking
         {"channel":"news","data":"2","event":"headline","time":"2026-05-01T12:01:00.500Z"}
         """
 
-    @Test func `Recorded events come with their pauses, faster if asked`() async throws {
+    @Test func `Recorded events are replayed with their pauses, scaled by the speed`() async throws {
         try await file(events) { file in
             try withTestHarness { harness in
                 let pusher = harness.makePusher()
@@ -41,21 +41,21 @@ import FoundationNetworking
         }
     }
 
-    @Test func `Pauses longer than time can be are refused`() async throws {
+    @Test func `A replay with pauses too long for the clock is refused`() async throws {
         try await file(events) { file in
             #expect(throws: CannotReplay.self) { try TestHarness().replay(contentsOf: file, speed: .leastNonzeroMagnitude) }
         }
     }
 
     @Test(arguments: ["[", #"{"channel":"news"}"#, #"{"channel":"c","event":"e","data":"","time":"noon"}"#])
-    func `A line that can't be replayed is named`(line: String) async throws {
+    func `A line that can't be replayed is named in the error`(line: String) async throws {
         try await file("\n\(line)") { file in
             let error = #expect(throws: CannotReplay.self) { try TestHarness().replay(contentsOf: file) }
             #expect(error?.place.hasPrefix("line 2 of replay-") == true)
         }
     }
 
-    @Test func `What was recorded there is answered here`() async throws {
+    @Test func `A session replays the recorded answers of an archive in order`() async throws {
         let there = TestHarness()
         there.session.stub("GET /orders", .json(["tea"]), .http(503))
         let recorder = TrafficRecorder()
@@ -80,7 +80,7 @@ import FoundationNetworking
     }
 
     @Test(arguments: ["{", "{}", #"{"log":{"entries":[{}]}}"#])
-    func `An archive that is none is an error`(text: String) async throws {
+    func `A file that is no HTTP archive is refused`(text: String) async throws {
         try await file(text) { file in
             #expect(throws: CannotReplay.self) { try MockSession().replay(contentsOf: file) }
         }

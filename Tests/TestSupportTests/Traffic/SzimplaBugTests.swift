@@ -7,11 +7,11 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Bugs of the talk's library. Each test is named after what happened there.
+/// Bugs of the talk's library: each test says what is right instead.
 struct SzimplaBugTests {
     private let rig = TrafficRig()
 
-    @Test func `A pattern was searched for as a substring`() throws {
+    @Test func `A pattern must match the whole text, not a part of it`() throws {
         rig.get("https://api.soundcloud.com/tracks/123?name=Marcheta")
         #expect(try rig.mismatch(#"[{"url": "https://api.soundcloud.com/tracks/[0-9]+"}]"#) == nil)
         #expect(
@@ -21,12 +21,12 @@ struct SzimplaBugTests {
         #expect(try rig.paths(#"[{"url": "https://api.soundcloud.com/tracks"}]"#) == ["url"])
     }
 
-    @Test func `The address was never compared`() throws {
+    @Test func `A request to another address is a difference`() throws {
         rig.get("https://api.soundcloud.com/playlists/1")
         #expect(try rig.mismatch(#"[{"url": "https://api.soundcloud.com/tracks/1", "parameters": {}, "body": {}}]"#) != nil)
     }
 
-    @Test func `A parameter that was lost passed`() throws {
+    @Test func `A missing parameter is a difference`() throws {
         rig.get("https://a.example/screen?name=Marcheta")
         #expect(
             try rig.paths(#"[{"url": "https://a.example/screen", "parameters": {"name": "Marcheta", "user": "[0-9]+"}}]"#) == [
@@ -34,7 +34,7 @@ struct SzimplaBugTests {
             ])
     }
 
-    @Test func `Arrays were compared with themselves`() throws {
+    @Test func `Arrays are compared element by element, also in depth`() throws {
         rig.post(#"{"tracks": [1, 2], "deep": [{"id": 1}]}"#)
         let file = { (tracks: String, id: Int) in
             #"[{"url": "https://api.example.com/events", "body": {"tracks": \#(tracks), "deep": [{"id": \#(id)}]}}]"#
@@ -46,14 +46,14 @@ struct SzimplaBugTests {
         #expect(try rig.paths(file("[1, 2]", 2)) == ["body.deep[0].id"])
     }
 
-    @Test func `Expected and got were swapped in the message`() throws {
+    @Test func `A difference shows the file's value as expected and the traffic's as got`() throws {
         rig.get("https://a.example/?n=1")
         let text = try #require(try rig.mismatch(#"[{"url": "https://a.example/", "parameters": {"n": "2"}}]"#)).description
         #expect(text.contains("expected: \"2\"\n    got:      \"1\""))
         #expect(try rig.mismatch("[]")?.differences == [.unexpected(position: 1, entry: "GET https://a.example/")])
     }
 
-    @Test func `A request was recorded as often as the loading system asked about it`() throws {
+    @Test func `A task resumed several times is recorded once`() throws {
         let session = MockSession(delivery: .immediate)
         session.mockResponse = (nil, nil, nil)
         let task = rig.recorder.recording(session).dataTask(
@@ -64,7 +64,7 @@ struct SzimplaBugTests {
         #expect(session.requests.count == 1)
     }
 
-    @Test func `A body that came as a stream was lost`() throws {
+    @Test func `A body given as a stream is recorded and still sent`() throws {
         let session = MockSession(delivery: .immediate)
         session.mockResponse = (nil, nil, nil)
         var request = URLRequest(url: try #require(URL(string: "https://a.example/")))
@@ -76,7 +76,7 @@ struct SzimplaBugTests {
         #expect(session.requests.first?.body == body, "the server gets it, too")
     }
 
-    @Test func `Method, header fields and status were not recorded`() throws {
+    @Test func `Method, header fields, and status are recorded`() throws {
         let rig = TrafficRig(headers: ["X-Version"])
         let session = MockSession(delivery: .immediate)
         let url = try #require(URL(string: "https://a.example/"))
@@ -92,7 +92,7 @@ struct SzimplaBugTests {
         #expect(entry["status"] == 204)
     }
 
-    @Test func `The keys of a file came in another order each time`() throws {
+    @Test func `A file's keys are written in alphabetical order`() throws {
         rig.get("https://a.example/?b=1&a=2&d=3&c=4")
         try rig.recorder.record(to: "traffic.json")
         let text = try rig.text()
@@ -102,7 +102,7 @@ struct SzimplaBugTests {
         #expect(places == places.sorted { ($0 ?? text.startIndex) < ($1 ?? text.startIndex) })
     }
 
-    @Test func `There was one recorder for all tests`() {
+    @Test func `Recorders don't share entries`() {
         let other = TrafficRig()
         rig.get("https://a.example/")
         other.recorder.stop()
@@ -111,13 +111,13 @@ struct SzimplaBugTests {
         #expect(other.recorder.entries.isEmpty)
     }
 
-    @Test func `Without the directory's variable the process crashed`() throws {
+    @Test func `A recorder without the directory's variable reports the missing file`() throws {
         let recorder = TrafficRecorder(environment: [:])
         let error = #expect(throws: TrafficError.self) { try recorder.validate(against: "none.json") }
         #expect(error?.kind == .missingFile)
     }
 
-    @Test func `Users could not pass a validator of their own`() throws {
+    @Test func `A recorder accepts a validator of the test's own`() throws {
         struct Refusing: Validator {
             struct Refused: Error {}
             func validate(recordedRequests: [TrafficEntry], localRequests: [TrafficEntry]) throws { throw Refused() }

@@ -27,7 +27,7 @@ struct TrafficArchiveTests {
         return try #require(archive["log"]?["entries"]?.arrayValue)
     }
 
-    @Test func `A request has its times, query, form and response`() throws {
+    @Test func `An archive's request has its times, query, form, and response`() throws {
         let session = MockSession(delivery: .scheduled(TestScheduler(), after: .zero))
         let scheduler = TestScheduler()
         session.delivery = .scheduled(scheduler, after: .seconds(1))
@@ -57,12 +57,12 @@ struct TrafficArchiveTests {
         #expect(members == ["startedDateTime", "time", "request", "response", "cache", "timings"])
     }
 
-    @Test func `A request without an answer has status 0`() throws {
+    @Test func `An archive's request without an answer has status 0`() throws {
         recorder.record(RecordedRequest(url: "https://a.example/"))
         #expect(try entries().first?["response"]?["status"] == 0)
     }
 
-    @Test func `Frames are in their connection's entry, as Chrome has them`() throws {
+    @Test func `An archive has frames in their connection's entry, in Chrome's format`() throws {
         let socket = MockWebSocket(server: .manual)
         let recording = recorder.recording(socket)
         for attempt in 1...2 {
@@ -96,7 +96,7 @@ struct TrafficArchiveTests {
         #expect(entries[1]["_webSocketMessages"] == nil)
     }
 
-    @Test func `Frames of a connection that was open before the recorder was started are kept`() throws {
+    @Test func `An archive keeps frames of a connection opened before the recorder started`() throws {
         let socket = MockWebSocket(server: .manual)
         let recording = recorder.recording(socket)
         recording.open(WebSocketRequest(secure: true, host: "ws.example", port: 443, path: "/"), attempt: ConnectionAttempt(1))

@@ -7,7 +7,7 @@ import Testing
 struct TrafficFileTests {
     // MARK: The document
 
-    @Test func `The file has the talk's fields, pretty, the keys in order`() throws {
+    @Test func `A traffic file has the talk's fields, indented, with sorted keys`() throws {
         let rig = TrafficRig()
         rig.get("https://api.soundcloud.com/tracks/1235123?q=a%20b+c&q2=%26#top")
         try rig.recorder.record(to: "traffic.json")
@@ -28,7 +28,7 @@ struct TrafficFileTests {
                 """)
     }
 
-    @Test func `Recording the same twice writes the same bytes`() throws {
+    @Test func `Recording the same traffic twice writes the same bytes`() throws {
         let texts = try (0..<2).map { _ in
             let rig = TrafficRig(headers: ["a", "b", "c"])
             rig.recorder.record(
@@ -40,7 +40,7 @@ struct TrafficFileTests {
         #expect(texts[0] == texts[1])
     }
 
-    @Test func `Bodies are written as what they are`() throws {
+    @Test func `A body is written as JSON, form fields, text, or a placeholder`() throws {
         let rig = TrafficRig()
         func record(_ body: Data, _ type: String?) {
             let headers = type.map { ["Content-Type": $0] } ?? [:]
@@ -64,7 +64,7 @@ struct TrafficFileTests {
         try rig.recorder.validate(against: "traffic.json", using: .exact.ordered)
     }
 
-    @Test func `A text that would describe others is written so that it doesn't`() throws {
+    @Test func `A recorded text that would match others as a pattern is written as a literal`() throws {
         let rig = TrafficRig()
         rig.post(#"{"sum": "a+b", "name": "a.b", "note": "(x"}"#)
         try rig.recorder.record(to: "traffic.json")
@@ -76,7 +76,7 @@ struct TrafficFileTests {
         #expect(try other.mismatch(rig.text()) != nil)
     }
 
-    @Test func `Header fields are written when they were asked for`() throws {
+    @Test func `Header fields are written only if they were asked for`() throws {
         let rig = TrafficRig(headers: ["X-Version"])
         rig.recorder.record(RecordedRequest(url: "https://a.example/", headers: ["x-version": "2", "Accept": "*/*"]))
         try rig.recorder.record(to: "traffic.json")
@@ -115,7 +115,7 @@ struct TrafficFileTests {
                 == ["frame"])
     }
 
-    @Test func `Numbers are written as they were`() throws {
+    @Test func `Numbers are written with all their digits, as they were recorded`() throws {
         let numbers = "[12345678901234567890, 1234567890123456789012.5, 1.10, 1e2, 1e999999999]"
         let rig = TrafficRig()
         rig.post(numbers)
@@ -125,7 +125,7 @@ struct TrafficFileTests {
     }
 
     /// Traffic passes even if it looks like patterns and matchers.
-    @Test func `Whatever is recorded passes against its own file`() throws {
+    @Test func `Recorded traffic passes against its own file, whatever it looks like`() throws {
         let bodies = [
             #"{"a": {"$any": true}}"#, #"{"a": {"$absent": true}}"#, #"[{"$regex": "x"}, {"$type": 1}]"#,
             #"{"a": {"$literal": {"$any": true}}}"#,
@@ -146,7 +146,7 @@ struct TrafficFileTests {
         #expect(throws: TrafficMismatch.self) { try rig.recorder.validate(against: "traffic.json") }
     }
 
-    @Test func `Any member of a frame may look like a matcher`() throws {
+    @Test func `A frame whose members look like matchers passes against its own file`() throws {
         let rig = TrafficRig()
         let (socket, recording) = openSocket(of: rig)
         defer { withExtendedLifetime(recording) {} }
@@ -158,7 +158,7 @@ struct TrafficFileTests {
 
     // MARK: Refusals
 
-    @Test(arguments: ["true", "1", "woodpecker"]) func `CI records nothing`(ci: String) throws {
+    @Test(arguments: ["true", "1", "woodpecker"]) func `Recording on CI is refused and writes no file`(ci: String) throws {
         let rig = TrafficRig(environment: ["CI": ci])
         rig.get("https://a.example/")
         let error = #expect(throws: TrafficError.self) { try rig.recorder.record(to: "traffic.json") }
@@ -167,14 +167,14 @@ struct TrafficFileTests {
         #expect(!FileManager.default.fileExists(atPath: rig.directory.path))
     }
 
-    @Test(arguments: ["", "false", "0"]) func `A variable that says it is no CI is believed`(ci: String) throws {
+    @Test(arguments: ["", "false", "0"]) func `Recording is allowed if the CI variable is empty, false, or 0`(ci: String) throws {
         let rig = TrafficRig(environment: ["CI": ci])
         rig.get("http://a/1")
         try rig.recorder.record(to: "traffic.json")
         #expect(try rig.text().contains("http://a/1"))
     }
 
-    @Test func `CI validates and exports`() throws {
+    @Test func `Validation and archive export are allowed on CI`() throws {
         let rig = TrafficRig(environment: ["CI": "true"])
         rig.get("https://a.example/")
         #expect(try rig.mismatch(#"[{"url": "https://a.example/"}]"#) == nil)
@@ -182,7 +182,7 @@ struct TrafficFileTests {
         #expect(try rig.text(of: "traffic.har") == String(decoding: rig.recorder.exportHAR(), as: UTF8.self))
     }
 
-    @Test func `A missing file is named, with how to record it`() throws {
+    @Test func `A missing file's error says how to record it`() throws {
         let rig = TrafficRig()
         let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "none.json") }
         #expect(error?.kind == .missingFile)
@@ -192,21 +192,23 @@ struct TrafficFileTests {
     @Test(arguments: [
         ("", TrafficError.Kind.unreadableFile), ("[{]", .unreadableFile), ("{}", .malformedFile(path: "")),
         ("[1]", .malformedFile(path: "[0]")), (#"[{"url": "x", "paramters": {}}]"#, .malformedFile(path: "[0].paramters")),
-    ]) func `A file that can't be meant is refused`(text: String, kind: TrafficError.Kind) throws {
+    ]) func `An unreadable or malformed traffic file is refused with the kind of mistake`(text: String, kind: TrafficError.Kind)
+        throws
+    {
         let rig = TrafficRig()
         try rig.write(text)
         let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
         #expect(error?.kind == kind)
     }
 
-    @Test func `A slip in a file is found by its line`() throws {
+    @Test func `A syntax error in a traffic file is reported with its line`() throws {
         let rig = TrafficRig()
         try rig.write("[\n  {\n    \"url\": \"x\",\n  }\n]")
         let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
         #expect(error?.description.contains("traffic.json, line 4, is no JSON") == true)
     }
 
-    @Test func `A directory that can't be made is an error`() throws {
+    @Test func `Recording to a directory that can't be made is an error`() throws {
         let rig = TrafficRig()
         try rig.write("", to: "file")
         rig.get("http://a/1")
@@ -214,7 +216,7 @@ struct TrafficFileTests {
         #expect(error?.kind == .unwritableFile)
     }
 
-    @Test func `Without entries no file is written, as a test that does nothing would fit it ever after`() throws {
+    @Test func `Recording without entries is refused and writes no file`() throws {
         let rig = TrafficRig()
         let file = "\(rig.directory.path)/traffic.json"
         let empty = #expect(throws: TrafficError.self) { try rig.recorder.record(to: "traffic.json") }
@@ -228,7 +230,7 @@ struct TrafficFileTests {
 
     // MARK: File locations
 
-    @Test func `Files are beside the test, or where the environment says, or where the path says`() throws {
+    @Test func `Files are beside the test, in the environment's directory, or at an absolute path`() throws {
         let rig = TrafficRig()
         let recorder = TrafficRecorder(environment: [:])
         recorder.record(RecordedRequest(url: "http://a/1"))
@@ -242,7 +244,7 @@ struct TrafficFileTests {
         }
     }
 
-    @Test func `The test's own file is the default`() {
+    @Test func `A traffic file is looked for beside the calling test file by default`() {
         let error = #expect(throws: TrafficError.self) { try TrafficRecorder(environment: [:]).validate(against: "none.json") }
         #expect(error?.description.contains("Tests/TestSupportTests/Traffic/__Traffic__/none.json") == true)
     }

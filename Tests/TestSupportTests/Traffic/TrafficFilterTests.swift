@@ -45,7 +45,7 @@ struct TrafficFilterTests {
         (TrafficFilter(OnlyTaps()), [2]),
     ]
 
-    @Test(arguments: cases.indices) func `A filter decides what is written and what is validated`(index: Int) throws {
+    @Test(arguments: cases.indices) func `A filter decides which entries are written and validated`(index: Int) throws {
         let (filter, expected) = Self.cases[index]
         let all = rig.recorder.entries
         guard !expected.isEmpty else {
@@ -63,7 +63,7 @@ struct TrafficFilterTests {
         }
     }
 
-    @Test func `The file's own entries are not filtered: a pattern need not pass for a URL`() throws {
+    @Test func `A filter doesn't apply to the file's own entries`() throws {
         try rig.write(#"[{"url": "https://[a-z]+.example.com/pixel"}, {"url": "https://lost.example.com/"}]"#)
         let mismatch = #expect(throws: TrafficMismatch.self) {
             try rig.recorder.validate(against: "traffic.json", filter: "https://ads.example.com")

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 /// The names and ports of this machine, which differ from run to run.
 struct TrafficLocalAddressTests {
-    @Test func `Traffic of a local server passes on another port`() async throws {
+    @Test func `Traffic with a local server passes against a file recorded on another port`() async throws {
         let rig = TrafficRig(headers: ["Referer", "Host"])
         for number in 1...2 {
             try await withTestHarness { harness in
@@ -42,7 +42,9 @@ struct TrafficLocalAddressTests {
         ("http://localhost.example.com:4711/", "http://localhost.example.com:9/", false),
         ("http://127.0.0.10:4711/", "http://127.0.0.1:9/", false),
         ("http://localhost:4711/", "http://api.example.com:4711/", false),
-    ]) func `Only this machine's names and ports don't matter`(expected: String, got: String, fits: Bool) throws {
+    ]) func `Local host names and ports are interchangeable, other addresses are not`(expected: String, got: String, fits: Bool)
+        throws
+    {
         let rig = TrafficRig()
         rig.get(got)
         #expect(try (rig.mismatch(#"[{"url": "\#(expected)"}]"#) == nil) == fits)
@@ -52,7 +54,7 @@ struct TrafficLocalAddressTests {
         #expect(try (rig.mismatch(#"[{"url": ".*", "body": {"callback": "\#(expected)"}}]"#) == nil) == fits)
     }
 
-    @Test func `Words that only begin like this machine's name stay`() throws {
+    @Test func `A text that only contains or begins with a local host name is written unchanged`() throws {
         let rig = TrafficRig()
         rig.post(
             #"{"a": "localhost is here", "b": "see localhost:80", "c": "127.0.0.1:80", "d": ["x@localhost"], "e": {"$any": "[::1]:1"}}"#

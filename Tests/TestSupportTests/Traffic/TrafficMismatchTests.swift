@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 struct TrafficMismatchTests {
-    @Test func `The text is one that a product person can read`() throws {
+    @Test func `A mismatch's text lists each entry and field with the expected and the got value`() throws {
         let rig = TrafficRig()
         rig.recorder.record(RecordedRequest(url: "https://api.example.com/screen?marcheta=true&v=1"))
         rig.post(#"{"items": [{"id": 7}, {"id": "8"}], "total": "2"}"#)
@@ -44,13 +44,13 @@ struct TrafficMismatchTests {
                 """)
     }
 
-    @Test func `What came out of order is told with both places`() {
+    @Test func `An entry out of order is described with both positions`() {
         let mismatch = TrafficMismatch([.moved(position: 1, entry: "sent pusher:ping", came: 3)])
         #expect(mismatch.description.contains("Entry 1, sent pusher:ping\n  came out of order, as number 3"))
         #expect(mismatch.description.hasPrefix("The traffic is not what the file says: 1 difference."))
     }
 
-    @Test func `Long values are cut`() throws {
+    @Test func `Long values in a mismatch's text are cut`() throws {
         let rig = TrafficRig()
         rig.post(#"{"a": "\#(String(repeating: "x", count: 5_000))"}"#)
         let text = try #require(try rig.mismatch(#"[{"url": "https://api.example.com/events", "body": {"a": 1}}]"#)).description

@@ -11,7 +11,7 @@ import FoundationNetworking
 struct TrafficOfURLSessionTests {
     private let rig = TrafficRig()
 
-    @Test func `A configuration records what its session sends, and passes it on`() async throws {
+    @Test func `A recording configuration records a URLSession's requests and passes them on`() async throws {
         try await withTestHarness { harness in
             harness.session.stub("POST /events", .json(["id": 7], status: 201))
             let session = URLSession(configuration: rig.recorder.recording(harness.session).urlSessionConfiguration())
@@ -31,7 +31,7 @@ struct TrafficOfURLSessionTests {
         #expect(try rig.json() == [entry])
     }
 
-    @Test func `A configuration whose recorder is gone reaches nobody`() async throws {
+    @Test func `A recording configuration whose recorder is gone fails and sends nothing`() async throws {
         try await withTestHarness { harness in
             let configuration = TrafficRecorder().recording(harness.session).urlSessionConfiguration()
             let session = URLSession(configuration: configuration)
@@ -41,7 +41,7 @@ struct TrafficOfURLSessionTests {
         }
     }
 
-    @Test func `Recording that was left in the test is found where CI is set`() throws {
+    @Test func `A call to record on CI is found at the test's end`() throws {
         let recorder = TrafficRecorder(environment: ["CI": "true", "TRAFFIC_DIR": rig.directory.path])
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness { _ in try? recorder.record(to: "traffic.json") }
@@ -54,7 +54,7 @@ struct TrafficOfURLSessionTests {
         #expect(recorder.findings == [finding])
     }
 
-    @Test func `A client's recorder is asked in XCTest's way, too`() throws {
+    @Test func `A refused recording on CI is found by a harness verified by hand`() throws {
         let recorder = TrafficRecorder(environment: ["CI": "1", "TRAFFIC_DIR": rig.directory.path])
         let harness = TestHarness()
         _ = harness.makePusher(recorder: recorder)

@@ -46,7 +46,7 @@ struct TrafficPusherTests {
         return session.requests.compactMap { $0.parameters["auth_signature"] }
     }
 
-    @Test func `A client's traffic is validated without a secret in the file`() async throws {
+    @Test func `A client's traffic is recorded and validated without a secret in file or archive`() async throws {
         let rig = TrafficRig()
         let signatures = try await run(recordedBy: rig.recorder)
         try rig.recorder.record(to: "orders.json")
@@ -78,7 +78,7 @@ struct TrafficPusherTests {
         }
     }
 
-    @Test func `An event with the wrong data is found`() async throws {
+    @Test func `A client event with other data than the recorded one is a difference`() async throws {
         let rig = TrafficRig()
         _ = try await run(recordedBy: rig.recorder)
         try rig.recorder.record(to: "orders.json", filter: .frames)
@@ -93,7 +93,7 @@ struct TrafficPusherTests {
                 "sent client-seen, presence-orders\n  data.by\n    expected: \"ann\"\n    got:      \"bob\"") == true)
     }
 
-    @Test func `A person edits the file: what matters, in patterns`() async throws {
+    @Test func `A hand-edited file with patterns and matchers validates a client's traffic`() async throws {
         let rig = TrafficRig()
         _ = try await run(recordedBy: rig.recorder)
         try rig.write(

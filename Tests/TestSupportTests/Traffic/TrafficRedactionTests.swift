@@ -68,7 +68,9 @@ struct TrafficRedactionTests {
         text("tokens={a]hunter2} and more"),
     ]
 
-    @Test(arguments: requests.indices) func `A request's secret reaches nothing`(index: Int) throws {
+    @Test(arguments: requests.indices) func `A secret in a request reaches no file, archive, message, or description`(index: Int)
+        throws
+    {
         let rig = TrafficRig(headers: ["Authorization", "Cookie", "X-Api-Key", "X-Note", "Referer"])
         rig.recorder.record(Self.requests[index])
         try rig.recorder.record(to: "traffic.json")
@@ -89,7 +91,7 @@ struct TrafficRedactionTests {
                 || [17, 18].contains(index))
     }
 
-    @Test func `A frame's secrets are hidden, the app's key is kept`() throws {
+    @Test func `A frame's secrets are hidden, and the app's key is kept`() throws {
         let rig = TrafficRig()
         let socket = MockWebSocket(server: .manual)
         let recording = rig.recorder.recording(socket)
@@ -131,7 +133,7 @@ struct TrafficRedactionTests {
 
     // MARK: Reading
 
-    @Test func `A secret in an older file reaches no message`() throws {
+    @Test func `A secret in an older file reaches no mismatch message`() throws {
         let rig = TrafficRig()
         rig.post(#"{"auth": "key:abc", "name": "x"}"#)
         for secret in [#""key:hunter2""#, #"{"$regex": "hunter2"}"#, #"{"$unordered": ["hunter2"]}"#, #"{"deep": ["hunter2"]}"#] {
@@ -145,7 +147,7 @@ struct TrafficRedactionTests {
         }
     }
 
-    @Test func `A redacted value matches any, but it must be there`() throws {
+    @Test func `A redacted value matches any value, but a value must be present`() throws {
         let rig = TrafficRig()
         rig.post(#"{"password": "one"}"#)
         try rig.recorder.record(to: "traffic.json")
@@ -162,7 +164,7 @@ struct TrafficRedactionTests {
         #expect(try rig.mismatch(#"[{"body": {"password": {"$type": "string"}}}]"#) == nil)
     }
 
-    @Test func `The app's key in a signature is compared`() throws {
+    @Test func `The app's key in a redacted signature is compared`() throws {
         let rig = TrafficRig()
         rig.post(#"{"auth": "key:abc"}"#)
         #expect(try rig.mismatch(#"[{"body": {"auth": "key:0123"}}]"#) == nil)
@@ -197,7 +199,7 @@ struct TrafficRedactionTests {
         ("password: isotope", "password: <redacted>"),
         ("password", "password"), ("secret: \"", "secret: \""), ("password='", "password='"),
         ("\\password\\=\\", "\\password\\=\\"),
-    ]) func `Only the secret of a text is hidden, and hiding twice changes nothing`(text: String, expected: String) throws {
+    ]) func `Only the secret part of a text is hidden, and hiding twice changes nothing`(text: String, expected: String) throws {
         let rig = TrafficRig()
         rig.recorder.record(Self.text(text))
         let body = try #require(rig.recorder.entries.first?.json("body"))
@@ -208,7 +210,7 @@ struct TrafficRedactionTests {
         #expect(rig.recorder.entries.first?.json("body") == body)
     }
 
-    @Test func `Any text can be recorded`() {
+    @Test func `Random texts full of separators can be recorded and exported`() {
         let parts = [
             "token", "auth", "Cookie", "Bearer", "eyJ", "://", ":", "=", "\"", "'", "\\", "<", ">", "&", " ", "\n", "?", "@", "{",
             "}", "x", "é",
@@ -225,7 +227,7 @@ struct TrafficRedactionTests {
         }
     }
 
-    @Test func `What is wrong with a field may be read`() throws {
+    @Test func `Validation messages for a password field are shown, and other values are hidden`() throws {
         let rig = TrafficRig()
         rig.post(
             #"{"errors":{"password":["is too short","must have a digit (0-9)"],"token":["is hunter2?"],"secret":["hunter2"]}}"#)
@@ -243,7 +245,7 @@ struct TrafficRedactionTests {
         "https://a.example/?x=correct+horse%21", "https://a.example/?correct%20%68orse!", "https://a.example/#caf%c3%a9",
         "https://a.example/caf%C3%a9",
     ])
-    func `A text is hidden however it is encoded`(url: String) throws {
+    func `A custom text in a URL is hidden however it is encoded`(url: String) throws {
         let rig = TrafficRig(redaction: .none.hiding(texts: ["correct horse!", "café"]))
         rig.get(url)
         try rig.recorder.record(to: "traffic.json")
@@ -252,7 +254,7 @@ struct TrafficRedactionTests {
         }
     }
 
-    @Test func `Names and texts may be added, names be shown`() throws {
+    @Test func `Custom names and texts are hidden, and excepted names are shown`() throws {
         let redaction = Redaction.standard.hiding(names: ["I-Ban"], texts: ["s3cr&t", "1234", ""]).showing(names: ["page_token"])
         let rig = TrafficRig(redaction: redaction)
         rig.post(
@@ -270,7 +272,7 @@ struct TrafficRedactionTests {
         #expect(!String(decoding: rig.recorder.exportHAR(), as: UTF8.self).contains("s3cr"))
     }
 
-    @Test func `None hides nothing`() throws {
+    @Test func `A recorder without redaction hides nothing`() throws {
         let rig = TrafficRig(redaction: .none)
         rig.recorder.record(Self.requests[10])
         try rig.recorder.record(to: "traffic.json")
@@ -281,7 +283,7 @@ struct TrafficRedactionTests {
     }
 
     @Test(arguments: ["auth_key", "channel_name", "author", "socket_id", "token_type", "tokenizer", "keyboard"])
-    func `What only sounds like a secret is shown`(name: String) throws {
+    func `A field whose name only resembles a secret's is shown`(name: String) throws {
         let rig = TrafficRig()
         rig.post(#"{"\#(name)": "value"}"#)
         #expect(rig.recorder.entries.first?.json("body") == #"{"\#(name)":"value"}"#)

@@ -14,7 +14,7 @@ struct TrafficUpdateTests {
         return try rig.json()
     }
 
-    @Test func `What still fits stays as it was written`() throws {
+    @Test func `Recording again keeps fitting entries, adds new ones, and drops those that are gone`() throws {
         rig.get("https://api.example.com/tracks/1?at=2024", "https://api.example.com/new")
         rig.post(#"{"id": 7, "name": "x", "at": 123}"#)
         let file = try update(
@@ -31,7 +31,7 @@ struct TrafficUpdateTests {
             ])
     }
 
-    @Test func `What no longer fits is replaced, field by field`() throws {
+    @Test func `Recording again replaces only the fields that no longer fit`() throws {
         rig.post(#"{"id": 7, "name": "new", "tags": ["a", "b2"], "more": 1, "any": {"$any": true}}"#)
         let file = try update(
             #"""
@@ -44,7 +44,7 @@ struct TrafficUpdateTests {
         #expect(file == [["url": "https://api.example.com/ev.*", "method": "POST", "body": body]])
     }
 
-    @Test func `Members that were taken out come back only where they matter`() throws {
+    @Test func `Recording again restores removed members only if the validator is exact`() throws {
         rig.post(#"{"id": 7, "at": 123}"#)
         let edited = #"[{"url": "https://api.example.com/events", "parameters": {}, "body": {"id": 8}}]"#
         #expect(try update(edited).arrayValue?.first?["body"] == ["id": 7])
@@ -52,7 +52,7 @@ struct TrafficUpdateTests {
     }
 
     @Test(arguments: [TrafficValidator.subset, .exact])
-    func `Header fields keep the names they were written with, and none is added`(validator: TrafficValidator) throws {
+    func `Recording again keeps the file's header names and adds none`(validator: TrafficValidator) throws {
         rig.recorder.record(
             RecordedRequest(
                 method: "POST", url: "https://api.example.com/events", headers: ["X-Id": "7", "X-Kind": "new", "Accept": "*/*"],
@@ -68,7 +68,7 @@ struct TrafficUpdateTests {
     }
 
     @Test(arguments: [TrafficValidator.subset, .exact])
-    func `No body is written where there is none, as before`(validator: TrafficValidator) throws {
+    func `Recording again writes no body where the file has none`(validator: TrafficValidator) throws {
         rig.get("https://api.example.com/a?x=2", "https://api.example.com/b?x=2")
         let file = try update(
             #"""
@@ -82,7 +82,7 @@ struct TrafficUpdateTests {
             ])
     }
 
-    @Test func `Frames keep their edits, too`() throws {
+    @Test func `Recording again keeps the matchers of a frame`() throws {
         let socket = MockWebSocket(server: .manual)
         let recording = rig.recorder.recording(socket)
         defer { withExtendedLifetime(recording) {} }
@@ -95,19 +95,19 @@ struct TrafficUpdateTests {
     }
 
     /// A hidden value no longer has a type.
-    @Test func `A type that is asked of a hidden value is kept, and holds`() throws {
+    @Test func `Recording again keeps a type matcher on a redacted value`() throws {
         rig.post(#"{"max_tokens": 100}"#)
         let file = #"[{"url": ".*", "body": {"max_tokens": {"$type": "number"}}}]"#
         #expect(try update(file) == JSONValue(parsing: file))
     }
 
-    @Test func `A secret in the older file goes`() throws {
+    @Test func `Recording again replaces a secret in the older file`() throws {
         rig.post(#"{"password": "one", "id": 1}"#)
         let file = try update(#"[{"url": ".*", "body": {"password": "hunter2", "id": "[0-9]"}}]"#)
         #expect(file == [["url": ".*", "body": ["password": "<redacted>", "id": "[0-9]"]]])
     }
 
-    @Test func `A file that can't be read isn't overwritten`() throws {
+    @Test func `Recording again doesn't overwrite a file that can't be read`() throws {
         try rig.write("[{]")
         rig.get("http://a/1")
         let error = #expect(throws: TrafficError.self) { try rig.recorder.record(to: "traffic.json") }

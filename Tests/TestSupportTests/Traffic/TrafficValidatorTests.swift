@@ -12,14 +12,14 @@ struct TrafficValidatorTests {
 
     // MARK: Subset and exact
 
-    @Test func `Fields that the file leaves out don't matter to subset, but to exact`() throws {
+    @Test func `Fields missing in the file are ignored by subset and are differences for exact`() throws {
         rig.post(#"{"name": "open", "screen": {"id": 1, "title": "Home"}}"#, to: "https://api.example.com/events?v=2")
         let file = #"[{"url": "https://api.example.com/events", "body": {"name": "open", "screen": {"id": 1}}}]"#
         #expect(try rig.mismatch(file) == nil)
         #expect(try rig.paths(file, using: .exact) == ["body.screen.title", "parameters"])
     }
 
-    @Test func `Exact takes what was recorded, and leaves method, headers and status to the file`() throws {
+    @Test func `The exact validator requires all parameters, but no method, headers, or status`() throws {
         rig.recorder.record(
             RecordedRequest(
                 method: "POST", url: "https://a.example/x?q=1", headers: ["Accept": "*/*"], body: Data(#"{"n":1}"#.utf8)))
@@ -34,7 +34,7 @@ struct TrafficValidatorTests {
             ])
     }
 
-    @Test func `Header fields are compared one by one, whatever their capitals`() throws {
+    @Test func `Header fields are compared one by one, ignoring case`() throws {
         rig.recorder.record(RecordedRequest(url: "https://a.example/", headers: ["X-Version": "2", "Accept": "*/*"]))
         for validator in [TrafficValidator.subset, .exact] {
             #expect(
@@ -50,7 +50,7 @@ struct TrafficValidatorTests {
         }
     }
 
-    @Test func `No parameters and no body may be asked for`() throws {
+    @Test func `A file can require that parameters and body are absent`() throws {
         rig.get("https://a.example/")
         let file = #"[{"url": "https://a.example/", "parameters": {"$absent": true}, "body": {"$absent": true}}]"#
         for validator in [TrafficValidator.subset, .exact] { #expect(try rig.mismatch(file, using: validator) == nil) }
@@ -61,7 +61,7 @@ struct TrafficValidatorTests {
         }
     }
 
-    @Test func `A status is compared when the file has one`() throws {
+    @Test func `A status is compared if the file has one`() throws {
         let session = MockSession(delivery: .immediate)
         let url = try #require(URL(string: "https://a.example/"))
         session.addMockResponse(
@@ -75,7 +75,7 @@ struct TrafficValidatorTests {
     // MARK: Counts and order
 
     @Test(arguments: [TrafficValidator.subset, .exact, .subset.ordered, .exact.ordered])
-    func `What is missing and what is too much is told apart`(validator: TrafficValidator) throws {
+    func `Missing and unexpected entries are told apart`(validator: TrafficValidator) throws {
         rig.get("https://a.example/1", "https://a.example/2", "https://b.example/x?y=1")
         let entry = { (url: String) in #"{"url": "\#(url)", "parameters": {}, "body": {}}"# }
         let files = ["https://a.example/1", "https://c.example/entirely/else", "https://a.example/2"].map(entry)
@@ -90,7 +90,7 @@ struct TrafficValidatorTests {
     }
 
     @Test(arguments: [TrafficValidator.subset, .exact, .subset.ordered, .exact.ordered])
-    func `Equal entries are counted`(validator: TrafficValidator) throws {
+    func `Equal entries must occur as often as in the file`(validator: TrafficValidator) throws {
         rig.get("https://a.example/", "https://a.example/")
         let entry = #"{"url": "https://a.example/"}"#
         #expect(try rig.mismatch("[\(entry), \(entry)]", using: validator) == nil)
@@ -98,7 +98,7 @@ struct TrafficValidatorTests {
         #expect(try rig.paths("[\(entry), \(entry), \(entry)]", using: validator) == ["missing 3"])
     }
 
-    @Test func `A general pattern leaves to a special one what only that can take`() throws {
+    @Test func `A general pattern leaves a request to the specific one that needs it, unless ordered`() throws {
         rig.get("https://a.example/1", "https://a.example/x")
         let file = #"[{"url": "https://a.example/."}, {"url": "https://a.example/[0-9]"}]"#
         #expect(try rig.mismatch(file) == nil)
@@ -106,7 +106,7 @@ struct TrafficValidatorTests {
     }
 
     @Test(arguments: [TrafficValidator.subset, .subset.ordered])
-    func `Much traffic is validated in order or not, and one difference found`(
+    func `One difference among two hundred entries is the only one found, in order or not`(
         validator: TrafficValidator
     ) throws {
         let entries = (0..<200).map {
@@ -119,7 +119,7 @@ struct TrafficValidatorTests {
         #expect(mismatch?.description.contains("Entry 129, https://a.example/128") == true)
     }
 
-    @Test func `Order matters where it was asked for`() throws {
+    @Test func `The order of entries matters only to ordered validators`() throws {
         rig.get("https://a.example/2", "https://a.example/1", "https://a.example/3")
         let file = #"[{"url": "https://a.example/1"}, {"url": "https://a.example/2"}, {"url": "https://a.example/3"}]"#
         #expect(try rig.mismatch(file) == nil)
@@ -128,14 +128,14 @@ struct TrafficValidatorTests {
         #expect(try rig.paths(file, using: .exact.ordered) == ["moved 1 to 2"])
     }
 
-    @Test func `One that is missing doesn't shift the others`() throws {
+    @Test func `A missing entry doesn't shift the entries after it`() throws {
         rig.get("https://a.example/2", "https://a.example/3")
         let file =
             #"[{"url": "https://a.example/1/very/different"}, {"url": "https://a.example/2"}, {"url": "https://a.example/3"}]"#
         #expect(try rig.paths(file, using: .subset.ordered) == ["missing 1"])
     }
 
-    @Test func `What differs is told next to what is most like it`() throws {
+    @Test func `A difference is reported for the entry that is most similar`() throws {
         rig.post(#"{"name": "tap", "button": "Stop", "n": 1}"#)
         rig.post(#"{"name": "open", "screen": "Home", "n": 3}"#)
         let mismatch = try rig.mismatch(
@@ -146,13 +146,13 @@ struct TrafficValidatorTests {
         #expect(mismatch?.differences.map(\.paths) == [["body.n"], ["body.button"]])
     }
 
-    @Test func `A mistyped address is a difference of that entry`() throws {
+    @Test func `A mistyped address is reported as a difference of its entry`() throws {
         rig.get("https://api.example.com/trakcs?liked=true&page=1")
         let file = #"[{"url": "https://api.example.com/tracks", "method": "GET", "parameters": {"liked": "true", "page": "1"}}]"#
         #expect(try rig.paths(file) == ["url"])
     }
 
-    @Test func `An address that is almost right is a difference, one of another place is not`() throws {
+    @Test func `A similar address is a difference of its entry, an unrelated one is unexpected`() throws {
         rig.get("https://api.example.com/tracks/12x", "https://ads.example.com/")
         let file = #"[{"url": "https://api.example.com/tracks/[0-9]+"}, {"url": "https://www.example.org/about/us"}]"#
         #expect(try rig.paths(file) == ["url", "missing 2", "unexpected 2"])
@@ -170,13 +170,13 @@ struct TrafficValidatorTests {
         }
     }
 
-    @Test func `A validator of one's own is asked, and may throw what it likes`() throws {
+    @Test func `A custom validator decides, and its own error is thrown`() throws {
         rig.get("https://a.example/?q=1", "https://a.example/?q=1")
         #expect(try rig.mismatch("[{}]", using: AtMost(limit: 2)) == nil)
         #expect(throws: AtMost.TooMany(count: 2)) { try rig.mismatch("[{}]", using: AtMost(limit: 1)) }
     }
 
-    @Test func `A validator of one's own may tell differences as the library does`() throws {
+    @Test func `A custom validator may report differences in the library's form`() throws {
         struct Never: Validator {
             func validate(recordedRequests: [TrafficEntry], localRequests: [TrafficEntry]) throws {
                 let field = TrafficMismatch.Field(path: "body", expected: "less", got: "more")

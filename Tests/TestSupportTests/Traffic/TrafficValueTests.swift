@@ -49,7 +49,7 @@ struct TrafficValueTests {
         Rule(expected: #""key:<redacted>""#, passing: [#""key:0af3""#], failing: [#""yek:0af3""#, #""key""#]),
     ]
 
-    @Test(arguments: rules) func `A value stands for what it says`(rule: Rule) throws {
+    @Test(arguments: rules) func `A file's value passes with the bodies it describes and fails with others`(rule: Rule) throws {
         for (bodies, passes) in [(rule.passing, true), (rule.failing, false)] {
             for body in bodies {
                 let rig = TrafficRig(redaction: .none)
@@ -60,7 +60,7 @@ struct TrafficValueTests {
         }
     }
 
-    @Test func `Patterns work in addresses, methods, parameters and status`() throws {
+    @Test func `Patterns apply to addresses, methods, and parameters`() throws {
         let rig = TrafficRig()
         rig.recorder.record(RecordedRequest(method: "PUT", url: "https://api.example.com/tracks/12?page=3"))
         let file = { (url: String, method: String, page: String) in
@@ -72,14 +72,14 @@ struct TrafficValueTests {
         #expect(try rig.paths(file("https://api.example.com/tracks/[0-9]+", "PUT", "[a-z]")) == ["parameters.page"])
     }
 
-    @Test func `A pattern describes the whole text, line breaks and all`() throws {
+    @Test func `A pattern must match the whole text, including line breaks`() throws {
         let rig = TrafficRig()
         rig.post(#"{"text": "one\ntwo"}"#)
         #expect(try rig.paths(#"[{"body": {"text": "one"}}]"#) == ["body.text"])
         #expect(try rig.mismatch(#"[{"body": {"text": "one\\stwo"}}]"#) == nil)
     }
 
-    @Test func `A bad $regex is reported with its place before anything is compared`() throws {
+    @Test func `An invalid $regex is reported with its path before anything is compared`() throws {
         let rig = TrafficRig()
         try rig.write(#"[{"body": {"items": [{"name": {"$regex": "a(b"}}]}}]"#)
         let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
@@ -87,14 +87,14 @@ struct TrafficValueTests {
         #expect(error?.description.contains("[0].body.items[0].name") == true)
     }
 
-    @Test func `Parentheses can't be closed early to escape the anchors`() throws {
+    @Test func `A $regex with unbalanced parentheses is refused`() throws {
         let rig = TrafficRig()
         rig.post(#"{"a": "xyz"}"#)
         try rig.write(#"[{"body": {"a": {"$regex": "x)|(z"}}}]"#)
         #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
     }
 
-    @Test func `A plain text that is no pattern stands for itself, and the difference says so with its path`() throws {
+    @Test func `A text that is no valid pattern stands for itself, and a difference says so`() throws {
         let rig = TrafficRig()
         rig.post(#"{"smile": ":-("}"#)
         #expect(try rig.mismatch(#"[{"body": {"smile": ":-("}}]"#) == nil)
@@ -103,7 +103,7 @@ struct TrafficValueTests {
         #expect(mismatch?.description.contains("can't be used as a pattern") == true)
     }
 
-    @Test(arguments: ["(a+)+", "(a|aa)+", "(.*a){20}"]) func `A pattern with too many ways to match is given up, and named`(
+    @Test(arguments: ["(a+)+", "(a|aa)+", "(.*a){20}"]) func `A pattern with too many ways to match is given up and reported`(
         pattern: String
     ) throws {
         let rig = TrafficRig()
@@ -112,7 +112,7 @@ struct TrafficValueTests {
         #expect(mismatch?.description.contains("too many ways to match") == true)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `A costly pattern is not tried with each of many entries`() throws {
+    @Test(.timeLimit(.minutes(1))) func `Many entries are validated against a costly pattern within a minute`() throws {
         let rig = TrafficRig()
         for number in 0..<20 { rig.post(#"{"a": "\#(String(repeating: "a", count: 60))\#(number)b"}"#) }
         let entry = #"{"body": {"a": "(a+)+"}}"#
@@ -121,7 +121,7 @@ struct TrafficValueTests {
     }
 
     @Test(arguments: [#"{"$type": "text"}"#, #"{"$any": false}"#, #"{"$absent": 1}"#, #"{"$regex": 1}"#, #"{"$unordered": 1}"#])
-    func `A matcher that can't be meant is reported with its place`(matcher: String) throws {
+    func `An invalid matcher is reported with its path`(matcher: String) throws {
         let rig = TrafficRig()
         try rig.write(#"[{}, {"parameters": {"two words": \#(matcher)}}]"#)
         let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }

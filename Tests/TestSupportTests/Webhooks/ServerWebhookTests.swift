@@ -33,7 +33,7 @@ struct ServerWebhookTests {
     private func bodies(_ webhooks: [ServerMachine.Webhook]) -> [String] { webhooks.map { $0.body(at: Self.date) } }
 
     // Proves P18.3.
-    @Test func `Each kind of event has its form`() throws {
+    @Test func `Each kind of webhook event has its documented form`() throws {
         var rig = rig()
         rig.subscribe(1, to: "presence-a", as: "ann")
         rig.receive(#"{"event":"client-typing","channel":"presence-a","data":{"x": 1}}"#, from: 1)
@@ -62,7 +62,7 @@ struct ServerWebhookTests {
             ])
     }
 
-    @Test func `Counts of subscriptions are told where the app has them`() {
+    @Test func `Webhooks have subscription counts if the app counts subscriptions`() {
         var rig = rig([.init(Self.url, kinds: [.subscriptionCount])])
         rig.subscribe(1, to: "news")
         rig.subscribe(2, to: "news")
@@ -76,7 +76,7 @@ struct ServerWebhookTests {
     /// The signature: python3 -c 'import hmac; print(hmac.new(b"local-secret",
     /// b"{\"events\":[{\"channel\":\"news\",\"name\":\"channel_occupied\"}],\"time_ms\":1700000000250}", "sha256").hexdigest())'
     // Proves P18.3.
-    @Test func `A webhook is signed over its body`() throws {
+    @Test func `A webhook is signed over its body with the app's secret`() throws {
         var rig = rig()
         rig.subscribe(1, to: "news")
         let webhook = try #require(wait(.milliseconds(250), &rig).first)
@@ -94,7 +94,7 @@ struct ServerWebhookTests {
     }
 
     // Proves P18.5.
-    @Test func `Who comes back within three seconds has not left`() {
+    @Test func `A member who returns within three seconds is reported neither as removed nor added`() {
         var rig = rig()
         rig.subscribe(1, to: "presence-a", as: "ann")
         #expect(wait(.milliseconds(250), &rig).count == 1)
@@ -113,7 +113,7 @@ struct ServerWebhookTests {
             ])
     }
 
-    @Test func `A user's second connection is told of as little as the channel's second subscriber`() {
+    @Test func `Webhooks don't report a user's second connection or a channel's second subscriber`() {
         var rig = rig()
         for number in 1...2 { rig.subscribe(number, to: "presence-a", as: "ann") }
         #expect(wait(.milliseconds(250), &rig).map(\.description) == ["channel_occupied, member_added to \(Self.url)"])
@@ -122,7 +122,7 @@ struct ServerWebhookTests {
     }
 
     // Proves P18.4.
-    @Test func `A webhook with twenty events waits no longer`() {
+    @Test func `A webhook with twenty events is sent at once`() {
         var rig = rig()
         for number in 1...19 { rig.subscribe(1, to: "channel-\(number)") }
         #expect(rig.webhooks == [])
@@ -133,7 +133,7 @@ struct ServerWebhookTests {
         #expect(wait(.milliseconds(250), &rig).map(\.description) == ["channel_occupied to \(Self.url)"])
     }
 
-    @Test func `Each endpoint is told of what it wants`() {
+    @Test func `Each webhook endpoint gets only the kinds of events it wants`() {
         var rig = rig([.init("http://a", kinds: [.memberAdded]), .init("http://b", kinds: [.channelOccupied])])
         rig.subscribe(1, to: "presence-a", as: "ann")
         #expect(
@@ -143,7 +143,7 @@ struct ServerWebhookTests {
     }
 
     @Test(arguments: [false, true])
-    func `A server without webhooks, or an app, has nothing to wait for`(reverb: Bool) {
+    func `An app or a profile without webhooks sets no deadline for webhooks`(reverb: Bool) {
         var rig = rig(reverb ? [.init(Self.url)] : [], profile: reverb ? .reverb : .hosted, connections: 1)
         let deadline = rig.machine.nextDeadline
         rig.subscribe(1, to: "news")
@@ -152,7 +152,7 @@ struct ServerWebhookTests {
         #expect(rig.machine.nextDeadline == nil)
     }
 
-    @Test func `A user's own channel is nobody else's affair`() {
+    @Test func `Webhooks don't report a user's own channel`() {
         var rig = rig()
         rig.signIn(1, as: "ann")
         rig.subscribe(1, to: "#server-to-user-ann")

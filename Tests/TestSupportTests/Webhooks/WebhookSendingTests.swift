@@ -27,12 +27,12 @@ struct WebhookSendingTests {
         return harness.session.requests.filter { $0.url == Self.url }
     }
 
-    @Test func `A webhook that is taken is sent once`() throws {
+    @Test func `A webhook that the backend accepts is sent once`() throws {
         #expect(try deliver(.http(204), within: .seconds(400)).count == 1)
     }
 
     // Proves P18.6.
-    @Test func `One that is not taken is sent again, as it was, after pauses that double`() throws {
+    @Test func `A failed webhook is sent again unchanged until it is accepted`() throws {
         let requests = try deliver(.http(500), .fault(.reset), .http(302), .ok, within: .seconds(400))
         #expect(requests.count == 4)
         #expect(Set(requests.map(\.text)).count == 1)
@@ -41,11 +41,13 @@ struct WebhookSendingTests {
 
     /// The webhook is sent at 0, 1, 3, 7, 15, 31, 63, 127 and 255 seconds.
     @Test(arguments: [(0.25, 1), (1.24, 1), (1.25, 2), (3.25, 3), (63.25, 7), (255.24, 8), (255.25, 9), (3_600, 9)])
-    func `After five minutes it is given up`(seconds: Double, attempts: Int) throws {
+    func `A failing webhook is retried with doubling pauses and given up after five minutes`(seconds: Double, attempts: Int)
+        throws
+    {
         #expect(try deliver(.http(503), within: .seconds(seconds)).count == attempts)
     }
 
-    @Test func `A webhook that nothing can bring is found at the test's end`() {
+    @Test func `A webhook is reported if the server has no session to send it`() {
         let scheduler = TestScheduler()
         let server = InMemoryServer(scheduler: scheduler)
         server.sendWebhooks(to: Self.url)
@@ -61,7 +63,7 @@ struct WebhookSendingTests {
         pusher.disconnect()
     }
 
-    @Test func `A local server's webhook arrives over sockets, signed`() async throws {
+    @Test func `A local server sends its webhooks signed over sockets`() async throws {
         let backend = try await LocalServer.start()
         backend.router.on("/webhooks") { _ in .ok }
         let (events, continuation) = AsyncStream<LocalServer.Event>.makeStream()

@@ -20,7 +20,7 @@ final class CostSubject {
             scheduler: FrozenScheduler(), makeWebSocket: { [socket] in socket }, wallClock: { Date(timeIntervalSince1970: 0) },
             randomSeed: { 1 })
         pusher = Pusher(key: "local-key", options: CostScene.options, environment: environment)
-        pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userId: "me") }
+        pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userID: "me") }
         pusher.delegate = listener
         listen()
         pusher.connect()
@@ -41,8 +41,8 @@ final class CostSubject {
         pusher.subscribe("waiting")
         pusher.subscribe("private-encrypted-room").bind(eventName: "new", eventCallback: { take($0) })
         let presence = pusher.subscribeToPresenceChannel(
-            channelName: "presence-room", onMemberAdded: { take($0.userId) },
-            onMemberRemoved: { take($0.userId) })
+            channelName: "presence-room", onMemberAdded: { take($0.userID) },
+            onMemberRemoved: { take($0.userID) })
         pusher.bind(eventCallback: { take($0) })
         pusher.user.bind(eventName: "new", eventCallback: { take($0) })
         for event in ["online", "offline"] {

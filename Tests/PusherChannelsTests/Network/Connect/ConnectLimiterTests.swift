@@ -23,7 +23,7 @@ import Testing
         return log.begun
     }
 
-    @Test func soManyAtATimeInTheirOrder() {
+    @Test func `At most 64 connects to an endpoint run at a time, and the others follow in order`() {
         var queue = ConnectLimiter()
         enter(1...200, "a", &queue)
         #expect(turn(&queue) == Array(1...64))
@@ -32,14 +32,14 @@ import Testing
         #expect(turn(&queue) == [65, 66, 67])
     }
 
-    @Test func endpointsDoNotHoldEachOtherUp() {
+    @Test func `A busy endpoint doesn't hold up connects to another one`() {
         var queue = ConnectLimiter()
         enter(1...100, "dead", &queue)
         enter(101...103, "living", &queue)
         #expect(turn(&queue) == Array(1...64) + Array(101...103))
     }
 
-    @Test func whoLeavesBeforeItsTurnTakesNobodysPlace() {
+    @Test func `A connect that is given up while it waits frees no place and gets no turn`() {
         var queue = ConnectLimiter()
         enter(1...70, "a", &queue)
         _ = turn(&queue)
@@ -49,7 +49,7 @@ import Testing
         #expect(turn(&queue) == [69])
     }
 
-    @Test func leavingTwiceFreesOnePlace() {
+    @Test func `A connect that is reported as over twice frees only one place`() {
         var queue = ConnectLimiter()
         enter(1...70, "a", &queue)
         _ = turn(&queue)
@@ -60,7 +60,7 @@ import Testing
     }
 
     /// Otherwise they would add up in a queue that never empties.
-    @Test func thoseWhoLeftAreForgotten() {
+    @Test func `Connects that are given up while they wait don't pile up in the queue`() {
         var queue = ConnectLimiter()
         enter(1...70, "a", &queue)
         for number in UInt64(71)...1000 {
@@ -73,7 +73,7 @@ import Testing
         #expect(turn(&queue) == [65])
     }
 
-    @Test func oneThatFailsAtOnceMakesRoomWithoutRecursion() {
+    @Test func `Thousands of connects that fail at once all get their turn`() {
         var queue = ConnectLimiter()
         enter(1...10_000, "a", &queue)
         var count = 0
@@ -91,7 +91,9 @@ import Testing
     @Test(arguments: [
         (ECONNREFUSED, TransportError.Kind.connectionRefused), (ETIMEDOUT, .noAnswer), (ENETUNREACH, .unreachable),
     ])
-    func theLastOneSaysWhatItWas(number: Int32, kind: TransportError.Kind) {
+    func `The error of several failed addresses has the last one's kind and lists them all`(
+        number: Int32, kind: TransportError.Kind
+    ) {
         let last = SystemError(number: number)
         let others = number == ENETUNREACH ? [number] : [ECONNREFUSED, ETIMEDOUT, ENETUNREACH]
         for before in others.map(SystemError.init) {
@@ -106,7 +108,7 @@ import Testing
 
     /// On a machine with only IPv4, the IPv6 addresses come last; their errors must not hide the real one.
     @Test(arguments: [ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT])
-    func thatThereIsNoWayToOneOfThemHidesNothing(number: Int32) {
+    func `An address without a route doesn't hide that another address refused the connection`(number: Int32) {
         var refusals = AddressRefusals()
         refusals.add("192.0.2.1", SystemError(number: ECONNREFUSED))
         refusals.add("2001:db8::1", SystemError(number: number))

@@ -19,7 +19,9 @@ import Testing
         (.tlsFailed(.clientCertificateRefused), .clientCertificateRejected), (.tlsFailed(.notTLS), .secureConnectionFailed),
         (.tlsFailed(.invalidConfiguration), .secureConnectionFailed), (.unsupported, .unsupportedURL),
     ])
-    func theCodeThatFoundationHas(kind: TransportError.Kind, code: URLError.Code) {
+    func `Each kind of transport failure becomes a URLError with Foundation's code and its own text`(
+        kind: TransportError.Kind, code: URLError.Code
+    ) {
         let failure = TransportError(kind, "What happened to example.com:443")
         let error: any Error = HTTPFailure(failure).error
         #expect((error as? URLError)?.code == code)
@@ -30,11 +32,11 @@ import Testing
         #expect((error as NSError).domain == NSURLErrorDomain)
     }
 
-    @Test func anErrorOfAnybodyElsesHasNoFailure() {
+    @Test func `A URLError that this package didn't make has no transport failure`() {
         #expect(TransportError(URLError(.timedOut)) == nil)
     }
 
-    @Test func aResponseThatIsTooLongIsNotABadOne() {
+    @Test func `A response that is too long has an error code of its own, unlike a malformed one`() {
         let failure = HTTPFailure(ResponseReader.Problem.tooLong(limit: 7), of: "example.com:443")
         #expect(failure.code == .dataLengthExceedsMaximum)
         #expect(failure.failure.message == "example.com:443 doesn't answer as it should: its answer has more than 7 bytes")
@@ -45,7 +47,9 @@ import Testing
         (URLError.Code.cannotConnectToHost, true), (.timedOut, true), (.serverCertificateHasBadDate, true), (.cancelled, true),
         (.badURL, false), (.unsupportedURL, false), (.requestBodyStreamExhausted, false), (.dataLengthExceedsMaximum, false),
     ])
-    func whichFailuresAnAuthorizationIsTriedAgainAfter(code: URLError.Code, isRetryable: Bool) {
+    func `A network failure of an authorization is retryable unless the request or reply is unusable`(
+        code: URLError.Code, isRetryable: Bool
+    ) {
         let error = HTTPFailure(code, TransportError(.unsupported, "what happened")).error
         let result = AuthResponse.read(nil, nil, error) { _ in "" }
         guard case .failure(let failure) = result else { return #expect(Bool(false)) }
@@ -63,12 +67,12 @@ import Testing
         return NSError(domain: NSURLErrorDomain, code: NSURLErrorNetworkConnectionLost, userInfo: info)
     }
 
-    @Test func anNSErrorIsItsDescription() {
+    @Test func `The text of an NSError is its localized description, without the failing URL`() {
         #expect(text(of: error()) == "it hung up")
     }
 
     /// A continuation that throws an error wraps it in another one.
-    @Test func soIsOneThatAContinuationThrew() async {
+    @Test func `The text of an NSError that a continuation threw is its localized description, too`() async {
         do {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 continuation.resume(throwing: error())
@@ -83,7 +87,7 @@ import Testing
 /// The age of a batch: the longest that its messages may have waited.
 @Suite struct MessageBatchTests {
     /// The code that handles a batch may be suspended before it reads the age, so the age grows until it is read.
-    @Test func itsAgeCountsUntilItIsAskedFor() {
+    @Test func `The age of a message batch goes on growing until it is read`() {
         let scheduler = TestScheduler()
         let batch = MessageBatch.controlFrames(.since(.origin, now: { scheduler.now }))
         scheduler.advance(by: .seconds(5))
@@ -94,13 +98,13 @@ import Testing
     }
 
     @Test(arguments: [(99, 0), (100, 0), (101, 101)])
-    func whatIsReadAsItComesHasNone(milliseconds: Int, expected: Int) {
+    func `The age of a message batch is zero up to 100 ms`(milliseconds: Int, expected: Int) {
         let now = Instant(.milliseconds(milliseconds))
         let age = MessageBatch.controlFrames(.since(.origin, now: { now })).age
         #expect(age == .milliseconds(expected))
     }
 
-    @Test func whatASocketTellsIsTaken() {
+    @Test func `The age of a message batch that its socket gives is taken as it is`() {
         let age = MessageBatch.controlFrames(age: .milliseconds(3)).age
         #expect(age == .milliseconds(3))
     }

@@ -27,7 +27,7 @@ import FoundationNetworking
         try #require(throws: HTTPFailure.self) { try HTTPRequest(request) }
     }
 
-    @Test func aRequestWithoutABody() throws {
+    @Test func `A request without a body is sent with its path and query and the default headers`() throws {
         #expect(
             try text(request("http://example.com/a%20b?c=d%26e#f")) == """
                 GET /a%20b?c=d%26e HTTP/1.1\r
@@ -40,7 +40,7 @@ import FoundationNetworking
                 """)
     }
 
-    @Test func aRequestWithABody() throws {
+    @Test func `A request with a body is sent with its length, and its headers replace the defaults`() throws {
         let headers = ["Content-Type": "application/json", "Authorization": "Bearer x", "user-agent": "mine", "Accept": "a/b"]
         #expect(
             try text(request("https://example.com:8443", method: "POST", headers: headers, body: "{\"ü\":1}")) == """
@@ -58,7 +58,7 @@ import FoundationNetworking
     }
 
     /// The example request builder of PusherSwift sets no content type, and URLSession adds this one.
-    @Test func aBodyWithoutATypeIsAForm() throws {
+    @Test func `A body without a content type is sent as a form`() throws {
         #expect(
             try text(request("http://a/", method: "POST", body: "a=b")).contains(
                 "\r\nContent-Type: application/x-www-form-urlencoded\r\n"))
@@ -66,7 +66,7 @@ import FoundationNetworking
     }
 
     @Test(arguments: [("POST", true), ("PUT", true), ("PATCH", true), ("GET", false), ("HEAD", false), ("DELETE", false)])
-    func anEmptyBodyHasALengthWhereOneIsExpected(method: String, expected: Bool) throws {
+    func `An empty body has a Content-Length with POST, PUT, and PATCH only`(method: String, expected: Bool) throws {
         #expect(try text(request("http://a/", method: method)).contains("\r\nContent-Length: 0\r\n") == expected)
     }
 
@@ -77,7 +77,8 @@ import FoundationNetworking
         ("https://[2001:db8::1]/x", "[2001:db8::1]"),
         ("HTTP://127.0.0.1/", "127.0.0.1"),
     ])
-    func theHost(address: String, host: String) throws {
+    func `The Host header omits the scheme's default port and can be set by the application`(address: String, host: String) throws
+    {
         #expect(try text(request(address)).contains("\r\nHost: \(host)\r\n"))
         #expect(try text(request(address, headers: ["host": "other.example"])).contains("\r\nhost: other.example\r\n"))
         #expect(
@@ -85,7 +86,7 @@ import FoundationNetworking
                 == 2)
     }
 
-    @Test func anAddressIsNotInBrackets() throws {
+    @Test func `An IPv6 host is connected to without its brackets`() throws {
         let ready = try HTTPRequest(request("http://[::1]:81/"))
         #expect(ready.host == "::1")
         #expect(ready.port == 81)
@@ -93,7 +94,7 @@ import FoundationNetworking
         #expect(try HTTPRequest(request("https://a")).port == 443)
     }
 
-    @Test func fieldsThatSayHowTheMessageIsCarriedAreNotTheUsers() throws {
+    @Test func `Headers for the framing or the connection can't be set by the application`() throws {
         let headers = [
             "Content-Length": "99", "Transfer-Encoding": "chunked", "Connection": "close", "Accept-Encoding": "gzip",
             "Proxy-Authorization": "Basic x", "Upgrade": "h2c", "Expect": "100-continue", "TE": "trailers",
@@ -104,7 +105,7 @@ import FoundationNetworking
         #expect(sent.contains("\r\nContent-Length: 1\r\n"))
     }
 
-    @Test func credentialsInTheAddressAreShownToTheServerAndNobodyElse() throws {
+    @Test func `Credentials in a URL are sent as an Authorization header and removed from the URL`() throws {
         let ready = try HTTPRequest(request("http://ann:p%40ss@example.com/x"))
         #expect(
             String(decoding: ready.bytes(), as: UTF8.self).contains("\r\nAuthorization: \(basicAuthorization("ann", "p@ss"))\r\n")
@@ -117,7 +118,7 @@ import FoundationNetworking
 
     // MARK: Through a proxy
 
-    @Test func aForwardingProxyGetsTheWholeAddressAndTheCredentials() throws {
+    @Test func `A forwarding proxy gets the whole URL and the credentials for the proxy`() throws {
         let proxy = HTTPProxy(host: "proxy.example", port: 3128, credentials: .init(user: "ann", password: "secret"))
         let sent = try text(request("http://ann:own@example.com:8080/a?b", method: "POST", body: "x"), forwardedBy: proxy)
         #expect(
@@ -136,7 +137,7 @@ import FoundationNetworking
                 """)
     }
 
-    @Test func aForwardingProxyWithoutCredentialsGetsNone() throws {
+    @Test func `A forwarding proxy without credentials gets no Proxy-Authorization header`() throws {
         let sent = try text(request("http://[::1]"), forwardedBy: HTTPProxy(host: "p", port: 1))
         #expect(sent.hasPrefix("GET http://[::1]/ HTTP/1.1\r\nHost: [::1]\r\n"))
         #expect(!sent.contains("Proxy-"))
@@ -151,7 +152,9 @@ import FoundationNetworking
             (["all_proxy": "http://r:3"], true, "r:3"), (["http_proxy": "http://p:1", "no_proxy": ".example.com"], false, nil),
             (["HTTPS_PROXY": "http://p:1", "NO_PROXY": "*"], true, nil),
         ] as [([String: String], Bool, String?)])
-    func theEnvironmentsProxyForRequests(variables: [String: String], secure: Bool, proxy: String?) throws {
+    func `A request's proxy comes from the environment variable for its scheme, unless excluded`(
+        variables: [String: String], secure: Bool, proxy: String?
+    ) throws {
         let environment = ProxyEnvironment(variables: variables)
         #expect(try environment.requestProxy(for: "www.example.com", port: 80, secure: secure)?.description == proxy)
         #expect(try environment.requestProxy(for: "localhost", port: 80, secure: secure) == nil)
@@ -162,7 +165,8 @@ import FoundationNetworking
     @Test(arguments: [
         ("a\r\nX-Evil: 1", "b"), ("a b", "c"), ("", "c"), ("a", "b\r\nX-Evil: 1"), ("a", "b\nc"), ("a", "b\u{0}"), ("a:", "b"),
     ])
-    func headersThatWouldBecomeOthers(name: String, value: String) throws {
+    func `A header with an invalid name, or with a line break or NUL in its value, is refused`(name: String, value: String) throws
+    {
         // Foundation may omit such a header; if it passes the header on, the request is refused.
         let evil = try request("http://a/", headers: [name: value])
         guard evil.allHTTPHeaderFields?[name] == value else { return }
@@ -172,7 +176,7 @@ import FoundationNetworking
         #expect(!failure.failure.message.contains("Evil: 1\r"))
     }
 
-    @Test func methodsThatAreNone() throws {
+    @Test func `A request with an invalid method, or with CONNECT, is refused`() throws {
         for method in ["GET / HTTP/1.1\r\nX: ", "", "A B", "CONNECT"] {
             #expect(try failure(request("http://a/", method: method)).code == .unsupportedURL, "\(method)")
         }
@@ -184,12 +188,13 @@ import FoundationNetworking
         ("relative/path", .unsupportedURL), ("http:///path", .badURL), ("http://a:0/", .badURL), ("http://a:65536/", .badURL),
         ("http://a%0D%0Ab/", .badURL), ("http://a%20b/", .badURL),
     ])
-    func addressesThatAreNone(address: String, code: URLError.Code) throws {
+    func `A request whose URL isn't HTTP, or has an invalid host or port, is refused`(address: String, code: URLError.Code) throws
+    {
         guard URL(string: address) != nil else { return }
         #expect(try failure(request(address)).code == code)
     }
 
-    @Test func aBodyFromAStreamIsRefused() throws {
+    @Test func `A request with a body stream is refused`() throws {
         var streamed = try request("http://a/", method: "POST")
         streamed.httpBodyStream = InputStream(data: Data("x".utf8))
         let failure = try failure(streamed)
@@ -204,7 +209,9 @@ import FoundationNetworking
             (0.25, Duration.milliseconds(250)), (15, .seconds(15)), (0, .seconds(60)), (-1, .seconds(60)), (.nan, .seconds(60)),
             (.infinity, .seconds(86_400)), (1e300, .seconds(86_400)),
         ] as [(TimeInterval, Duration)])
-    func theTimeForAllOfIt(interval: TimeInterval, timeout: Duration) throws {
+    func `A request's timeout is its interval, at most a day, and 60 s if the interval is invalid`(
+        interval: TimeInterval, timeout: Duration
+    ) throws {
         var timed = try request("http://a/")
         timed.timeoutInterval = interval
         #expect(try HTTPRequest(timed).timeout == timeout)

@@ -20,14 +20,14 @@ import Testing
         return isThrough
     }
 
-    @Test func theRequest() {
+    @Test func `A tunnel is requested with CONNECT, the endpoint, and the library's user agent`() {
         let request = ProxyTunnel(through: proxy, to: "[::2]:443").request
         #expect(
             String(decoding: request, as: UTF8.self)
                 == "CONNECT [::2]:443 HTTP/1.1\r\nHost: [::2]:443\r\nUser-Agent: swift-pusher-channels/\(libraryVersion)\r\n\r\n")
     }
 
-    @Test func credentialsAreShown() {
+    @Test func `The proxy's credentials are sent with the request for a tunnel`() {
         let request = ProxyTunnel(through: withCredentials, to: "ws.example:443").request
         #expect(String(decoding: request, as: UTF8.self).contains("\r\nProxy-Authorization: Basic YW5uOnMzY3JldDp4\r\n"))
     }
@@ -37,16 +37,16 @@ import Testing
         // The length is ignored here (RFC 9110, 9.3.6).
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 204 Fine\r\n\r\n",
     ])
-    func aTunnelIsThereHoweverTheReplyComes(text: String) throws {
+    func `A 2xx reply opens the tunnel, however it is split and whatever body it announces`(text: String) throws {
         for size in [1, 2, 12, Int.max] { #expect(try read(text, through: proxy, by: size)) }
     }
 
-    @Test func anUnfinishedReplyIsNoTunnel() throws {
+    @Test func `An unfinished reply doesn't open the tunnel`() throws {
         #expect(try !read("HTTP/1.1 200 OK\r\n", through: proxy))
     }
 
     @Test(arguments: [401, 403, 407, 502, 503, 301])
-    func aRefusalTellsItsStatus(status: Int) {
+    func `The error of a refused tunnel has the status, and says if the proxy wants credentials`(status: Int) {
         let failure = #expect(throws: TransportError.self) {
             try read("HTTP/1.1 \(status) No\r\nContent-Length: 2\r\n\r\nno", through: proxy)
         }
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [407, 401])
-    func refusedCredentialsAreNotTold(status: Int) {
+    func `The error of refused proxy credentials doesn't show them`(status: Int) {
         let failure = #expect(throws: TransportError.self) {
             try read("HTTP/1.1 \(status) No\r\n\r\n", through: withCredentials)
         }
@@ -67,13 +67,13 @@ import Testing
     }
 
     @Test(arguments: ["SSH-2.0\r\n", "HTTP/1.1 200 OK\r\n\r\nhello", "HTTP/1.1 OK\r\n\r\n"])
-    func whatIsNoProxy(text: String) {
+    func `A reply that isn't an HTTP proxy's is reported as a protocol violation`(text: String) {
         let failure = #expect(throws: TransportError.self) { try read(text, through: proxy) }
         #expect(failure?.kind == .protocolViolation)
         #expect(failure?.message.hasPrefix("Proxy proxy.example:3128 doesn't answer like an HTTP proxy: ") == true)
     }
 
-    @Test func thePasswordIsNeverShown() {
+    @Test func `A proxy's password is in no description or dump`() {
         var dumped = ""
         dump(ProxyConfiguration.http(withCredentials), to: &dumped)
         for text in [
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func withoutVariablesTheWayIsDirect() throws {
+    @Test func `Without a proxy variable, or with an empty one, the connection is direct`() throws {
         #expect(try proxy([:]) == nil)
         #expect(try proxy(["https_proxy": ""]) == nil)
     }
@@ -105,13 +105,15 @@ import Testing
         // In a CGI program, HTTP_PROXY is the value of a request's "Proxy" header.
         (["HTTP_PROXY": "http://f:1"], nil, nil),
     ])
-    func whichVariableCounts(variables: [String: String], secure: String?, plain: String?) throws {
+    func `The scheme's proxy variable comes before all_proxy, and lower case before upper case`(
+        variables: [String: String], secure: String?, plain: String?
+    ) throws {
         #expect(try proxy(variables, secure: true) == secure)
         #expect(try proxy(variables, secure: false) == plain)
     }
 
     @Test(arguments: [Int.min, -1, 0, 65_536, Int.max])
-    func aPortThatIsNone(port: Int) {
+    func `A proxy port outside of 1 to 65535 is refused`(port: Int) {
         #expect(HTTPProxy(url: "http://proxy.example:\(port)") == nil)
         #expect(HTTPProxy(url: "http://[::1]:\(port)") == nil)
         #expect(throws: TransportError.self) { try proxy(["https_proxy": "http://proxy.example:\(port)"]) }
@@ -121,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: ["1", "65535"])
-    func aPortThatIsOne(port: String) {
+    func `The proxy ports 1 and 65535 are accepted`(port: String) {
         #expect(HTTPProxy(url: "http://proxy.example:\(port)")?.port == Int(port))
     }
 
@@ -132,11 +134,13 @@ import Testing
         ("http://:p@proxy.example:1", ":p@proxy.example:1"),
         ("http://[::1]:3128", "[::1]:3128"), ("http://[::1]", "[::1]:80"), ("http://a:b:c@d:1", "a:b:c@d:1"),
     ])
-    func howAProxyIsWritten(value: String, expected: String) throws {
+    func `A proxy variable may have credentials or an IPv6 address, and may omit scheme and port`(value: String, expected: String)
+        throws
+    {
         #expect(try proxy(["https_proxy": value]) == expected)
     }
 
-    @Test func aPasswordMayHaveAnAtSign() {
+    @Test func `A proxy's password may contain an at sign`() {
         let proxy = HTTPProxy(url: "http://ann:p@ss@proxy.example:1")
         #expect(proxy?.host == "proxy.example")
         #expect(proxy?.credentials?.password == "p@ss")
@@ -146,7 +150,7 @@ import Testing
         "socks5://proxy:1080", "https://proxy:443", "http://:80", "proxy:port", "http://proxy:70000", "http://[::1]:x",
         "http://[::1]8080", "http://abc/def==@proxy:3128", "http://ann:12/34@proxy:3128",
     ])
-    func whatIsNoHTTPProxy(value: String) {
+    func `A variable that names no HTTP proxy is refused without quoting its value`(value: String) {
         let failure = #expect(throws: TransportError.self) { try proxy(["https_proxy": value]) }
         #expect(failure?.kind == .unsupported)
         // The value isn't in the message because it may contain a password.
@@ -154,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: ["localhost", "LOCALHOST.", "127.0.0.1", "127.8.9.1", "::1"])
-    func loopbackIsReachedDirectly(host: String) throws {
+    func `A loopback host is reached without the proxy`(host: String) throws {
         #expect(try proxy(["https_proxy": "http://a:1"], host: host) == nil)
     }
 
@@ -163,7 +167,8 @@ import Testing
         (".example", "ws.example", true), ("*.example", "ws.example", true), (".ws.example", "ws.example", true),
         ("ample", "ws.example", false), ("s.example", "ws.example", false), ("*", "anything", true),
         ("a, ws.example", "ws.example", true), ("a ws.example", "ws.example", true), ("ws.example:443", "ws.example", true),
-        ("ws.example:80", "ws.example", false), ("10.0.0.0/8", "10.1.2.3", true), ("10.0.0.0/8", "11.1.2.3", false),
+        ("ws.example:80", "ws.example", false), ("10.0.0.0/8", "10.1.2.3", true), ("0.0.0.0/0", "1.2.3.4", true),
+        ("10.0.0.0/8", "11.1.2.3", false),
         ("10.1.2.3", "10.1.2.3", true), ("10.1.2.128/25", "10.1.2.127", false), ("10.1.2.128/25", "10.1.2.129", true),
         ("fd00::/8", "fd12::1", true), ("fd00::/8", "fe80::1", false), ("2001:db8::1", "2001:DB8::1", true),
         ("", "ws.example", false),
@@ -171,7 +176,8 @@ import Testing
         // Same leading bits, but the address is of the other family.
         ("10.0.0.0/8", "a00::1", false), ("a00::/8", "10.0.0.1", false),
     ])
-    func noProxyListsWhatIsReachedDirectly(list: String, host: String, isDirect: Bool) throws {
+    func `A host, domain, or network in no_proxy is reached without the proxy`(list: String, host: String, isDirect: Bool) throws
+    {
         #expect(try (proxy(["https_proxy": "http://a:1", "no_proxy": list], host: host) == nil) == isDirect)
         #expect(try (proxy(["https_proxy": "http://a:1", "NO_PROXY": list], host: host) == nil) == isDirect)
     }

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func wholeMessagesNeedNoMemory() throws {
+    @Test func `Messages that arrive whole are read without being buffered`() throws {
         var reader = MessageReader(maximumSize: 1 << 20)
         let bytes = ServerFrame.text("a") + ServerFrame.ping("b") + ServerFrame.text(String(repeating: "c", count: 70_000))
         #expect(try read(bytes, with: &reader) == 3)
@@ -21,14 +21,14 @@ import Testing
     }
 
     // Proves W10.2.
-    @Test func whatIsOnlyAnnouncedNeedsNoMemory() throws {
+    @Test func `The reader reserves memory for bytes that arrived, not for an announced length`() throws {
         var reader = MessageReader(maximumSize: 1 << 40)
         #expect(try read([0x82, 127, 0, 0, 0, 0x40, 0, 0, 0, 0] + [1, 2, 3], with: &reader) == 0)
         #expect(reader.capacity == 1024)
     }
 
     // Proves W10.1.
-    @Test func whatIsTooLargeIsRefusedBeforeItIsKept() {
+    @Test func `A message above the limit is refused before any of it is buffered`() {
         var reader = MessageReader(maximumSize: 2000)
         let bytes = ServerFrame.binary([UInt8](repeating: 1, count: 2001))
         #expect(throws: ProtocolViolation.messageTooLarge(limit: 2000)) {
@@ -37,7 +37,7 @@ import Testing
         #expect(reader.capacity == 0)
     }
 
-    @Test func memoryOfALargeMessageIsGivenBack() throws {
+    @Test func `The memory of a large message is freed once the message is released`() throws {
         var reader = MessageReader(maximumSize: 1 << 20)
         let bytes = ServerFrame.binary([UInt8](repeating: 1, count: 500_000))
         for piece in [bytes[..<250_000], bytes[250_000..<400_000]] {
@@ -51,7 +51,7 @@ import Testing
     }
 
     // Proves W10.1.
-    @Test func messageInPartsTakesNoMoreThanTheLimit() throws {
+    @Test func `A message that arrives in parts takes no more memory than the limit`() throws {
         var reader = MessageReader(maximumSize: 10_000)
         let bytes = ServerFrame.binary([UInt8](repeating: 1, count: 9_999))
         for start in stride(from: 0, to: bytes.count, by: 700) {
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [(65_536, 65_536), (65_538, 0)])
-    func someMemoryIsKept(size: Int, kept: Int) throws {
+    func `The reader keeps a buffer of up to 64 KiB for later messages and frees a larger one`(size: Int, kept: Int) throws {
         var reader = MessageReader(maximumSize: 1 << 20)
         let bytes = ServerFrame.binary([UInt8](repeating: 1, count: size))
         #expect(try read(Array(bytes.dropLast(size / 2)), with: &reader) == 0)
@@ -72,7 +72,7 @@ import Testing
         #expect(reader.capacity == kept)
     }
 
-    @Test func aFinishedMessageTakesMemoryUntilItIsReleased() throws {
+    @Test func `A finished message takes memory until it is released, beside the next one's`() throws {
         var reader = MessageReader(maximumSize: 1 << 20)
         let finished = ServerFrame.binary([UInt8](repeating: 1, count: 1000))
         let unfinished = ServerFrame.binary([UInt8](repeating: 2, count: 3000))
@@ -83,7 +83,7 @@ import Testing
         #expect(reader.capacity == 2048)
     }
 
-    @Test func memoryIsUsedAgain() throws {
+    @Test func `The reader reuses its memory for later messages and pings`() throws {
         var reader = MessageReader(maximumSize: 1 << 20)
         let bytes = ServerFrame.text(String(repeating: "a", count: 90)) + ServerFrame.ping(String(repeating: "b", count: 90))
         for _ in 0..<1000 {

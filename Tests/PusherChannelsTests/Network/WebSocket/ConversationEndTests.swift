@@ -35,7 +35,7 @@ import Testing
 
     // Proves W5.25, W5.27, W7.5, W7.14.
     @Test(arguments: [1000, 1001, 1003, 1007, 1011, 1012, 1013, 1014, 3000, 4000, 4100, 4999] as [UInt16])
-    func section5_5_1_peersCloseIsEchoedWithItsCode(code: UInt16) {
+    func `The server's close is echoed with its code and reported with its reason`(code: UInt16) {
         var rig = ConversationRig()
         let did = rig.receive(ServerFrame.text("last") + ServerFrame.close(code, "why – so"))
         #expect(
@@ -47,7 +47,7 @@ import Testing
 
     // Proves W5.26, W7.16.
     @Test(arguments: [ServerFrame.close(1000), [0xFF], ServerFrame.ping("?") + ServerFrame.close(4001)])
-    func section7_1_7_repliesToWhatCameWithTheEndAreDropped(end: [UInt8]) {
+    func `A reply to a message that came together with the connection's end is dropped`(end: [UInt8]) {
         var rig = ConversationRig()
         let did = rig.receive(ServerFrame.text("question") + end)
         #expect(did.contains(.delivered(["question"])))
@@ -56,7 +56,7 @@ import Testing
     }
 
     // Proves W5.27, W7.5.
-    @Test func section7_1_5_closeWithoutACodeIsEchoedWithoutOne() {
+    @Test func `A close without a code is echoed without one and reported as 1005`() {
         var rig = ConversationRig()
         let empty = ClientFrame(opcode: 8, payload: [])
         let report = Did.reported(.closed(code: 1005, reason: ""))
@@ -65,7 +65,7 @@ import Testing
     }
 
     // Proves W5.28.
-    @Test func section5_5_1_dataAfterTheCloseIsIgnored() {
+    @Test func `Frames after the server's close are ignored`() {
         var rig = ConversationRig()
         let bytes = ServerFrame.close(1000) + ServerFrame.text("a") + ServerFrame.ping("") + [0xFF, 0xFF]
         let report = Did.reported(.closed(code: 1000, reason: ""))
@@ -74,7 +74,7 @@ import Testing
     }
 
     // Proves W5.27, W7.2.
-    @Test func section7_1_1_streamIsThePeersToCloseWhenItHasTheEcho() {
+    @Test func `The server is left to close the stream after the echo of its close is written`() {
         var rig = ConversationRig()
         rig.room = 0
         #expect(rig.send("before") == [])
@@ -87,7 +87,7 @@ import Testing
     }
 
     // Proves W7.3.
-    @Test func section7_1_1_peerThatDoesNotCloseTheStreamIsLeft() {
+    @Test func `The client closes the stream if the server doesn't close it in time`() {
         var rig = ConversationRig()
         #expect(rig.receive(ServerFrame.close(1000)).count == 3)
         #expect(rig.timerFires() == [.closedStream])
@@ -95,7 +95,7 @@ import Testing
     }
 
     // Proves W7.3.
-    @Test func streamIsClosedWhenThePeerDoesNotReadTheEcho() {
+    @Test func `The client closes the stream if the server doesn't read the echo in time`() {
         var rig = ConversationRig()
         rig.room = 0
         #expect(rig.receive(ServerFrame.close(1000)) == [timer, .reported(.closed(code: 1000, reason: ""))])
@@ -107,7 +107,7 @@ import Testing
 
     // Proves W5.28, W5.29, W7.2, W7.4, W7.5.
     @Test(arguments: [1000, 1001, 1012, 1013, 1014, 4999] as [UInt16])
-    func section7_1_2_ourCloseIsRepliedToAndReported(code: UInt16) {
+    func `The client's close is reported with its own code when the server replies to it`(code: UInt16) {
         var rig = ConversationRig()
         #expect(rig.close(code, "bye") == [.wrote([.close(code, "bye")]), timer])
         let did = rig.receive(ServerFrame.text("crossed") + ServerFrame.ping("x") + ServerFrame.close(1000, "ok"))
@@ -118,7 +118,7 @@ import Testing
     }
 
     // Proves W5.26, W6.1, W7.4.
-    @Test func section5_5_1_noDataIsSentAfterOurClose() {
+    @Test func `After the client's close frame, no text and no second close frame is sent`() {
         var rig = ConversationRig()
         rig.room = 0
         #expect(rig.send("before") == [])
@@ -130,7 +130,7 @@ import Testing
     }
 
     // Proves W5.29.
-    @Test func section5_5_2_pingIsRepliedToUntilThePeersCloseComes() {
+    @Test func `Pings after the client's close are answered until the server's close comes`() {
         var rig = ConversationRig()
         _ = rig.close(1000)
         for text in ["a", "b"] {
@@ -143,7 +143,7 @@ import Testing
     }
 
     // Proves W7.3.
-    @Test func pongsAfterOurCloseGiveThePeerNoMoreTime() {
+    @Test func `Pongs after the client's close don't extend the server's time to reply`() {
         var rig = ConversationRig()
         rig.room = 0
         #expect(rig.send("before") == [])
@@ -159,7 +159,7 @@ import Testing
     }
 
     // Proves W5.32.
-    @Test func section5_5_3_ofPingsToAFullStreamTheLastIsRepliedToAfterOurClose() {
+    @Test func `After the client's close, only the last ping during a full stream is answered`() {
         var rig = ConversationRig()
         rig.room = 0
         let text = String(repeating: "a", count: 70_000)
@@ -171,7 +171,7 @@ import Testing
     }
 
     // Proves W7.3.
-    @Test func section7_1_1_peerThatDoesNotReplyIsLeft() {
+    @Test func `The client's close ends the conversation if the server doesn't reply in time`() {
         var rig = ConversationRig()
         _ = rig.close(1000, "bye")
         #expect(rig.timerFires() == [.reported(.closed(code: 1000, reason: "bye")), .closedStream])
@@ -179,21 +179,21 @@ import Testing
     }
 
     // Proves W7.5, W7.10.
-    @Test func section7_1_4_streamThatEndsAfterOurCloseIsClosed() {
+    @Test func `A stream that ends after the client's close is reported as that close`() {
         var rig = ConversationRig()
         _ = rig.close(4100, "bye")
         #expect(rig.streamEnds() == [.reported(.closed(code: 4100, reason: "bye")), .closedStream])
         expectNothingMore(&rig)
     }
 
-    @Test func violationAfterOurCloseIsNoFailureOfOurs() {
+    @Test func `A violation after the client's close is reported as that close, not as a failure`() {
         var rig = ConversationRig()
         _ = rig.close(1000, "bye")
         #expect(rig.receive([0xFF, 0xFF]) == [.reported(.closed(code: 1000, reason: "bye")), .closedStream])
         expectNothingMore(&rig)
     }
 
-    @Test func abandonedConversationIsReportedAtOnceAndEndsByItself() {
+    @Test func `An abandoned conversation is reported as closed at once and ends by itself`() {
         var rig = ConversationRig()
         let report = Did.reported(.closed(code: 1000, reason: ""))
         #expect(rig.abandon() == [.wrote([.close(1000)]), timer, report])
@@ -204,7 +204,7 @@ import Testing
         expectParting(&rig)
     }
 
-    @Test func abandonedWhileClosingKeepsItsCode() {
+    @Test func `A conversation that is abandoned while it closes keeps the code of its close`() {
         var rig = ConversationRig()
         _ = rig.close(4100, "bye")
         #expect(rig.abandon() == [.reported(.closed(code: 4100, reason: "bye"))])
@@ -212,7 +212,7 @@ import Testing
         expectNothingMore(&rig)
     }
 
-    @Test func overMeansThatThereIsNothingToAbandon() {
+    @Test func `Abandoning a conversation that is over has no effect`() {
         var rig = ConversationRig()
         #expect(rig.streamEnds() == [lost(), .closedStream])
         #expect(rig.abandon() == [])
@@ -223,7 +223,7 @@ import Testing
 
     // Proves W7.6.
     @Test(arguments: [[], [0x81], [0x81, 5, 0x61], [0x01, 1, 0x61]] as [[UInt8]])
-    func section7_1_5_streamThatEndsWithoutACloseIsLost(begun: [UInt8]) {
+    func `A stream that ends without a close frame is reported as a lost connection`(begun: [UInt8]) {
         var rig = ConversationRig()
         #expect(rig.receive(begun) == [])
         #expect(rig.streamEnds() == [lost(), .closedStream])
@@ -231,7 +231,7 @@ import Testing
     }
 
     // Proves W7.9.
-    @Test func timerOfAnOpenConversationMeansNothing() {
+    @Test func `A timer that fires in an open conversation has no effect`() {
         var rig = ConversationRig()
         #expect(rig.timerFires() == [])
         #expect(rig.receive(ServerFrame.text("a")) == [.delivered(["a"])])
@@ -243,7 +243,8 @@ import Testing
         (ServerFrame(opcode: 1, payload: [0xFF]).bytes, 1007, "text message is not UTF-8"),
         (ServerFrame.binary([UInt8](repeating: 0, count: 201)), 1009, "message of more than 200 bytes"),
     ])
-    func section7_1_7_violationIsToldAndReported(bytes: [UInt8], code: UInt16, reason: String) {
+    func `A violation is answered and reported after earlier messages are delivered`(bytes: [UInt8], code: UInt16, reason: String)
+    {
         var rig = ConversationRig(maximumSize: 200)
         let failure = TransportError(.protocolViolation, "The server broke the WebSocket protocol: \(reason)")
         let did = rig.receive(ServerFrame.text("good") + bytes + ServerFrame.text("never"))
@@ -254,7 +255,7 @@ import Testing
         expectNothingMore(&rig)
     }
 
-    @Test func everyViolationHasAReasonThatFitsIntoACloseFrame() {
+    @Test func `Every violation has a reason of its own that fits into a close frame`() {
         let violations: [ProtocolViolation] = [
             .maskedFrame, .reservedBits, .unknownOpcode(255), .lengthNotMinimal, .lengthOutOfRange, .controlFrameTooLong,
             .fragmentedControlFrame, .continuationWithoutStart, .messageInsideMessage, .halfCloseCode,
@@ -273,7 +274,7 @@ import Testing
     /// closed stream.
     // Proves W5.26, W7.10.
     @Test(arguments: 0..<40 as Range<UInt64>)
-    func anyOrderOfInputsHasOneReport(seed: UInt64) {
+    func `Inputs in any order lead to one report and one closed stream, and no data after a close`(seed: UInt64) {
         var traffic = RandomTraffic(seed: seed)
         for _ in 0..<20 {
             var rig = ConversationRig()

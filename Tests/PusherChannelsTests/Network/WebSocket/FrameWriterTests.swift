@@ -12,13 +12,13 @@ import Testing
     }
 
     // Proves W5.1, W5.35, W6.2.
-    @Test func section5_7_maskedText() {
+    @Test func `A text is written as the RFC's example of a masked text`() {
         let bytes = written { $0.append(text: "Hello", to: &$1) }
         #expect(bytes == [0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58])
     }
 
     // Proves W5.1, W5.35.
-    @Test func section5_7_maskedPong() {
+    @Test func `A pong is written as the RFC's example of a masked pong`() {
         let bytes = Array("Hello".utf8).withUnsafeBytes { payload in written { $0.append(pong: payload, to: &$1) } }
         #expect(bytes == [0x8A, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58])
     }
@@ -29,7 +29,7 @@ import Testing
             (0, [0x80]), (1, [0x81]), (125, [0xFD]), (126, [0xFE, 0, 126]), (65535, [0xFE, 0xFF, 0xFF]),
             (65536, [0xFF, 0, 0, 0, 0, 0, 1, 0, 0]),
         ] as [(Int, [UInt8])])
-    func section5_2_lengthIsInItsShortestForm(size: Int, length: [UInt8]) {
+    func `A frame's length is written in its shortest form`(size: Int, length: [UInt8]) {
         let text = String(repeating: "a", count: size)
         let bytes = written { $0.append(text: text, to: &$1) }
         #expect(Array(bytes.prefix(1 + length.count)) == [0x81] + length)
@@ -38,7 +38,7 @@ import Testing
     }
 
     // Proves W5.9.
-    @Test func section5_3_eachFrameHasAKeyOfItsOwn() {
+    @Test func `Each frame is masked with a key of its own`() {
         var keys: [UInt32] = [1, 2, 3]
         let writer = FrameWriter { keys.removeFirst() }
         var output: [UInt8] = []
@@ -47,7 +47,7 @@ import Testing
     }
 
     // Proves W5.11.
-    @Test func section5_3_wordsAreMaskedLikeBytes() {
+    @Test func `Masking by words gives the same bytes as masking byte by byte`() {
         let key: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
         for size in 0...40 {
             let plain = (0..<size).map { UInt8($0 &* 31 & 0xFF) }
@@ -61,7 +61,7 @@ import Testing
     }
 
     // Proves W5.20.
-    @Test func section5_5_aPongHasAtMost125Bytes() {
+    @Test func `A pong is written with at most 125 bytes`() {
         let bytes = [UInt8](repeating: 0x61, count: 200).withUnsafeBytes { payload in
             written { $0.append(pong: payload, to: &$1) }
         }
@@ -72,21 +72,21 @@ import Testing
     // MARK: Close frames
 
     // Proves W5.23.
-    @Test func section5_5_1_closeFrameHasACodeAndAReason() {
+    @Test func `A close frame is written with its code and its reason`() {
         let bytes = written { $0.append(close: 4100, reason: "bye – bye", to: &$1) }
         #expect(ClientFrame.all(in: bytes) == [ClientFrame(opcode: 8, payload: [0x10, 0x04] + Array("bye – bye".utf8))])
     }
 
     // Proves W5.23, W7.12.
     @Test(arguments: [0, 999, 1005, 1006, 1015, 5000] as [UInt16])
-    func section7_4_codeThatMayNotBeSentLeavesTheFrameEmpty(code: UInt16) {
+    func `A close code that may not be sent leaves the close frame empty`(code: UInt16) {
         let bytes = written { $0.append(close: code, reason: "why", to: &$1) }
         #expect(ClientFrame.all(in: bytes) == [ClientFrame(opcode: 8, payload: [])])
     }
 
     // Proves W5.20, W5.23.
     @Test(arguments: ["a", "é", "€", "🙂"])
-    func section5_5_1_longReasonIsCutBetweenCharacters(character: String) {
+    func `A close reason of more than 123 bytes is cut between characters`(character: String) {
         for before in 0...8 {
             for count in [100, 123 / character.utf8.count, 124 / character.utf8.count, 200] {
                 let reason = String(repeating: "x", count: before) + String(repeating: character, count: count)

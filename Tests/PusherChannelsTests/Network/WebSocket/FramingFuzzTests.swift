@@ -36,7 +36,7 @@ import Testing
     /// There is at most one violation and no event after it, no message exceeds the limit, and nothing traps.
     // Proves W10.4.
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func mutatedStreamsEndInEventsOrOneViolation(seed: UInt64) {
+    func `A mutated stream of frames leads to events and at most one violation`(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         var total = Outcome()
         for round in 0..<50_000 {
@@ -70,7 +70,7 @@ import Testing
 
     // Proves W10.4.
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func noiseEndsInEventsOrOneViolation(seed: UInt64) {
+    func `Random bytes lead to events and at most one violation`(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         for _ in 0..<2000 {
             let bytes = (0..<64).map { _ in UInt8.random(in: 0...255, using: &generator) }

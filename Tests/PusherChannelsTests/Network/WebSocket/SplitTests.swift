@@ -24,7 +24,7 @@ import Testing
 
     // Proves W5.16.
     @Test(arguments: transcripts)
-    func transcriptIsHeardTheSameWhereverItIsSplit(bytes: [UInt8]) {
+    func `Frames are read the same byte by byte and split in two anywhere`(bytes: [UInt8]) {
         let whole = Heard.reading(bytes)
         #expect(whole.count >= 1)
         #expect(Heard.reading(bytes.map { [$0] }) == whole)
@@ -36,7 +36,7 @@ import Testing
 
     // Proves W5.16.
     @Test(arguments: transcripts)
-    func transcriptIsHeardTheSameInThreePieces(bytes: [UInt8]) {
+    func `Frames are read the same in three pieces`(bytes: [UInt8]) {
         let whole = Heard.reading(bytes)
         for first in stride(from: 0, through: bytes.count, by: bytes.count > 100 ? 7 : 1) {
             for second in stride(from: first, through: bytes.count, by: bytes.count > 100 ? 11 : 1) {
@@ -47,7 +47,7 @@ import Testing
     }
 
     // Proves W5.8, W5.16.
-    @Test func headerOfAnyLengthMayBeSplit() {
+    @Test func `A frame header of any length may be split between two reads`() {
         for size in [0, 125, 126, 65535, 65536] {
             let bytes = ServerFrame.binary([UInt8](repeating: 1, count: size))
             for end in 0...min(14, bytes.count) {
@@ -60,7 +60,7 @@ import Testing
 
     // Proves W5.13, W5.16.
     @Test(arguments: 0..<40 as Range<UInt64>)
-    func whatWasFramedAndCutAtRandomIsHeard(seed: UInt64) {
+    func `Random messages are read as they were framed, however the bytes are split`(seed: UInt64) {
         var traffic = RandomTraffic(seed: seed)
         for _ in 0..<10 {
             let (bytes, expected) = traffic.next()

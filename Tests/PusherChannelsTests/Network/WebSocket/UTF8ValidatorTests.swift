@@ -15,7 +15,7 @@ import Testing
     }
 
     // Proves W8.3.
-    @Test func section8_1_allShortSequencesAsInTheStandardLibrary() {
+    @Test func `Short byte sequences are valid UTF-8 exactly if they are to the standard library`() {
         let interesting: [UInt8] = [
             0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF,
             0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF,
@@ -43,7 +43,7 @@ import Testing
 
     // Proves W8.3.
     @Test(arguments: ["é", "€", "한", "\u{FFFF}", "🙂", "\u{10FFFF}"])
-    func section8_1_characterIsFoundAtEveryPlaceOfAWord(character: String) {
+    func `A multibyte character is accepted, and a damaged one refused, at every position`(character: String) {
         for before in 0...40 {
             for after in [0, 1, 7, 8, 33] {
                 let bytes = Array((String(repeating: "a", count: before) + character + String(repeating: "b", count: after)).utf8)
@@ -59,7 +59,7 @@ import Testing
     }
 
     // Proves W5.16, W8.3.
-    @Test func section8_1_itMakesNoDifferenceWhereTextIsSplit() {
+    @Test func `Splitting text anywhere doesn't change whether it is valid UTF-8`() {
         let good = Array("aé€한🙂 plain text of some length ü".utf8)
         let bad: [[UInt8]] = [
             [0x61, 0xED, 0xA0, 0x80], [0xC0, 0xAF], [0xE0, 0x80, 0xAF], [0xF0, 0x8F, 0xBF, 0xBF], [0xF4, 0x90, 0x80, 0x80],
@@ -78,19 +78,19 @@ import Testing
     // MARK: In messages
 
     // Proves W8.1.
-    @Test func section8_1_textThatIsNoneIsRefused() {
+    @Test func `A text message that isn't UTF-8 is refused with 1007`() {
         let bad = ServerFrame(opcode: 1, payload: [0x61, 0xFF]).bytes
         #expect(Heard.reading(ServerFrame.text("a") + bad + ServerFrame.text("b")) == [.text("a"), .violation(.invalidText)])
         #expect(ProtocolViolation.invalidText.code == 1007)
     }
 
     // Proves W5.34.
-    @Test func section8_1_binaryMayBeAnything() {
+    @Test func `A binary message may hold any bytes`() {
         #expect(Heard.reading(ServerFrame.binary([0xFF, 0xC3])) == [.binary([0xFF, 0xC3])])
     }
 
     // Proves W8.2.
-    @Test func section8_1_characterMayBeSplitBetweenFragments() {
+    @Test func `A character may be split between the fragments of a text message`() {
         let start = ServerFrame(opcode: 1, payload: [0xE2], isFinal: false).bytes
         let middle = ServerFrame(opcode: 0, payload: [0x82], isFinal: false).bytes
         let end = ServerFrame(opcode: 0, payload: [0xAC]).bytes
@@ -98,20 +98,20 @@ import Testing
     }
 
     // Proves W8.1.
-    @Test func section8_1_messageEndsWithAWholeCharacter() {
+    @Test func `A text message that ends in the middle of a character is refused`() {
         #expect(Heard.reading(ServerFrame(opcode: 1, payload: [0xE2, 0x82]).bytes) == [.violation(.invalidText)])
         let start = ServerFrame(opcode: 1, payload: [0xE2], isFinal: false).bytes
         #expect(Heard.reading(start + ServerFrame(opcode: 0, payload: [0x82]).bytes) == [.violation(.invalidText)])
         #expect(Heard.reading(start + ServerFrame(opcode: 0, payload: []).bytes) == [.violation(.invalidText)])
     }
 
-    @Test func section8_1_nextMessageBeginsAnew() {
+    @Test func `The validation of text begins anew with each message`() {
         let start = ServerFrame.text("é", isFinal: false) + ServerFrame.more("ü", isFinal: true)
         #expect(Heard.reading(start + ServerFrame.text("ä") + start) == [.text("éü"), .text("ä"), .text("éü")])
     }
 
     // Proves W8.4.
-    @Test func section8_1_wrongTextIsRefusedBeforeItsMessageEnds() {
+    @Test func `Invalid text is refused before its message ends`() {
         let start = ServerFrame(opcode: 1, payload: [0x61, 0xFF], isFinal: false).bytes
         #expect(Heard.reading(start) == [.violation(.invalidText)])
         #expect(Heard.reading([0x81, 100, 0x61, 0xFF]) == [.violation(.invalidText)])

@@ -10,8 +10,8 @@ import Testing
         return text.split(separator: "\r\n").map(String.init)
     }
 
-    // Proves P1.6, W4.5, W4.6.
-    @Test func theWholeRequest() throws {
+    // Proves P1.6, W4.5, W4.6, W4.11, W9.1.
+    @Test func `The upgrade request has the path, the host, and the fields of a WebSocket handshake`() throws {
         let request = WebSocketRequest(secure: false, host: "ws.example", port: 8080, path: "/app/key?protocol=7")
         #expect(
             try lines(request) == [
@@ -26,14 +26,16 @@ import Testing
         (true, "ws.example", 80, "ws.example:80"),
         (false, "::1", 80, "[::1]"), (true, "fe80::1%eth0", 8443, "[fe80::1]:8443"), (false, "127.0.0.1", 81, "127.0.0.1:81"),
     ])
-    func theHost(secure: Bool, host: String, port: Int, field: String) throws {
+    func `The upgrade's Host field omits the default port and puts an IPv6 address in brackets`(
+        secure: Bool, host: String, port: Int, field: String
+    ) throws {
         #expect(
             try lines(WebSocketRequest(secure: secure, host: host, port: port, path: "/")).filter { $0.hasPrefix("Host:") }
                 == ["Host: \(field)"])
     }
 
     // Proves W4.11.
-    @Test func headersThatBelongToTheHandshakeAreLeftOut() throws {
+    @Test func `The application's headers can't replace those of the handshake`() throws {
         let names = [
             "Host", "connection", "UPGRADE", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Extensions",
             "Content-Length", "Transfer-Encoding", "Proxy-Authorization", "Proxy-Connection",
@@ -43,7 +45,8 @@ import Testing
         #expect(!lines.contains { $0.contains("evil") })
     }
 
-    @Test func aUsersAgentOriginAndSubprotocols() throws {
+    // Proves W4.11.
+    @Test func `The application's user agent, origin, and subprotocols are sent with the upgrade`() throws {
         let headers = ["User-Agent": "mine", "Origin": "https://a.example", "Sec-WebSocket-Protocol": "x,  y"]
         let lines = try lines(WebSocketRequest(secure: false, host: "a", port: 80, path: "/", headers: headers))
         #expect(lines.filter { $0.hasPrefix("User-Agent") } == ["User-Agent: mine"])
@@ -55,7 +58,7 @@ import Testing
     @Test(arguments: [
         "", ".", "..", ".example.com", "a b", "a/b", "a\r\nb", "ä.example", "[::1]", "user@host", "a?b", "a#b", "a\u{7F}",
     ])
-    func whatIsNoHost(host: String) {
+    func `An upgrade to an invalid host is refused`(host: String) {
         #expect(throws: TransportError.self) {
             try UpgradeRequest(WebSocketRequest(secure: true, host: host, port: 1, path: "/"))
         }
@@ -63,7 +66,7 @@ import Testing
 
     // Proves W3.1, W3.2.
     @Test(arguments: ["", "x", "/a b", "/a#b", "/#", "/ä", "/a\r\nb", "/a\u{7F}"])
-    func whatIsNoPath(path: String) {
+    func `An upgrade to a path that isn't absolute and percent-encoded is refused`(path: String) {
         #expect(throws: TransportError.self) {
             try UpgradeRequest(WebSocketRequest(secure: true, host: "a", port: 1, path: path))
         }
@@ -71,7 +74,7 @@ import Testing
 
     // Proves W4.10.
     @Test(arguments: ["a b", "a;b", "a, b/c", "ä", "a,\u{1}"])
-    func whatIsNoSubprotocol(subprotocols: String) {
+    func `A subprotocol that isn't a token is refused`(subprotocols: String) {
         let failure = #expect(throws: TransportError.self) {
             try UpgradeRequest(
                 WebSocketRequest(
@@ -80,7 +83,7 @@ import Testing
         #expect(failure?.kind == .unsupported)
     }
 
-    @Test func whatIsRefusedIsNamedWithoutSecrets() {
+    @Test func `The error of a refused upgrade names the mistake without secrets`() {
         let requests = [
             WebSocketRequest(
                 secure: true, host: "a", port: 1, path: "/", headers: ["Sec-WebSocket-Protocol": "bearer, S3CRET=="]),
@@ -101,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: [8192, 8193])
-    func requestsHaveALimit(size: Int) {
+    func `An upgrade request of more than 8 KiB is refused`(size: Int) {
         let agent = "User-Agentswift-pusher-channels/\(libraryVersion)".utf8.count + 4
         let path = "/" + String(repeating: "a", count: size - agent - 2)
         let request = WebSocketRequest(secure: true, host: "a", port: 1, path: path)
@@ -135,35 +138,16 @@ import Testing
 
     // MARK: Requests
 
-    // Proves W4.16.
-    @Test func section1_3_keyAndAcceptAreThoseOfTheExample() {
+    // Proves W4.7, W4.16.
+    @Test func `The handshake's key and accept value are those of the RFC's example`() {
         let handshake = UpgradeHandshake(nonce: Self.nonce)
         #expect(handshake.key == "dGhlIHNhbXBsZSBub25jZQ==")
         #expect(handshake.accept == Self.accept)
     }
 
-    // Proves W4.7.
-    @Test func section4_1_keyIsOf16Bytes() {
-        #expect(UpgradeHandshake(nonce: (0x0102_0304_0506_0708, 0x090A_0B0C_0D0E_0F10)).key == "AQIDBAUGBwgJCgsMDQ4PEA==")
-        #expect(UpgradeHandshake(nonce: (0, 0)).key == "AAAAAAAAAAAAAAAAAAAAAA==")
-    }
-
-    // Proves W4.6, W4.9, W9.1.
-    @Test func section4_1_requestHasTheFieldsOfAnUpgrade() {
-        let fields = UpgradeHandshake(nonce: Self.nonce).fields.map { "\($0.name): \($0.value)" }
-        #expect(
-            fields == [
-                "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
-                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-            ])
-        let asking = UpgradeHandshake(nonce: Self.nonce, subprotocols: "a,, b ").fields
-        #expect(asking.last?.name == "Sec-WebSocket-Protocol")
-        #expect(asking.last?.value == "a, b")
-    }
-
     // Proves W4.9.
-    @Test func section4_1_eachSubprotocolIsAskedForOnce() {
-        let fields = UpgradeHandshake(nonce: Self.nonce, subprotocols: "b, a,b ,A,a").fields
+    @Test func `Each subprotocol is asked for once, and empty ones are left out`() {
+        let fields = UpgradeHandshake(nonce: Self.nonce, subprotocols: "b, a,,b ,A,a").fields
         #expect(fields.last?.value == "b, a, A")
         #expect(UpgradeHandshake(nonce: Self.nonce, subprotocols: " , ").fields.count == 4)
     }
@@ -171,7 +155,7 @@ import Testing
     // MARK: Responses
 
     // Proves W4.16.
-    @Test func section4_1_replyOfTheExampleIsTaken() {
+    @Test func `The RFC's example of a reply is accepted`() {
         #expect(result() == .success(nil))
     }
 
@@ -183,24 +167,24 @@ import Testing
         [("Sec-WebSocket-Extensions", "")], [("Sec-WebSocket-Extensions", " , ")], [("Sec-WebSocket-Protocol", "")],
         [("Content-Length", "0")],
     ])
-    func section4_1_caseListsAndSpaceMakeNoDifference(changes: [(String, String)]) {
+    func `A reply is accepted whatever the letter case, lists, and spaces in its fields' values`(changes: [(String, String)]) {
         #expect(result(changes.map { ($0.0, Optional($0.1)) }) == .success(nil))
     }
 
     // Proves W4.14, W4.15.
-    @Test func section4_1_fieldsMayBeRepeatedAndInAnyCase() {
+    @Test func `A reply's field names may have any case, and its Connection field may be repeated`() {
         let reply = [("connection", "keep-alive"), ("CONNECTION", "upgrade"), ("UPGRADE", "websocket")]
         #expect(result([("Connection", nil), ("Upgrade", nil)], adding: reply) == .success(nil))
     }
 
     // Proves W4.16.
-    @Test func section4_1_acceptMayNotBeRepeated() {
+    @Test func `A reply that repeats the Sec-WebSocket-Accept field is refused`() {
         #expect(result(adding: [("sec-websocket-accept", Self.accept)]) == .failure(.wrongAccept))
         #expect(result(adding: [("sec-websocket-accept", "")]) == .failure(.wrongAccept))
     }
 
     // Proves W4.14.
-    @Test func section4_1_everyUpgradeFieldNamesWebSocket() {
+    @Test func `A reply is refused if any of its Upgrade fields names something besides websocket`() {
         #expect(result(adding: [("upgrade", "WEBSOCKET")]) == .success(nil))
         #expect(result(adding: [("upgrade", "h2c")]) == .failure(.noUpgrade))
         #expect(result(adding: [("upgrade", "")]) == .failure(.noUpgrade))
@@ -208,7 +192,7 @@ import Testing
 
     /// HTTP doesn't use Unicode's lowercase mapping or equivalences (RFC 9110, 5.1).
     // Proves W4.19.
-    @Test func section4_1_fieldNamesAreASCII() {
+    @Test func `A reply's field names are compared as ASCII, without Unicode's equivalents`() {
         let name = "Sec-WebSoc\u{212A}et-Accept"
         #expect(result([("Sec-WebSocket-Accept", nil)], adding: [(name, Self.accept)]) == .failure(.wrongAccept))
         #expect(result(adding: [(name, "of no account")]) == .success(nil))
@@ -216,7 +200,7 @@ import Testing
 
     // Proves W4.13.
     @Test(arguments: [0, 100, 200, 204, 301, 400, 401, 403, 426, 503])
-    func section4_1_otherStatusIsRefused(status: Int) {
+    func `A reply with a status other than 101 is refused and reported with that status`(status: Int) {
         #expect(result(status: status) == .failure(.status(status)))
         let failure = UpgradeRefusal.status(status).failure(endpoint: "host:80")
         #expect(failure.kind == .upgradeRefused(status: status))
@@ -246,14 +230,16 @@ import Testing
             ("Sec-WebSocket-Extensions", "permessage-deflate", .unwantedExtension("permessage-deflate")),
             ("Sec-WebSocket-Protocol", "chat", .unwantedSubprotocol("chat")),
         ] as [(String, String?, UpgradeRefusal)])
-    func section4_1_otherReplyIsRefused(name: String, value: String?, refusal: UpgradeRefusal) {
+    func `A reply with a wrong, missing, or unwanted field is refused as a protocol violation`(
+        name: String, value: String?, refusal: UpgradeRefusal
+    ) {
         #expect(result([(name, value)]) == .failure(refusal))
         #expect(refusal.failure(endpoint: "host:80").kind == .protocolViolation)
         #expect(refusal.failure(endpoint: "host:80").message.hasPrefix("host:80 doesn't answer like a WebSocket server: "))
     }
 
     // Proves W4.18, W4.19.
-    @Test func section4_1_subprotocolIsOneOfThoseAskedFor() {
+    @Test func `A reply's subprotocol must be exactly one of those asked for`() {
         #expect(result(adding: [("Sec-WebSocket-Protocol", " b ")], asking: "a, b") == .success("b"))
         #expect(result(asking: "a, b") == .success(nil))
         #expect(result(adding: [("Sec-WebSocket-Protocol", "c")], asking: "a, b") == .failure(.unwantedSubprotocol("c")))
@@ -264,6 +250,11 @@ import Testing
         #expect(result(adding: [("Sec-WebSocket-Protocol", "A")], asking: "a") == .failure(.unwantedSubprotocol("A")))
         let kelvin = result(adding: [("Sec-WebSocket-Protocol", "\u{212A}")], asking: "K")
         #expect(kelvin == .failure(.unwantedSubprotocol("\u{212A}")))
+    }
+
+    @Test func `A refused upgrade's error quotes at most 100 characters of the server's text`() {
+        let failure = UpgradeRefusal.unwantedSubprotocol(String(repeating: "x", count: 101)).failure(endpoint: "a:1")
+        #expect(failure.message.contains("\"\(String(repeating: "x", count: 100))\""))
     }
 }
 
@@ -283,37 +274,37 @@ import Testing
         ("?a=b", "wss://ws.example:443/app/key?a=b"), ("//other.example", "wss://other.example:443/"),
         ("https://[::1]:1/", "wss://[::1]:1/"),
     ])
-    func whereTo(location: String, url: String) {
+    func `A redirect leads to a WebSocket URL resolved against that of the request`(location: String, url: String) {
         #expect(redirect(location)?.url == url)
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func statusesThatSendElsewhere(status: Int) {
+    func `A redirect has the status 301, 302, 303, 307, or 308, and leaves one fewer to follow`(status: Int) {
         #expect(redirect("/x", status: status)?.maximumRedirects == 2)
     }
 
     @Test(arguments: [101, 200, 300, 304, 305, 401, 503])
-    func statusesThatDoNot(status: Int) {
+    func `A reply with another status is no redirect, even if it has a location`(status: Int) {
         #expect(redirect("/x", status: status) == nil)
     }
 
     @Test(arguments: [nil, "ws://ws.example/", "http://ws.example/", "ftp://ws.example/", "mailto:a@b", "wss://", "https://"])
-    func placesNotToGo(location: String?) {
+    func `A redirect without a usable location, to plain text, or to another scheme isn't followed`(location: String?) {
         #expect(redirect(location) == nil)
     }
 
-    @Test func whatCannotBeAskedForIsNoPlaceToGo() {
+    @Test func `A redirect to a URL that can't be requested isn't followed`() {
         for location in ["wss://ws.example:0/", "/" + String(repeating: "x", count: 8192)] { #expect(redirect(location) == nil) }
     }
 
-    @Test func fromPlainTextToTLSIsFine() {
+    @Test func `A plain-text request may be redirected to TLS or to plain text`() {
         let plain = WebSocketRequest(secure: false, host: "ws.example", port: 80, path: "/")
         #expect(redirect("https://ws.example/", of: plain)?.url == "wss://ws.example:443/")
         #expect(redirect("http://ws.example:81/", of: plain)?.url == "ws://ws.example:81/")
         #expect(redirect("http://other.example/", of: plain)?.url == "ws://other.example:80/")
     }
 
-    @Test func trustAndIdentityAreForTheHostTheyWereGivenFor() {
+    @Test func `A redirect to another host or port drops the TLS configuration`() {
         var request = request
         request.tls.verification = .insecureAcceptAnyCertificate
         request.tls.identity = TLSConfiguration.Identity(certificateChain: .text("chain"), privateKey: .text("key"))
@@ -323,7 +314,7 @@ import Testing
         }
     }
 
-    @Test func headersAreForTheHostTheyWereGivenFor() {
+    @Test func `A redirect to another host or port drops the request's headers`() {
         #expect(redirect("/x")?.headers == ["Authorization": "secret"])
         #expect(redirect("wss://other.example/")?.headers == [:])
         #expect(redirect("wss://ws.example:444/")?.headers == [:])

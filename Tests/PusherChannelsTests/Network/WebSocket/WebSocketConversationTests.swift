@@ -5,14 +5,14 @@ import Testing
 /// The messages and control frames of an open WebSocket. ``ConversationEndTests`` covers its end.
 @Suite struct WebSocketConversationTests {
     // Proves W6.3.
-    @Test func messagesOfOneReadAreOneBatch() {
+    @Test func `The whole messages of one read are delivered as one batch`() {
         var rig = ConversationRig()
         let bytes = ServerFrame.text("a") + ServerFrame.text("b") + ServerFrame.text("c", isFinal: false)
         #expect(rig.receive(bytes) == [.delivered(["a", "b"])])
         #expect(rig.receive(ServerFrame.more("d", isFinal: true) + ServerFrame.text("e")) == [.delivered(["cd", "e"])])
     }
 
-    @Test func readWithoutAWholeMessageDeliversNothing() {
+    @Test func `A read without a whole message delivers nothing`() {
         var rig = ConversationRig()
         let bytes = ServerFrame.text("abc")
         #expect(rig.receive([]) == [])
@@ -20,7 +20,7 @@ import Testing
         #expect(rig.receive(Array(bytes[3...])) == [.delivered(["abc"])])
     }
 
-    @Test func wholeMessagesAreThoseBytesThatWereFed() {
+    @Test func `A message that arrives whole is delivered without being copied`() {
         var conversation = WebSocketConversation(maximumSize: 1000, closeTimeout: .seconds(2)) { 0 }
         (ServerFrame.text("first") + ServerFrame.text("second")).withUnsafeBytes { bytes in
             conversation.receive(bytes)
@@ -35,7 +35,7 @@ import Testing
     }
 
     // Proves W5.1, W5.3, W6.2, W6.3.
-    @Test func textsAreSentInOrder() {
+    @Test func `Texts are sent in order, even if the stream takes them later`() {
         var rig = ConversationRig()
         #expect(rig.send("a") == [.wrote([ClientFrame(opcode: 1, text: "a")])])
         #expect(rig.streamTakes(0) == [])
@@ -46,7 +46,7 @@ import Testing
     }
 
     // Proves W5.12, W6.3.
-    @Test func outputGoesOnWhereTheStreamStoppedTakingIt() {
+    @Test func `Output goes on where the stream stopped taking bytes`() {
         var rig = ConversationRig()
         rig.room = 0
         let texts = (0..<20).map { String(repeating: "\($0)", count: 9 * $0) }
@@ -58,7 +58,7 @@ import Testing
         #expect(frames == texts.map { ClientFrame(opcode: 1, text: $0) })
     }
 
-    @Test func memoryOfMessagesInPartsIsUsedAgain() {
+    @Test func `A conversation reuses the memory of fragmented messages`() {
         var conversation = WebSocketConversation(maximumSize: 1000, closeTimeout: .seconds(2)) { 0 }
         let bytes = ServerFrame.text("a", isFinal: false) + ServerFrame.more(String(repeating: "b", count: 500), isFinal: true)
         for _ in 0..<100 {
@@ -73,7 +73,7 @@ import Testing
     // MARK: Pings
 
     // Proves W5.29, W5.30, W5.31.
-    @Test func section5_5_2_everyPingIsRepliedToInOrderAndBeforeMessagesAreDelivered() {
+    @Test func `Pings are answered in order, before the messages of the same read are delivered`() {
         var rig = ConversationRig()
         let bytes = ServerFrame.text("a") + ServerFrame.ping("1") + ServerFrame.ping("") + ServerFrame.text("b")
         let pongs = [ClientFrame(opcode: 10, text: "1"), ClientFrame(opcode: 10, text: "")]
@@ -82,16 +82,16 @@ import Testing
     }
 
     // Proves W5.17, W5.30.
-    @Test func section5_5_2_pingInsideAMessageIsRepliedToBeforeItEnds() {
+    @Test func `A ping inside a fragmented message is answered before the message ends`() {
         var rig = ConversationRig()
         let pong = Did.wrote([ClientFrame(opcode: 10, text: "p")])
         #expect(rig.receive(ServerFrame.text("a", isFinal: false) + ServerFrame.ping("p")) == [pong, .heardControlFrame])
         #expect(rig.receive(ServerFrame.more("b", isFinal: true)) == [.delivered(["ab"])])
     }
 
-    // Proves W5.31.
+    // Proves P4.6, W5.31.
     @Test(arguments: [0, 1, 124, 125])
-    func section5_5_3_pongHasThePingsBytes(size: Int) {
+    func `A pong has the ping's bytes, wherever the ping is split`(size: Int) {
         let payload = (0..<size).map { UInt8(0xFF - $0) }
         let ping = ServerFrame(opcode: 9, payload: payload).bytes
         let reply: [Did] = [.wrote([ClientFrame(opcode: 10, payload: payload)]), .heardControlFrame]
@@ -102,13 +102,13 @@ import Testing
     }
 
     // Proves W5.33.
-    @Test func section5_5_3_pongIsASignOfLifeAndNotRepliedTo() {
+    @Test func `An unasked pong is reported as a sign of life and not answered`() {
         var rig = ConversationRig()
         #expect(rig.receive(ServerFrame.pong("unasked")) == [.heardControlFrame])
     }
 
     // Proves W5.32, W10.3.
-    @Test func section5_5_3_ofPingsToAFullStreamTheLastIsRepliedTo() {
+    @Test func `Of the pings that come while the stream is full, only the last is answered`() {
         var rig = ConversationRig()
         rig.room = 0
         let text = String(repeating: "a", count: 70_000)
@@ -120,7 +120,7 @@ import Testing
     }
 
     // Proves P4.9.
-    @Test func ofRepliesToAFullStreamTheLastIsSent() {
+    @Test func `Of the replies that are made while the stream is full, only the last is sent`() {
         var rig = ConversationRig()
         rig.room = 0
         let text = String(repeating: "a", count: 70_000)
@@ -131,7 +131,7 @@ import Testing
         #expect(rig.sendUnlessBusy("x") == [.wrote([ClientFrame(opcode: 1, text: "x")])])
     }
 
-    @Test func whatWaitsToBeSentIsBounded() {
+    @Test func `A conversation ends if more than 16 MiB wait to be sent`() {
         var rig = ConversationRig()
         rig.room = 0
         let text = String(repeating: "a", count: 1 << 20)
@@ -152,7 +152,9 @@ import Testing
             (ServerFrame.close(1000), .close(1000), .setTimer(.seconds(2))),
             ([0x83, 0], .close(1002, "unknown opcode 3"), .closedStream),
         ] as [([UInt8], ClientFrame, Did)])
-    func section5_5_2_heldBackReplyIsNotSentAfterTheEnd(bytes: [UInt8], close: ClientFrame, end: Did) {
+    func `A pong that a full stream held back isn't sent after the answer to a close or violation`(
+        bytes: [UInt8], close: ClientFrame, end: Did
+    ) {
         var rig = ConversationRig()
         rig.room = 0
         let text = String(repeating: "a", count: 70_000)
@@ -165,7 +167,7 @@ import Testing
     }
 
     // Proves W5.29, W5.32.
-    @Test func section5_5_3_heldBackReplyGoesBeforeTheCloseFrame() {
+    @Test func `A pong that a full stream held back is sent before the client's close frame`() {
         var rig = ConversationRig()
         rig.room = 0
         let text = String(repeating: "a", count: 70_000)

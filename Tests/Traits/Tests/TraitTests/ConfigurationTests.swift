@@ -9,7 +9,7 @@ import Testing
         ConfigReader(provider: InMemoryProvider(values: values))
     }
 
-    @Test func theEnvironmentsNamesAreItsKeys() throws {
+    @Test func `A client and the HTTP API can be configured by environment variables`() throws {
         let config = ConfigReader(
             provider: EnvironmentVariablesProvider(environmentVariables: [
                 "PUSHER_KEY": "k", "PUSHER_HOST": "ws.example", "PUSHER_PORT": "6001", "PUSHER_APP_ID": "7", "PUSHER_SECRET": "s",
@@ -19,7 +19,7 @@ import Testing
         #expect("\(try PusherHTTPAPI(config: config))" == "PusherHTTPAPI(app 7, key k)")
     }
 
-    @Test func aFilesNumbersAndBooleansAreRead() throws {
+    @Test func `A configuration's numbers and booleans are read`() throws {
         let config = reader([
             "pusher.key": "k", "pusher.host": "ws.example", "pusher.port": 6001, "pusher.tls": true,
         ])
@@ -27,7 +27,7 @@ import Testing
     }
 
     /// A reporter hears of every access, and shows no secret.
-    @Test func secretsAreReadAsSuch() throws {
+    @Test func `The URL, the secret, and the encryption key of a configuration are read as secrets`() throws {
         let reporter = Reporter()
         let values: [AbsoluteConfigKey: ConfigValue] = [
             "pusher.url": "https://k:s3cr3t@api-eu.pusher.com/apps/7", "pusher.secret": "s3cr3t", "pusher.key": "k",

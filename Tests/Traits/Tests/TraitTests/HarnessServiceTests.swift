@@ -22,7 +22,7 @@ import Testing
         func run() async throws { throw Trouble() }
     }
 
-    @Test func aClientAndItsReaderRunBesideATestAndEndWithIt() async throws {
+    @Test func `A client and its reader run as services beside a test's body and end with it`() async throws {
         try await withTestHarness { harness in
             let pusher = harness.makePusher()
             let news = pusher.subscribe("news")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func aClientEndsThoughAnExecutorDoesItsWorkAndRunsNoBody() async throws {
+    @Test func `A client's service ends with the test's body even if the harness has an idle executor`() async throws {
         try await withTestHarness { harness in
             let executor = harness.makeExecutor()
             let pusher = harness.makePusher()
@@ -50,14 +50,14 @@ import Testing
         }
     }
 
-    @Test func whatEndsTheGroupIsThrown() async throws {
+    @Test func `The error of a failed service is thrown to the test`() async throws {
         try await withTestHarness { harness in
             await #expect(throws: Trouble.self) { try await harness.withServices(Failing()) {} }
         }
     }
 
     /// The reader of the page "In a service": it waits a minute to ask again when the group is shut down, and that ends without an error.
-    @Test func aReaderOfARefusedChannelEndsWithTheGroup() async throws {
+    @Test func `A reader that waits to retry a refused channel ends with the group, without an error`() async throws {
         try await withTestHarness { harness in
             harness.session.stub("POST /pusher/auth", .http(403)).times(1)
             let pusher = harness.makePusher()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func timePassesForAShutdownThatWaitsForIt() async throws {
+    @Test func `Virtual time passes while a group's shutdown waits for a slow connection`() async throws {
         try await withTestHarness { harness in
             let socket = harness.makeWebSocket(server: .trusting)
             let pusher = harness.makePusher(socket: socket)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func aServiceThatDoesNotEndFailsTheTest() async throws {
+    @Test func `A service that ignores the shutdown fails the test, with advice`() async throws {
         try await withTestHarness { harness in
             let error = await #expect(throws: NeverHappened.self) {
                 try await harness.withServices(Sleeper(clock: harness.clock)) {}
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func theGroupOfACancelledTestIsCancelled() async throws {
+    @Test func `The services of a cancelled test are cancelled`() async throws {
         try await withTestHarness { harness in
             let test = Task {
                 try await harness.withServices(Sleeper(clock: harness.clock)) {
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func aWaitInVainNamesTheServiceThatFailed() async throws {
+    @Test func `A test that waits in vain is told which error ended a service`() async throws {
         try await withTestHarness { harness in
             let error = await #expect(throws: NeverHappened.self) {
                 try await harness.withServices(Failing()) {
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func theTestsOwnErrorComesFirst() async throws {
+    @Test func `An error of the test's body is thrown, and the client is disconnected`() async throws {
         struct Own: Error {}
         try await withTestHarness { harness in
             let pusher = harness.makePusher()

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func connectionsAttemptsAndClosesByCode() throws {
+    @Test func `Connection attempts are counted, and closes are counted by their codes`() throws {
         let client = Client()
         client.pusher.connect()
         client.socket.serverCloses(code: 4100)
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// After a client is released, nothing is left to be notified that its connection is closed.
-    @Test func aClientThatIsGoneIsInNoState() throws {
+    @Test func `A client that was released is counted in no connection state`() throws {
         let metrics = TestMetrics()
         let socket = SlowlyClosing()
         do {
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func channelsByState() throws {
+    @Test func `Channels are counted by state, and those of a released client aren't counted`() throws {
         var client: Client? = Client { $0.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
         let metrics = try #require(client?.metrics)
         func levels() throws -> [Double] {
@@ -97,7 +97,7 @@ import Testing
         #expect(try levels() == [0, 0, 0], "a client that is gone has no channels")
     }
 
-    @Test func whatIsPublishedByEitherNames() async throws {
+    @Test func `Publishes are counted and timed by outcome, under Pusher's or OpenTelemetry's names`() async throws {
         let (metrics, session) = (TestMetrics(), MockSession(delivery: .immediate))
         func api(_ names: TelemetryNames) -> PusherHTTPAPI {
             var environment = PusherEnvironment(httpSession: session)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func aClientsMetricsByOpenTelemetrysNames() throws {
+    @Test func `A client's metrics can all have OpenTelemetry's names`() throws {
         let metrics = TestMetrics()
         let socket = MockWebSocket()
         var environment = PusherEnvironment(scheduler: TestScheduler(), makeWebSocket: { socket })
@@ -142,7 +142,7 @@ import Testing
         #expect(!metrics.counters.contains { $0.label.hasPrefix("pusher_") })
     }
 
-    @Test func eventsByKindAndBytes() throws {
+    @Test func `Received events are counted by kind of channel, and received bytes in total`() throws {
         let client = Client()
         for channel in ["news", "private-a", "presence-b"] { client.pusher.subscribe(channel) }
         client.pusher.connect()
@@ -154,7 +154,7 @@ import Testing
         #expect(try client.count("received_bytes_total") - before > 100)
     }
 
-    @Test func authorizationsTakeTheirTime() throws {
+    @Test func `Authorizations are timed by outcome`() throws {
         let client = Client { $0.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
         client.session.stub("POST https://example.com/auth", .http(403), .json(["auth": "key:signature"]))
         client.pusher.subscribe("private-a")
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func anAuthorizationThatIsWantedNoLongerIsNoFailure() throws {
+    @Test func `An authorization that isn't wanted any more is no failure, and one that times out is`() throws {
         let client = Client { $0.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
         let gate = Gate()
         client.session.stub("POST https://example.com/auth", StubResponse.json(["auth": "key:s"]).held(by: gate))
@@ -182,7 +182,7 @@ import Testing
         #expect(failures.values.count == 1)
     }
 
-    @Test func pingsAndPauses() throws {
+    @Test func `Pings and reading pauses are timed, and dropped events are counted`() throws {
         let client = Client { $0.pauseLimit = .seconds(60) }
         let news = client.pusher.subscribe("news")
         client.pusher.connect()
@@ -198,7 +198,7 @@ import Testing
     }
 
     /// A pause ends with its connection, and the next connection is read.
-    @Test func aPauseDoesNotOutliveItsConnection() throws {
+    @Test func `A reading pause ends with its connection`() throws {
         let client = Client()
         let news = client.pusher.subscribe("news")
         client.pusher.connect()
@@ -211,7 +211,7 @@ import Testing
         #expect(try client.metrics.expectTimer("pusher_reading_paused_seconds").values == [1_000_000_000])
     }
 
-    @Test func whatWaitsOnTheQueue() throws {
+    @Test func `Deliveries that wait on a queue are counted and timed`() throws {
         let queue = DispatchQueue(label: "slow")
         let client = Client { $0.delivery = .queue(queue) }
         client.pusher.subscribe("news").bind(eventName: "n") { _ in }
@@ -230,7 +230,7 @@ import Testing
     private final class Listener: MainActorPusherDelegate {}
 
     /// The calls that wait on the main actor don't keep their client.
-    @Test @MainActor func whatWaitsOnTheMainActorEndsWithTheClient() throws {
+    @Test @MainActor func `Deliveries on the main actor aren't counted as waiting after the client is released`() throws {
         let listener = Listener()
         var client: Client? = Client()
         client?.pusher.mainActorDelegate = listener
@@ -242,7 +242,7 @@ import Testing
     }
 
     /// The number of metrics is bounded, however many connections there are and whatever a server says.
-    @Test func labelsAreBounded() {
+    @Test func `The number of metrics is bounded, whatever close codes a server sends`() {
         let client = Client { $0.reconnectPolicy.initialDelay = .zero }
         client.pusher.connect()
         for code in 3000..<5000 {

@@ -38,7 +38,7 @@ import Testing
         return data
     }
 
-    @Test func aClientAndItsReadersEndInGoodOrder() async throws {
+    @Test func `At a shutdown during a flood, a service group's reader gets all that the client has read`() async throws {
         let client = Client()
         let events = client.pusher.subscribe("news").events(named: "n", buffering: StreamBuffering(limit: 10_000))
         let (stream, continuation) = AsyncStream<String?>.makeStream()
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// The service is asked to end before its client has begun.
-    @Test func shutdownBeforeRunEndsIt() async throws {
+    @Test func `A client that is shut down before it runs ends at once and for good`() async throws {
         let client = Client()
         try await testGracefulShutdown { trigger in
             trigger.triggerGracefulShutdown()
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// A loop beside the client in one service, as in the README.
-    @Test func aLoopBesideRunEndsWithIt() async throws {
+    @Test func `A loop beside a client's run reads every event received and ends with the client`() async throws {
         let client = Client()
         let prices = client.pusher.subscribe("prices").events(named: "price", as: Int.self)
         let (stream, continuation) = AsyncStream<String?>.makeStream()
@@ -108,7 +108,9 @@ import Testing
     }
 
     /// Nothing replies to the waiting service, and the client is asked to end only after it.
-    @Test(arguments: [true, false]) func whoWaitsForAServerThatIsAwayEndsWithTheGroup(signsIn: Bool) async throws {
+    @Test(arguments: [true, false]) func `A service that waits for a silent server ends with its group`(signsIn: Bool)
+        async throws
+    {
         let client = Client(server: .manual)
         let (stream, ended) = AsyncStream<String?>.makeStream()
         let waiter = Waiter(
@@ -133,7 +135,7 @@ import Testing
         #expect(client.pusher.connection.connectionState == .disconnected)
     }
 
-    @Test func theReasonOfTheEndIsTheGroups() async throws {
+    @Test func `The error that ends a client is thrown by its service group`() async throws {
         let client = Client()
         let group = ServiceGroup(services: [client.pusher], logger: Logger(label: "test"))
         let running = Task { try await group.run() }

@@ -43,7 +43,7 @@ import Testing
         return (service.terminationStatus, String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init))
     }
 
-    @Test func sigtermInAFloodLosesNothingThatWasRead() async throws {
+    @Test func `SIGTERM during a flood of events loses none that was read`() async throws {
         let (subscribed, continuation) = AsyncStream<Void>.makeStream()
         var settings = LocalServer.Settings()
         settings.onEvent = { if "\($0)".contains("subscribe") { continuation.yield() } }
@@ -61,7 +61,7 @@ import Testing
         #expect(numbers.count > 100)
     }
 
-    @Test func sigtermBeforeThereIsAConnectionEndsIt() async throws {
+    @Test func `SIGTERM ends a service that has no connection yet`() async throws {
         // The port refuses connections, so the client waits for its next attempt.
         let server = try await LocalServer.start()
         let port = server.port

@@ -23,7 +23,9 @@ import Tracing
         return client
     }
 
-    @Test(arguments: End.allCases) func aSubscriptionUnderWayEnds(_ end: End) async {
+    @Test(arguments: End.allCases) func `The spans of a pending subscription end as errors when it is given up or lost`(
+        _ end: End
+    ) async {
         let (tracer, gate) = (InMemoryTracer(), Gate())
         do {
             let client = subscribing(tracer, gate)
@@ -49,7 +51,7 @@ import Tracing
     }
 
     /// The connection is being made, is to be retried, or hasn't even been requested.
-    @Test(arguments: [0, 1, 2]) func aConnectionThatNeverComesEndsItsSpans(steps: Int) {
+    @Test(arguments: [0, 1, 2]) func `The spans of a client that never connects end when the client is released`(steps: Int) {
         let tracer = InMemoryTracer()
         do {
             let client = TracedClient(server: .manual) { _, environment in environment.tracer = tracer }
@@ -61,7 +63,7 @@ import Tracing
         #expect(tracer.finishedSpans.filter { $0.operationName == "pusher.subscribe" }.count == 1)
     }
 
-    @Test func theShutdownOfAClientThatWasNeverConnectedEndsItsSpans() async {
+    @Test func `The shutdown of a client that was never connected ends its spans as cancelled`() async {
         let client = TracedClient()
         client.pusher.subscribe("news")
         #expect(client.tracer.activeSpans.count == 1)
@@ -71,7 +73,7 @@ import Tracing
     }
 
     /// A channel that waits for its connection stays requested, however many attempts that takes.
-    @Test func aFailedAttemptDoesNotEndTheSubscriptions() {
+    @Test func `A failed connection attempt doesn't end the spans of pending subscriptions`() {
         let client = TracedClient(server: .manual)
         let caller = client.within { client.pusher.subscribe("news") }
         client.pusher.connect()
@@ -85,7 +87,7 @@ import Tracing
     }
 
     /// A retry that the client makes by itself is another span.
-    @Test func eachTryAtASubscriptionIsASpan() {
+    @Test func `Each attempt at a subscription is a span of its own`() {
         let client = TracedClient { options, _ in options.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
         client.session.stub("POST https://example.com/auth", .http(503), .json(["auth": "key:signature"]))
         client.pusher.connect()
@@ -95,7 +97,7 @@ import Tracing
         #expect(client.spans("POST").map { $0["http.response.status_code"] } == ["503", "200"])
     }
 
-    @Test func manyClientsLeaveNothingOpen() {
+    @Test func `Many released clients in various states leave no open span`() {
         let tracer = InMemoryTracer()
         for seed in 0..<50 {
             let client = TracedClient(server: seed.isMultiple(of: 2) ? .trusting : .manual) { _, environment in

@@ -25,7 +25,7 @@ import FoundationNetworking
 
     private var requests: [FinishedInMemorySpan] { tracer.finishedSpans.filter { $0.kind == .client } }
 
-    @Test func aCallIsAChildOfItsCaller() async throws {
+    @Test func `A publish is a child span of its caller, and its request a child of the publish`() async throws {
         session.stub(.path("/apps/1/events"), .json([String: String]()))
         let caller = try await tracer.withSpan("request") { span in
             try await api().trigger(channels: ["private-a"], eventName: "n", data: "1")
@@ -46,7 +46,7 @@ import FoundationNetworking
         #expect(!"\(span)".contains("auth_signature") && !"\(span)".contains("s3cret"))
     }
 
-    @Test func openTelemetrysNamesAreAnOption() async throws {
+    @Test func `A publish's span can have OpenTelemetry's names`() async throws {
         session.stub(.path("/apps/1/batch_events"), .http(503))
         let events = [1, 2].map { PusherBatchEvent(channel: "news", eventName: "n", data: $0) }
         await #expect(throws: PusherError.self) { try await api(names: .openTelemetry).triggerBatch(events) }
@@ -57,7 +57,7 @@ import FoundationNetworking
         #expect(span["error.type"] == "503")
     }
 
-    @Test func eachRequestOfACallIsASpan() async throws {
+    @Test func `Each request of a retried call is a span of its own`() async throws {
         session.stub(
             .path("/apps/1/channels"), .http(503), .failure(.timedOut),
             .json(["channels": [String: String]()]))
@@ -67,7 +67,7 @@ import FoundationNetworking
         #expect(requests.map { $0.status?.code } == [.error, .error, nil])
     }
 
-    @Test func aCancelledCallEndsItsSpan() async throws {
+    @Test func `A cancelled call ends its span`() async throws {
         let gate = Gate()
         session.stub(.path("/apps/1/channels"), StubResponse.ok.held(by: gate))
         let api = api()
@@ -81,7 +81,7 @@ import FoundationNetworking
     }
 
     /// A header that the application set itself isn't replaced.
-    @Test func headersOfTheApplicationStay() {
+    @Test func `A trace header that the application has set isn't replaced`() {
         struct Builder: AuthRequestBuilderProtocol {
             func requestFor(socketID: String, channelName: String) -> URLRequest? {
                 var request = URLRequest(url: URL(string: "https://example.com/auth")!)
@@ -105,7 +105,7 @@ import FoundationNetworking
         var context: PropagatedContext?
     }
 
-    @Test func aHandlerLinksToThePublisher() async throws {
+    @Test func `An event's handler can link its span to the publisher's`() async throws {
         session.stub(.path("/apps/1/events"), .json([String: String]()))
         let publisher = try await tracer.withSpan("place") { span in
             try await api().trigger(
@@ -141,7 +141,7 @@ import FoundationNetworking
 
     /// Anyone who may send an event may send an invalid context. The event is delivered anyway.
     @Test(arguments: ["null", "7", "[]", #"{"traceparent":7}"#, #"{"a":{}}"#, "{}"])
-    func whatIsNoContextIsNone(text: String) async throws {
+    func `An event with an invalid trace context is delivered without a context`(text: String) async throws {
         let data = Data(#"{"number":1,"context":\#(text)}"#.utf8)
         let client = TracedClient()
         var orders = client.pusher.subscribe("orders").events(named: "placed", as: Order.self).makeAsyncIterator()

@@ -24,7 +24,7 @@ import Tracing
         return table
     }
 
-    @Test func theTableIsComplete() async throws {
+    @Test func `The tracing page's table lists exactly the spans that exist, with their attributes`() async throws {
         let client = TracedClient { options, environment in
             options.authMethod = .endpoint(authEndpoint: "https://example.com/auth")
             environment.scheduler = LiveScheduler()

@@ -7,7 +7,7 @@ import Tracing
 
 /// The spans of a client, in an in-memory tracer and in virtual time.
 @Suite struct TracingTests {
-    @Test func anAttemptIsASpanUntilTheConnectionIsEstablished() throws {
+    @Test func `A connection attempt is a span until the connection is established`() throws {
         let client = TracedClient(server: .manual)
         let caller = client.within { client.pusher.connect() }
         client.scheduler.advance(by: .seconds(2))
@@ -26,7 +26,7 @@ import Tracing
         #expect(client.tracer.activeSpans.isEmpty)
     }
 
-    @Test func aPasswordThatIsNoPartOfAHostIsInNoSpan() throws {
+    @Test func `A password in the host option isn't shown in a span`() throws {
         let client = TracedClient(server: .manual) { options, _ in options.host = .host("ann:pw@example.org") }
         client.pusher.connect()
         client.socket.refuse(.unsupported, "no host")
@@ -34,7 +34,7 @@ import Tracing
     }
 
     /// An attempt that the client makes by itself has no parent span.
-    @Test func attemptsThatFailEndWithTheirErrors() throws {
+    @Test func `The span of a failed connection attempt ends with its error`() throws {
         let client = TracedClient(server: .manual) { options, _ in options.reconnectPolicy.maximumRetries = 2 }
         let caller = client.within { client.pusher.connect() }
         client.socket.refuse(.connectionRefused, "nobody there")
@@ -55,7 +55,7 @@ import Tracing
     }
 
     /// If one attempt follows another at once, without a change of state, both are reported.
-    @Test func anAttemptThatGoesOverToAnotherEnds() {
+    @Test func `A connection attempt that is followed at once by another has a span of its own`() {
         let client = TracedClient(server: .manual)
         client.pusher.connect()
         client.socket.accept()
@@ -66,7 +66,7 @@ import Tracing
         #expect(client.spans("pusher.connect").map { $0["error.type"] } == ["server", nil])
     }
 
-    @Test func aSubscriptionIsASpanFromTheAskingOn() throws {
+    @Test func `A subscription is a span from its request on, with its authorization as a child span`() throws {
         let client = TracedClient { options, _ in
             options.authMethod = .endpoint(authEndpoint: "https://ann:pw@example.com/auth?token=t0ken")
         }
@@ -98,7 +98,7 @@ import Tracing
         }
     }
 
-    @Test func aRefusedSubscriptionEndsWithItsError() throws {
+    @Test func `The spans of a refused subscription end with its error`() throws {
         let client = TracedClient { options, _ in options.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
         client.session.stub("POST https://example.com/auth", .http(403))
         client.pusher.connect()
@@ -115,7 +115,7 @@ import Tracing
     }
 
     /// A new connection requests the channels again, in the client's own spans.
-    @Test func laterConnectionsHaveSpansOfTheirOwn() throws {
+    @Test func `Subscriptions that a new connection repeats are spans without a parent`() throws {
         let client = TracedClient()
         _ = client.within {
             client.pusher.connect(); client.pusher.subscribe("news"); client.pusher.subscribe("private-a")
@@ -130,7 +130,7 @@ import Tracing
         #expect(client.tracer.activeSpans.isEmpty)
     }
 
-    @Test func aSignInIsAuthorizedInASpan() throws {
+    @Test func `The authorization of a sign-in is a span`() throws {
         let client = TracedClient { options, _ in
             options.userAuthMethod = .inline(secret: "s3cret", userData: #"{"id":"ann"}"#)
         }
@@ -143,7 +143,7 @@ import Tracing
     }
 
     /// Careless code replies twice or late, but a span ends only once.
-    @Test func anAuthorizationEndsOnce() throws {
+    @Test func `The span of an authorization ends once, even if the authorizer replies twice`() throws {
         final class Twice: Authorizer {
             func fetchAuthValue(
                 socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void
@@ -159,7 +159,7 @@ import Tracing
     }
 
     /// A handler's work is part of the authorization.
-    @Test func handlersRunInTheContextOfTheAuthorization() async throws {
+    @Test func `An authorization handler runs in the context of the authorization's span`() async throws {
         let (tasks, started) = AsyncStream<Task<Void, Never>>.makeStream()
         let tracer = InMemoryTracer()
         let client = TracedClient { options, environment in
@@ -184,7 +184,7 @@ import Tracing
         #expect(inner.parentSpanID == outer.spanID)
     }
 
-    @Test func withoutATracerOfItsOwnItAsksTheSystem() {
+    @Test func `A client without a tracer of its own uses the system's`() {
         let tracer = InMemoryTracer()
         InstrumentationSystem.bootstrap(tracer)  // Possible once in a process; every other client has its own.
         let client = TracedClient { _, environment in environment.tracer = nil }

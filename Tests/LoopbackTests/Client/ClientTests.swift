@@ -1,0 +1,71 @@
+#if os(Linux)
+import Foundation
+import Processes
+import PusherChannels
+import Testing
+import TestSupport
+
+/// The client and the local server over real sockets, with the authorization endpoint called over real HTTP.
+@Suite struct ClientTests {
+    private static func api(of server: LocalServer) -> PusherHTTPAPI {
+        PusherHTTPAPI(
+            appID: "1", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: server.port, useTLS: false,
+            options: .patient)
+    }
+
+    @Test func `A client subscribes to public, private, and presence channels and receives their events`() async throws {
+        try await withLiveClient { client, server in
+            for channel in ["news", "private-orders", "presence-lobby"] {
+                try await client.subscribe(channel)
+                try await Self.api(of: server).trigger(channels: [channel], eventName: "n", data: "1")
+                #expect(try await client.event("n") == "1")
+            }
+            #expect(server.requests.count { $0.path == "/pusher/auth" } == 2)
+        }
+    }
+
+    // Proves P7.6, P8.3.
+    @Test func `A member's client events reach the others, and members see each other join and leave`() async throws {
+        let server = try await LocalServer.start()
+        try await withWatchdog {
+            let (ann, bob) = (LiveClient(of: server), LiveClient(of: server))
+            try await ann.connect()
+            try await bob.connect()
+            let annsLobby = try await ann.subscribe("presence-lobby")
+            let bobsLobby = try #require(try await bob.subscribe("presence-lobby") as? PusherPresenceChannel)
+            #expect(bobsLobby.count == 2)
+            #expect(try await ann.event("pusher:member_added")?.contains(bobsLobby.myID ?? "?") == true)
+            #expect(annsLobby.trigger(eventName: "client-hi", data: ["x": 1]) == .sent)
+            #expect(try await bob.event("client-hi") == #"{"x":1}"#)
+            bob.pusher.disconnect()
+            _ = try await ann.event("pusher:member_removed")
+            #expect((annsLobby as? PusherPresenceChannel)?.count == 1)
+        }
+        await server.stop()
+    }
+
+    // Proves P6.1.
+    @Test func `A client subscribes again when its server comes back at the same address`() async throws {
+        let (port, held) = try HeldPort.take()
+        defer { close(held) }
+        let server = try await LocalServer.start(port: port)
+        let client = LiveClient(of: server)
+        try await withWatchdog {
+            try await client.connect()
+            try await client.subscribe("private-orders")
+        }
+        await server.stop()
+        try await withWatchdog {
+            try await client.recorder.next { $0 == .state(.reconnecting) }
+        }
+        let again = try await LocalServer.start(port: port)
+        try await withWatchdog {
+            try await client.recorder.next { $0 == .subscribed(channel: "private-orders") }
+            again.publish(channel: "private-orders", event: "n", data: "back")
+            #expect(try await client.event("n") == "back")
+        }
+        client.pusher.disconnect()
+        await again.stop()
+    }
+}
+#endif

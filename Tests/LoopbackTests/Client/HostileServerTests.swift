@@ -1,0 +1,105 @@
+#if os(Linux)
+import Dispatch
+import Logging
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// A server that attacks its clients: it gets nothing signed that it chose, and costs others no more than it sends.
+@Suite struct HostileServerTests {
+    private static func established(_ socketID: String) -> Frame {
+        let data = #"{"socket_id":\#(socketID.quotedJSON),"activity_timeout":120}"#
+        return .text(#"{"event":"pusher:connection_established","data":\#(data.quotedJSON)}"#)
+    }
+
+    /// The attack: a socket id that turns a subscription's signature into that of a request which publishes an event.
+    // Proves P3.2, P14.7.
+    @Test func `A client signs nothing for a socket ID that contains a forged HTTP request`() async throws {
+        let heard = Locked<[String]>([])
+        let forged = "POST\n/apps/1/events\nauth_key=local-key&auth_timestamp=1&auth_version=1.0&body_md5=0&x="
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.send(Self.established(forged))
+            while true {
+                let frame = try connection.readFrame()
+                heard.withLock { $0.append(frame.text) }
+            }
+        }
+        try await withWatchdog {
+            let user = UserAuthMethod.inline(secret: "local-secret", userData: #"{"id":"ann"}"#)
+            let client = LiveClient(port: server.port, auth: .inline(secret: "local-secret"), userAuth: user)
+            client.pusher.subscribe("private-a")
+            client.pusher.signIn { _ in }
+            client.pusher.connect()
+            for _ in 0..<3 { try await client.expectError(.malformedMessage) }
+            client.pusher.disconnect()
+        }
+        #expect(heard.withLock { $0.filter { $0.contains("local-key:") || $0.contains("private-a") } } == [])
+    }
+
+    /// Thousands of empty frames that arrive at once take long to report, though they are only a few bytes.
+    @Test func `A flood of empty frames to one client holds up no other client of its loop`() async throws {
+        let count = WebSocketConnection.largeCount + 1
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            while true {
+                let text = try connection.readFrame().text
+                try connection.send(
+                    text == "flood" ? Array(repeating: Frame.text("").bytes, count: count).flatMap { $0 } : Frame.text(text).bytes
+                )
+            }
+        }
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let gate = DispatchSemaphore(value: 0)
+            let busy = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in if event == .text("") { gate.wait() } }
+            let other = SocketRig(socket: NetworkWebSocket(loop: loop))
+            for rig in [busy, other] {
+                rig.socket.open(.toLoopback(port: server.port, secure: false), attempt: ConnectionAttempt(1))
+                #expect(await rig.events.next() == .opened(ConnectionAttempt(1)))
+            }
+            busy.socket.send("flood")
+            for number in 0..<100 {
+                other.socket.send("\(number)")
+                #expect(await other.events.next() == .text("\(number)"))
+            }
+            for _ in 0..<count { gate.signal() }
+            for _ in 0..<count { #expect(await busy.events.next() == .text("")) }
+        }
+    }
+
+    /// Frames that are each worth a line, hundreds of thousands of them.
+    @Test(arguments: [
+        "", #"{"event":"pusher:error","data":{"message":"no"}}"#,
+        #"{"event":"pusher:connection_established","data":"{\"socket_id\":\"1.1\"}"}"#,
+    ])
+    func `A flood of bad messages is summed up in a few lines of the log`(message: String) async throws {
+        let count = 50_000
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.send(Self.established("1.1"))
+            try connection.send(Array(repeating: Frame.text(message).bytes, count: count).flatMap { $0 })
+            try connection.send(.text(#"{"event":"after","data":"ok"}"#))
+            try connection.readToEnd()
+        }
+        let lines = Locked<[String]>([])
+        try await withWatchdog {
+            var options = PusherClientOptions(host: .host("127.0.0.1"), port: server.port, useTLS: false, timeouts: .patient)
+            options.logger = LineRecorder.logger(lines)
+            options.logger.logLevel = .info
+            let pusher = Pusher(key: "k", options: options)
+            let after = pusher.events(buffering: StreamBuffering(limit: .max, byteLimit: .max))
+            pusher.connect()
+            for try await event in after where event.eventName == "after" { break }
+            await pusher.shutdown()
+        }
+        // On a busy machine it may take several minutes.
+        let written = lines.withLock { $0 }
+        let leftOut = written.filter { $0.contains("left out") }
+        #expect(written.count < (leftOut.count + 1) * (LogLimiter.limit + 20))
+        let missing = leftOut.compactMap { $0.firstMatch(of: #/count=(\d+)/#).flatMap { Int($0.1) } }.reduce(0, +)
+        #expect(missing + written.count { $0.hasPrefix("warning") && !$0.contains("left out") } >= count, "\(written.suffix(5))")
+    }
+}
+#endif

@@ -1,0 +1,203 @@
+#if os(Linux)
+import Foundation
+import Processes
+@testable import PusherChannels
+import Testing
+@testable import TestSupport
+
+/// Publishes over real connections that end at the worst time: after the server has read the request, and before it responds.
+@Suite struct PublishOnceTests {
+    private let log = HTTPLog()
+
+    private func api(port: Int, _ guarantee: RetryPolicy.Guarantee = .atMostOnce) -> PusherHTTPAPI {
+        let policy = RetryPolicy(initialDelay: .zero, publishing: guarantee)
+        return PusherHTTPAPI(
+            appID: "1", key: "key", secret: "secret", host: .host("127.0.0.1"), port: port, useTLS: false,
+            options: PusherHTTPAPIOptions(timeout: .seconds(86_400), retryPolicy: policy),
+            environment: PusherEnvironment(httpSession: HTTPRig().session))
+    }
+
+    /// Returns a server that responds to `count` requests, and hangs up after reading each later one.
+    private func server(responding count: Int, isReset: Bool) throws -> RawServer {
+        try RawServer { [log] connection in
+            let number = log.connected()
+            if isReset { connection.resetOnClose() }
+            while true {
+                let head = try connection.readRequest()
+                _ = try connection.readBody(of: head)
+                log.requested(head, on: number)
+                guard log.requests.count <= count else { return }
+                try connection.send(okay("{}"))
+            }
+        }
+    }
+
+    private func calls() -> [String] {
+        log.requests.map { $0.replacing(#/\?\S*/#, with: "") }
+    }
+
+    /// Tested on a new connection, and on one that was kept.
+    // Proves P15.11, P15.12.
+    @Test(arguments: [0, 1, 2], [false, true])
+    func `A publish whose response is lost is sent once, and fails as possibly carried out`(before count: Int, isReset: Bool)
+        async throws
+    {
+        let server = try server(responding: count, isReset: isReset)
+        let api = api(port: server.port)
+        try await withWatchdog {
+            for _ in 0..<count { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
+            let error = await #expect(throws: PusherError.self) {
+                try await api.trigger(channels: ["a"], eventName: "e", data: "2")
+            }
+            #expect(error?.kind == .httpAPI(.noResponse))
+            #expect(error?.message.hasSuffix("; the request may have been carried out") == true, "\(error?.message ?? "")")
+            #expect(calls() == Array(repeating: "/apps/1/events #1", count: count + 1))
+        }
+    }
+
+    /// Bytes that aren't a TLS record, as a broken middlebox sends them, end TLS after the server has read the request.
+    // Proves P15.12.
+    @Test func `A TLS failure after a publish was read counts as a lost response, and nothing is repeated`() async throws {
+        let certificate = try CertificateAuthority().issue()
+        let server = try RawServer { [log] connection in
+            let session = try TestSupport.TLSContext(ServerTLS(), showing: certificate).stream(over: connection.descriptor)
+            var (request, buffer): ([UInt8], [UInt8]) = ([], [UInt8](repeating: 0, count: 4096))
+            while !String(decoding: request, as: UTF8.self).contains(#""name":"e""#) {
+                switch buffer.withUnsafeMutableBytes({ session.receive(into: $0) }) {
+                case .bytes(let count): request += buffer[..<count]
+                case .nothingYet: _ = Readiness.readable.wait(for: connection.descriptor)
+                case .end, .reset: return
+                }
+            }
+            log.requested(String(decoding: request, as: UTF8.self), on: log.connected())
+            try connection.send("this is no record of TLS")
+            _ = connection.readRest()
+        }
+        let session = NetworkHTTPSession(
+            tls: TLSConfiguration(verification: .insecureAcceptAnyCertificate), proxy: .none, loop: .patient)
+        let api = PusherHTTPAPI(
+            appID: "1", key: "key", secret: "secret", host: .host("127.0.0.1"), port: server.port,
+            options: PusherHTTPAPIOptions(timeout: .seconds(86_400)), environment: PusherEnvironment(httpSession: session))
+        try await withWatchdog {
+            let error = await #expect(throws: PusherError.self) {
+                try await api.trigger(channels: ["a"], eventName: "e", data: "1")
+            }
+            #expect(error?.kind == .httpAPI(.noResponse), "\(error?.message ?? "")")
+            #expect(calls() == ["/apps/1/events #1"])
+        }
+    }
+
+    // Proves P15.12.
+    @Test(arguments: [false, true]) func `A publish with the guarantee atLeastOnce is sent again if its response is lost`(
+        isReset: Bool
+    ) async throws {
+        let server = try server(responding: 1, isReset: isReset)
+        let api = api(port: server.port, .atLeastOnce)
+        try await withWatchdog {
+            try await api.trigger(channels: ["a"], eventName: "e", data: "1")
+            await #expect(throws: PusherError.self) { try await api.trigger(channels: ["a"], eventName: "e", data: "2") }
+            #expect(calls() == ["/apps/1/events #1", "/apps/1/events #1", "/apps/1/events #2", "/apps/1/events #3"])
+        }
+    }
+
+    // Proves P15.13.
+    @Test func `A canceled publish isn't sent again`() async throws {
+        let asked = Note<Void>()
+        let server = try RawServer { [log] connection in
+            let head = try connection.readRequest()
+            log.requested(head, on: log.connected())
+            asked.send(())
+            _ = connection.readRest()
+        }
+        let api = api(port: server.port, .atLeastOnce)
+        try await withWatchdog {
+            let task = Task { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
+            await asked.next()
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(calls() == ["/apps/1/events #1"])
+        }
+    }
+}
+
+/// Publishes that never reached a server: they weren't carried out, and are repeated if that may help.
+@Suite struct UnsentPublishTests {
+    private let log = HTTPLog()
+
+    private func api(
+        _ session: any HTTPSession, port: Int, useTLS: Bool = false, timeout: Duration = .seconds(86_400), attempts: Int = 1
+    ) -> PusherHTTPAPI {
+        PusherHTTPAPI(
+            appID: "1", key: "key", secret: "secret", host: .host("127.0.0.1"), port: port, useTLS: useTLS,
+            options: PusherHTTPAPIOptions(
+                timeout: timeout, retryPolicy: RetryPolicy(maximumAttempts: attempts, initialDelay: .zero)),
+            environment: PusherEnvironment(httpSession: session))
+    }
+
+    private func failure(of api: PusherHTTPAPI) async -> PusherError? {
+        await #expect(throws: PusherError.self) { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
+    }
+
+    // Proves P15.11.
+    @Test func `A publish that finds no free connection in time fails as unsent, and may be retried`() async throws {
+        let asked = Note<Void>()
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            asked.send(())
+            _ = connection.readRest()
+        }
+        let session = HTTPRig().session
+        try await withWatchdog {
+            let others = (1...ConnectionPool.limit).map { _ in Task { try await api(session, port: server.port).channels() } }
+            for _ in others { await asked.next() }
+            let error = await failure(of: api(session, port: server.port, timeout: .milliseconds(100)))
+            #expect(error?.kind == .httpAPI(.unreachable))
+            #expect(error?.isRetryable == true)
+            #expect(error?.message.contains("carried out") == false, "\(error?.message ?? "")")
+            for other in others { other.cancel() }
+        }
+    }
+
+    // Proves P15.11.
+    @Test func `A publish whose host's address isn't found in time fails as unsent, and may be retried`() async throws {
+        let session = NetworkHTTPSession(proxy: .none, loop: .patient, resolve: { _, _ in {} })
+        try await withWatchdog {
+            let error = await failure(of: api(session, port: 80, timeout: .milliseconds(100)))
+            #expect(error?.kind == .httpAPI(.unreachable), "\(error?.message ?? "")")
+            #expect(error?.isRetryable == true)
+        }
+    }
+
+    /// A load balancer that is being restarted hangs up like this.
+    // Proves P15.12.
+    @Test func `A publish is repeated if the server hangs up during the TLS handshake`() async throws {
+        let server = try RawServer { [log] _ in _ = log.connected() }
+        try await withWatchdog {
+            let error = await failure(of: api(HTTPRig().session, port: server.port, useTLS: true, attempts: 3))
+            #expect(error?.kind == .httpAPI(.unreachable), "\(error?.message ?? "")")
+            #expect(error?.isRetryable == true)
+            #expect(log.connections == 3)
+        }
+    }
+
+    /// A retry doesn't help if somebody has to change something first.
+    // Proves P15.12.
+    @Test(arguments: [("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", false), ("HTTP/1.1 503 No\r\n\r\n", true), ("", true)])
+    func `A publish that a proxy refuses is repeated only if a repetition may help`(response: String, isRepeated: Bool)
+        async throws
+    {
+        let proxy = try RawServer { [log] connection in
+            _ = try connection.readRequest()
+            _ = log.connected()
+            try connection.send(response)
+        }
+        let session = NetworkHTTPSession(proxy: .http(.init(host: "127.0.0.1", port: proxy.port)), loop: .patient)
+        try await withWatchdog {
+            let error = await failure(of: api(session, port: 443, useTLS: true, attempts: 3))
+            #expect(error?.kind == .httpAPI(.unreachable), "\(error?.message ?? "")")
+            #expect(error?.isRetryable == isRepeated, "\(error?.message ?? "")")
+            #expect(log.connections == (isRepeated ? 3 : 1))
+        }
+    }
+}
+#endif

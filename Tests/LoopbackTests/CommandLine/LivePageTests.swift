@@ -1,0 +1,338 @@
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import Processes
+@testable import pusher_channels
+import PusherChannels
+import Testing
+import TestSupport
+
+/// The live page over sockets, as a browser requests it. `Tests/Scripts/live-page` checks how a browser displays it.
+@Suite struct LivePageTests {
+    private struct Response {
+        let head: String
+        let body: String
+        var status: String { String(head.dropFirst("HTTP/1.1 ".count).prefix(3)) }
+
+        func header(_ name: String) -> String? {
+            let line = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix(name.lowercased() + ": ") }
+            return line.map { String($0.dropFirst(name.count + 2)) }
+        }
+    }
+
+    private static let app = ServerApp(
+        id: "1", key: "shop", secret: "not-for-browsers", encryptionMasterKey: ServerApp.local.encryptionMasterKey)
+
+    private func withPage(
+        profile: ServerProfile = .hosted, _ body: @escaping @Sendable (LocalServer) async throws -> Void
+    ) async throws {
+        var settings = LocalServer.Settings()
+        settings.allowedHosts = AllowedHosts(alsoNamed: ["dev.example"])
+        let server = try await LocalServer.start(apps: [Self.app], profile: profile, settings: settings)
+        LivePage(profile: "hosted").show(server)
+        try await withWatchdog { try await body(server) }
+        await server.stop()
+    }
+
+    private func ask(
+        _ path: String, posting body: String? = nil, headers: [String: String] = [:], of server: LocalServer
+    ) async throws -> Response {
+        var headers = headers
+        headers["Host"] = headers["Host"] ?? "127.0.0.1:\(server.port)"
+        headers["Connection"] = "close"
+        headers["Content-Length"] = body.map { "\($0.utf8.count)" }
+        let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
+        let client = try RawClient(port: server.port)
+        client.send(Array("\(body == nil ? "GET" : "POST") \(path) HTTP/1.1\r\n\(lines)\r\n\(body ?? "")".utf8))
+        let text = String(decoding: try await client.reads().bytes, as: UTF8.self)
+        let parts = text.components(separatedBy: "\r\n\r\n")
+        return Response(head: parts[0], body: parts.dropFirst().joined(separator: "\r\n\r\n"))
+    }
+
+    /// Publishes as the page does.
+    private func publish(_ body: String, origin: String? = nil, on server: LocalServer) async throws -> Response {
+        let headers = ["Origin": origin ?? "http://127.0.0.1:\(server.port)", "Content-Type": "application/json"]
+        return try await ask("/page/publish", posting: body, headers: headers, of: server)
+    }
+
+    private func event(_ channel: String = "news", name: String = "headline", data: String = "1", app: String = "shop") -> String
+    {
+        JSONValue.object(["app": .string(app), "channel": .string(channel), "event": .string(name), "data": .string(data)]).text
+    }
+
+    @Test func `The live page is one file that loads nothing else, under a policy with a fresh nonce`() async throws {
+        try await withPage { server in
+            let (first, second) = (try await ask("/", of: server), try await ask("/", of: server))
+            #expect(first.status == "200")
+            #expect(first.header("Content-Type") == "text/html; charset=utf-8")
+            #expect(first.header("X-Content-Type-Options") == "nosniff")
+            #expect(first.header("Cache-Control") == "no-store")
+            let policy = try #require(first.header("Content-Security-Policy"))
+            for part in [
+                "default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'",
+            ] {
+                #expect(policy.contains(part))
+            }
+            #expect(!policy.contains("unsafe"))
+            let nonce = try #require(policy.firstMatch(of: #/script-src 'nonce-([a-z0-9]+)'/#)?.1)
+            #expect(policy.contains("style-src 'nonce-\(nonce)'"))
+            #expect(first.body.contains("<script nonce=\"\(nonce)\">"))
+            #expect(!second.body.contains(nonce))
+            #expect(!first.body.contains("src="))
+            #expect(!first.body.contains("innerHTML"))
+            let addresses = first.body.matches(of: #/https?:\/\/[^'" ]*/#).map { String($0.0) }
+            #expect(addresses == ["http://www.w3.org/2000/svg"])
+        }
+    }
+
+    @Test func `The live page's state has each event's name and data, with markup escaped`() async throws {
+        try await withPage { server in
+            let markup = "<img src=x onerror=alert(1)></script>"
+            server.publish(channel: "news", event: markup, data: markup)
+            let response = try await ask("/page/state", of: server)
+            #expect(response.status == "200")
+            #expect(response.header("Content-Type") == "application/json")
+            #expect(!response.body.contains("<"))
+            let state = try JSONValue(parsing: response.body)
+            #expect(state["profile"] == "hosted")
+            let event = state["server"]?["log"]?["items"]?.arrayValue?.first
+            #expect(event?["name"]?["text"]?.stringValue == markup)
+            #expect(event?["data"]?["text"]?.stringValue == markup)
+        }
+    }
+
+    /// A page that has the beginning of a log asks for the rest. Another server's page doesn't get the wrong one.
+    @Test func `A live page that names its server's run and its last entry gets only newer log entries`() async throws {
+        try await withPage { server in
+            func log(_ query: String) async throws -> (run: String, names: [String?]) {
+                let state = try JSONValue(parsing: try await ask("/page/state?\(query)", of: server).body)
+                let items = state["server"]?["log"]?["items"]?.arrayValue ?? []
+                return (state["run"]?.stringValue ?? "", items.map { $0["name"]?["text"]?.stringValue })
+            }
+            for name in ["first", "second"] { server.publish(channel: "news", event: name, data: "1") }
+            let run = try await log("").run
+            #expect(try await log("run=\(run)&last=1").names == ["second"])
+            #expect(try await log("run=other&last=1").names == ["second", "first"])
+            #expect(try await log("run=\(run)&last=x").names == ["second", "first"])
+        }
+    }
+
+    @Test func `The live page's state has the beginning of long data, and the whole is sent on request`() async throws {
+        try await withPage { server in
+            let data = String(repeating: "<é", count: 3_000)
+            server.publish(channel: "news", event: "long", data: data)
+            let state = try JSONValue(parsing: try await ask("/page/state", of: server).body)
+            let entry = state["server"]?["log"]?["items"]?.arrayValue?.first
+            #expect(entry?["data"]?["rest"]?.integerValue == 9_000 - 499)
+            let run = state["run"]?.stringValue ?? ""
+            let response = try await ask("/page/data?run=\(run)&number=1", of: server)
+            #expect(!response.body.contains("<"))
+            let whole = try JSONValue(parsing: response.body)
+            #expect(whole["text"]?.stringValue == data)
+            #expect(whole["rest"]?.integerValue == 0)
+            for query in ["run=\(run)&number=2", "run=\(run)&number=x", "run=other&number=1", ""] {
+                #expect(try await ask("/page/data?\(query)", of: server).status == "404")
+            }
+        }
+    }
+
+    @Test func `The live page keeps at most 128 KiB of an event's data, and counts the rest`() async throws {
+        var profile = ServerProfile.hosted
+        profile.maximumEventDataLength = 1 << 20
+        try await withPage(profile: profile) { server in
+            server.publish(channel: "news", event: "large", data: String(repeating: "x", count: 1 << 20))
+            let run = try JSONValue(parsing: try await ask("/page/state", of: server).body)["run"]?.stringValue ?? ""
+            let whole = try JSONValue(parsing: try await ask("/page/data?run=\(run)&number=1", of: server).body)
+            #expect(whole["text"]?.stringValue?.utf8.count == 1 << 17)
+            #expect(whole["rest"]?.integerValue == 1 << 20 - 1 << 17)
+        }
+    }
+
+    @Test func `The live page's lists of channels and connections are searched and sorted on request`() async throws {
+        try await withPage { server in
+            let client = LiveClient(of: server, key: "shop")
+            try await client.connect()
+            for name in ["room-10", "room-2", "news"] { try await client.subscribe(name) }
+            func names(_ query: String) async throws -> [String?] {
+                let state = try JSONValue(parsing: try await ask("/page/state?\(query)", of: server).body)
+                return state["server"]?["channels"]?["items"]?.arrayValue?.map { $0["name"]?["text"]?.stringValue } ?? []
+            }
+            #expect(try await names("channels=room") == ["room-2", "room-10"])
+            #expect(try await names("channels=connection+1&order=size") == ["news", "room-2", "room-10"])
+            #expect(try await names("channels-start=-1") == ["news", "room-2", "room-10"])
+            #expect(try await names("connections=connection+2") == ["news", "room-2", "room-10"])
+        }
+    }
+
+    @Test func `The live page publishes an event and gets the number of receivers`() async throws {
+        try await withPage { server in
+            let client = LiveClient(of: server, key: "shop")
+            try await client.connect()
+            try await client.subscribe("news")
+            let response = try await publish(event(data: #"{"text":"hi"}"#), on: server)
+            #expect(response.status == "200")
+            #expect(response.body == #"{"receivers":1}"#)
+            #expect(try await client.event("headline") == #"{"text":"hi"}"#)
+            #expect(server.findings.isEmpty)
+        }
+    }
+
+    @Test func `A publish from the live page that is refused gets status 400 and the reason`() async throws {
+        try await withPage { server in
+            let refusals = [
+                (event("no channel"), "Invalid channel name: no channel"),
+                (event(name: ""), "Missing: name, a string of at most 200 characters"),
+                (event(data: String(repeating: "x", count: 10_241)), "The data of event headline is longer than 10240 bytes"),
+                (event(app: "other"), "There is no such app."),
+                ("{}", "app, channel, event and data are required, as strings."),
+                ("", "app, channel, event and data are required, as strings."),
+            ]
+            for (body, reason) in refusals {
+                let response = try await publish(body, on: server)
+                #expect(response.status == "400")
+                #expect(response.body == reason)
+            }
+        }
+    }
+
+    @Test func `A publish from a page of another origin, or without an origin, is refused with status 403`() async throws {
+        try await withPage { server in
+            #expect(try await publish(event(), origin: "http://127.0.0.1:1", on: server).status == "403")
+            let headers = ["Content-Type": "application/json"]
+            #expect(try await ask("/page/publish", posting: event(), headers: headers, of: server).status == "403")
+            #expect(try await ask("/page/publish", of: server).status == "404")
+            let state = try JSONValue(parsing: try await ask("/page/state", of: server).body)
+            #expect(state["server"]?["log"]?["total"]?.integerValue == 0)
+        }
+    }
+
+    @Test func `The live page is refused with status 403 under a host name that isn't allowed`() async throws {
+        try await withPage { server in
+            for path in ["/", "/page/state"] {
+                let response = try await ask(path, headers: ["Host": "elsewhere.example:\(server.port)"], of: server)
+                #expect(response.status == "403")
+                #expect(response.body.hasPrefix("This server is not known as elsewhere.example:\(server.port): "))
+                #expect(try await ask(path, headers: ["Host": "dev.example"], of: server).status == "200")
+            }
+            let headers = [
+                "Host": "elsewhere.example", "Origin": "http://elsewhere.example", "Content-Type": "application/json",
+            ]
+            #expect(try await ask("/page/publish", posting: event(), headers: headers, of: server).status == "403")
+        }
+    }
+
+    @Test func `No response to the live page contains the app's secret or master key`() async throws {
+        try await withPage { server in
+            let masterKey = try #require(Self.app.encryptionMasterKey)
+            let responses = [
+                try await ask("/", of: server), try await publish(event("private-encrypted-orders", data: "a trout"), on: server),
+                try await publish(event("no channel"), on: server), try await publish("{", on: server),
+                try await ask("/page/state", of: server), try await ask("/", headers: ["Host": "elsewhere.example"], of: server),
+            ]
+            for response in responses {
+                for secret in [Self.app.secret, masterKey] { #expect(!(response.head + response.body).contains(secret)) }
+            }
+        }
+    }
+
+    @Test func `The live page's own requests aren't recorded by the server`() async throws {
+        try await withPage { server in
+            let responses = [
+                try await ask("/", of: server), try await ask("/page/state", of: server), try await publish(event(), on: server),
+            ]
+            #expect(responses.map(\.status) == ["200", "200", "200"])
+            #expect(server.requests.isEmpty)
+            #expect(server.findings.isEmpty)
+        }
+    }
+
+    @Test func `A local server in a test has no live page`() async throws {
+        let server = try await LocalServer.start()
+        try await withWatchdog {
+            let responses = [try await ask("/", of: server), try await ask("/page/state", of: server)]
+            #expect(responses.map(\.status) == ["404", "404"])
+            #expect(server.unmatchedRequests.map(\.path) == ["/", "/page/state"])
+        }
+        await server.stop()
+    }
+
+    @Test func `The live page's state counts all connections but lists only 50`() async throws {
+        try await withPage { server in
+            let clients = try await onThread {
+                try (1...100).map { _ in
+                    let client = try RawClient(port: server.port)
+                    client.send(Array(Self.upgrade.utf8))
+                    return client
+                }
+            }
+            for client in clients { #expect(try await client.reads(4).bytes == Array("HTTP".utf8)) }
+            let state = try JSONValue(parsing: try await ask("/page/state", of: server).body)
+            #expect(state["server"]?["connections"]?["total"]?.integerValue == clients.count)
+            #expect(state["server"]?["connections"]?["items"]?.arrayValue?.count == 50)
+        }
+    }
+
+    private static let upgrade = """
+        GET /app/shop?protocol=7 HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n
+        """
+
+    @Test func `The serve command prints the address at which the live page is found`() async throws {
+        try await withWatchdog {
+            let serve = try Command("serve", "--port", "0")
+            let address = try await serve.output.next(containing: "live page on ")
+            let url = try #require(URL(string: String(address.dropFirst("live page on ".count))))
+            let (page, _) = try await URLSession.shared.data(from: url)
+            #expect(String(decoding: page, as: UTF8.self).hasPrefix("<!doctype html>"))
+            serve.signal(SIGTERM)
+            #expect(await serve.end() == .exit(0))
+        }
+    }
+
+    @Test func `The serve command with --no-page has no live page`() async throws {
+        try await withWatchdog {
+            let serve = try Command("serve", "--port", "0", "--no-page")
+            let address = try await serve.output.next(containing: "listening on ")
+            let url = try #require(URL(string: String(address.dropFirst("listening on ".count)) + "/"))
+            let (_, response) = try await URLSession.shared.data(from: url)
+            #expect((response as? HTTPURLResponse)?.statusCode == 404)
+            serve.signal(SIGTERM)
+            #expect(await serve.end() == .exit(0))
+            #expect(await serve.output.toEnd().count == 1)
+        }
+    }
+}
+
+/// The visitors that may publish on the live page.
+@Suite struct PageVisitorTests {
+    private func visitor(_ headers: [String: String]) -> PageVisitor {
+        PageVisitor(RecordedRequest(method: "POST", url: "/page/publish", headers: headers))
+    }
+
+    private static let requests: [(origin: String?, contentType: String?, isLetIn: Bool)] = [
+        ("http://127.0.0.1:6001", "application/json", true),
+        ("https://127.0.0.1:6001", "Application/JSON; charset=utf-8", true),
+        ("http://localhost:6001", "application/json", false),
+        ("http://127.0.0.1:3000", "application/json", false),
+        ("http://127.0.0.1", "application/json", false),
+        ("https://elsewhere.example", "application/json", false),
+        ("null", "application/json", false),
+        ("", "application/json", false),
+        (nil, "application/json", false),
+        ("http://127.0.0.1:6001", "text/plain", false),
+        ("http://127.0.0.1:6001", "text/plain; application/json", false),
+        ("http://127.0.0.1:6001", "application/x-www-form-urlencoded", false),
+        ("http://127.0.0.1:6001", nil, false),
+    ]
+
+    @Test(arguments: requests)
+    func `A web page's publish is accepted only as JSON and only from the live page's origin`(
+        origin: String?, contentType: String?, isLetIn: Bool
+    ) {
+        var headers = ["Host": "127.0.0.1:6001"]
+        headers["Origin"] = origin
+        headers["Content-Type"] = contentType
+        #expect((visitor(headers).publishRefusal == nil) == isLetIn)
+    }
+}
+#endif

@@ -1,0 +1,157 @@
+#if os(Linux)
+import Dispatch
+import Glibc
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// Names are looked up on separate threads, and each request gets its reply whatever becomes of the others.
+@Suite struct AddressResolverTests {
+    /// Look-ups that end when the test decides, and a clock that the test sets.
+    private final class Rig: Sendable {
+        let time = Locked(Instant.origin)
+        let begun = Note<Int>()
+        let ends = Locked<[@Sendable (AddressResolver.Resolution) -> Void]>([])
+        let replies = Note<String>()
+
+        func resolver() -> AddressResolver {
+            AddressResolver(
+                look: { _ in
+                    let (reply, isThere) = (Locked(AddressResolver.Resolution.success([])), DispatchSemaphore(value: 0))
+                    self.ends.withLock { ends in
+                        ends.append { end in
+                            reply.withLock { $0 = end }
+                            isThere.signal()
+                        }
+                        // Within the lock; otherwise another thread could announce a later look-up first.
+                        self.begun.send(ends.count)
+                    }
+                    isThere.wait()
+                    return reply.withLock { $0 }
+                }, clock: { self.time.withLock { $0 } })
+        }
+
+        /// Returns a closure that withdraws the request.
+        @discardableResult
+        func ask(_ resolver: AddressResolver, _ lookUp: String, host: String = "slow.example") -> @Sendable () -> Void {
+            resolver.resolve(host) { [replies] reply in
+                let addresses = (try? reply.get()) ?? []
+                replies.send("\(lookUp): \(addresses.joined(separator: " "))")
+            }
+        }
+
+        func advance(_ seconds: Int) { time.withLock { $0 += .seconds(seconds) } }
+        func end(_ number: Int, _ addresses: String...) { ends.withLock { $0[number - 1] }(.success(addresses)) }
+    }
+
+    @Test func `Requests for a name that is being looked up share the look-up`() async throws {
+        try await withWatchdog {
+            let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
+            rig.ask(resolver, "one")
+            #expect(await rig.begun.next() == 1)
+            rig.advance(19)
+            rig.ask(resolver, "two")
+            rig.end(1, "::1")
+            #expect(await [rig.replies.next(), rig.replies.next()] == ["one: ::1", "two: ::1"])
+            #expect(rig.ends.withLock { $0.count } == 1)
+        }
+    }
+
+    @Test func `A name is looked up anew if its look-up hasn't returned within 20 seconds`() async throws {
+        try await withWatchdog {
+            let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
+            rig.ask(resolver, "one")
+            #expect(await rig.begun.next() == 1)
+            rig.advance(20)
+            rig.ask(resolver, "two")
+            #expect(await rig.begun.next() == 2)
+            rig.end(2, "::2")
+            #expect(await [rig.replies.next(), rig.replies.next()] == ["one: ::2", "two: ::2"])
+            // The first look-up returns after all, and answers a request that was made meanwhile.
+            rig.ask(resolver, "three")
+            #expect(await rig.begun.next() == 3)
+            rig.end(1, "::1")
+            #expect(await rig.replies.next() == "three: ::1")
+            rig.end(3, "::3")
+        }
+    }
+
+    /// A day of requests, one each second, that get no reply.
+    @Test func `A name whose look-ups never return takes only 13 threads in a day of requests`() async throws {
+        try await withWatchdog {
+            let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
+            for _ in 1...86_400 {
+                rig.advance(1)
+                rig.ask(resolver, "late")()
+            }
+            for number in 1...13 { #expect(await rig.begun.next() == number) }
+            for number in 1...13 { rig.end(number) }
+            #expect(rig.ends.withLock { $0.count } == 13)
+        }
+    }
+
+    /// As when the name server is down, and hundreds of clients connect to hosts of their own.
+    @Test func `Names beyond the limit of look-ups at a time wait for their turn`() async throws {
+        try await withWatchdog {
+            let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
+            let limit = AddressResolver.limit
+            for number in 1...limit { rig.ask(resolver, "\(number)", host: "\(number).example") }
+            for number in 1...limit { #expect(await rig.begun.next() == number) }
+            let withdraw = rig.ask(resolver, "withdrawn", host: "withdrawn.example")
+            rig.ask(resolver, "last", host: "last.example")
+            withdraw()
+            #expect(rig.ends.withLock { $0.count } == limit)
+            rig.end(1, "::1")
+            #expect(await rig.replies.next()?.hasSuffix(": ::1") == true)
+            #expect(await rig.begun.next() == limit + 1)
+            rig.end(limit + 1, "::9")
+            #expect(await rig.replies.next() == "last: ::9")
+            for number in 2...limit { rig.end(number) }
+        }
+    }
+
+    @Test func `Look-ups that never return make room for other names after 20 seconds`() async throws {
+        try await withWatchdog {
+            let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
+            let limit = AddressResolver.limit
+            for number in 1...limit { rig.ask(resolver, "\(number)", host: "\(number).example")() }
+            for number in 1...limit { #expect(await rig.begun.next() == number) }
+            rig.advance(20)
+            rig.ask(resolver, "next", host: "next.example")
+            #expect(await rig.begun.next() == limit + 1)
+            for number in 1...limit + 1 { rig.end(number) }
+        }
+    }
+
+    @Test func `A look-up without a thread to run on fails, and the next look-up succeeds`() async throws {
+        try await withWatchdog {
+            let isShort = Locked(true)
+            let resolver = AddressResolver(
+                look: { _ in .success(["::1"]) },
+                startThread: { (name, body) throws(SystemError) in
+                    guard !isShort.withLock({ $0 }) else { throw SystemError(number: EAGAIN) }
+                    try SystemThread.start(name, body)
+                })
+            let replies = Note<AddressResolver.Resolution>()
+            _ = resolver.resolve("some.example") { replies.send($0) }
+            let text = "No thread to look some.example up: resource temporarily unavailable"
+            #expect(await replies.next() == .failure(TransportError(.unreachable, text)))
+            isShort.withLock { $0 = false }
+            _ = resolver.resolve("some.example") { replies.send($0) }
+            #expect(await replies.next() == .success(["::1"]))
+        }
+    }
+
+    @Test(arguments: [
+        (EAI_NONAME, TransportError.Kind.hostNotFound, "Name or service not known"),
+        (EAI_SYSTEM, .unreachable, "too many open files"), (EAI_MEMORY, .unreachable, "Memory allocation failure"),
+    ])
+    func `A look-up that fails for lack of resources isn't reported as an unknown host`(
+        error: Int32, kind: TransportError.Kind, text: String
+    ) {
+        let failure = AddressResolver.failure(error, SystemError(number: EMFILE), host: "some.example")
+        #expect(failure == TransportError(kind, "No address found for some.example: \(text)"))
+    }
+}
+#endif

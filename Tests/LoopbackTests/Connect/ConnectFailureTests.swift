@@ -1,0 +1,163 @@
+#if os(Linux)
+import Dispatch
+import Foundation
+import Processes
+@testable import PusherChannels
+import Testing
+
+/// Every failure to connect ends in one report, with an actionable reason.
+@Suite struct ConnectFailureTests {
+    private func failure(
+        port: Int, host: String = "127.0.0.1", secure: Bool = false
+    ) async throws -> TransportError {
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: port, host: host, secure: secure)
+            let events = await rig.events.untilClosed()
+            #expect(events.count == 1)
+            return try #require(events.last?.failure)
+        }
+    }
+
+    /// Keeps the server alive until the report arrives.
+    private func failure(
+        with server: RawServer, host: String = "127.0.0.1", secure: Bool = false
+    ) async throws -> TransportError {
+        defer { withExtendedLifetime(server) {} }
+        return try await failure(port: server.port, host: host, secure: secure)
+    }
+
+    @Test func `A socket connects to a host by its name`() async throws {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port, host: "localhost")
+            #expect(await rig.events.next() == .opened(first))
+        }
+    }
+
+    @Test func `The addresses of a host are tried in turn until one accepts the connection`() async throws {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let addresses = ["127.0.0.2", "::1", "127.0.0.1", "127.0.0.3"]
+            let rig = SocketRig(socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: addresses)))
+            rig.open(port: server.port, host: "several.example")
+            #expect(await rig.events.next() == .opened(first))
+        }
+    }
+
+    /// The following steps have their own time limits, and no other address is tried.
+    @Test(arguments: [false, true])
+    func `An address's time limit ends when the address accepts the connection`(secure: Bool) async throws {
+        let asked = Note<Void>()
+        let server = try RawServer { connection in
+            _ = try connection.readSome()
+            asked.send(())
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let time = Duration.milliseconds(50)
+            let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: .seconds(86_400), address: time))
+            // On a busy machine the first address may time out, hence the second one.
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: ["127.0.0.1", "127.0.0.1"])))
+            rig.open(port: server.port, host: "two.example", secure: secure)
+            await asked.next()
+            let fired = Note<Void>()
+            loop.post { service in
+                let timer = service.timers.makeTimer()
+                // Set later, so it fires later.
+                timer.set(after: time) { [timer] in withExtendedLifetime(timer) { fired.send(()) } }
+            }
+            await fired.next()
+            #expect(ProcessTables.connections(toPort: server.port) == 1)
+            await loop.shutdown()
+            #expect(await rig.events.untilClosed().last?.failure?.kind == .cancelled)
+        }
+    }
+
+    @Test func `An attempt that all of a host's addresses refuse is reported once`() async throws {
+        let (port, descriptor) = try RawServer.refusingPort()
+        defer { close(descriptor) }
+        try await withWatchdog {
+            let rig = SocketRig(
+                socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: ["127.0.0.2", "::1", "127.0.0.1"])))
+            rig.open(port: port, host: "several.example")
+            rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
+            rig.open(port: port, host: "several.example", attempt: 3)
+            var reports: [ConnectionAttempt: [TransportError.Kind]] = [:]
+            for _ in 1...3 {
+                guard case .closed(.failed(let failure), let attempt) = await rig.events.next() else { return }
+                reports[attempt, default: []].append(failure.kind)
+            }
+            #expect(reports[second] == [.unsupported])
+            #expect(reports[ConnectionAttempt(3)] == [.connectionRefused])
+            #expect(reports[first]?.count == 1)
+        }
+    }
+
+    @Test func `An address that is found after the socket was closed is ignored`() async throws {
+        let reply = Locked<AddressResolver.Completion?>(nil)
+        let asked = Note<Void>()
+        try await withWatchdog {
+            let rig = SocketRig(
+                socket: NetworkWebSocket(loop: .patient) { _, completion in
+                    reply.withLock { $0 = completion }
+                    asked.send(())
+                    return {}
+                })
+            rig.open(port: 80, host: "slow.example")
+            await asked.next()
+            rig.socket.close(code: 1000, reason: "")
+            let events = await rig.events.untilClosed()
+            #expect(events.last?.failure?.kind == .cancelled)
+            reply.withLock { $0 }?(.success(["127.0.0.1"]))
+            await serviceTurn()
+            rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
+            guard case .closed(_, second) = await rig.events.next() else {
+                Issue.record("nothing more may be reported of the first attempt")
+                return
+            }
+        }
+    }
+
+    @Test func `Closing a socket cancels an upgrade that the server doesn't respond to`() async throws {
+        let asked = Note<Bool>()
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            asked.send(true)
+            try connection.readToEnd()
+            asked.send(false)
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            #expect(await asked.next() == true)
+            rig.socket.close(code: 1000, reason: "")
+            let events = await rig.events.untilClosed()
+            #expect(events.count == 1)
+            #expect(events.last?.failure?.kind == .cancelled)
+            // The connection is closed, not just forgotten.
+            #expect(await asked.next() == false)
+        }
+    }
+
+    // MARK: TLS
+
+    /// A server also sends this alert to a client without a certificate, but it has that meaning only if the server requested
+    /// one.
+    @Test func `A TLS alert handshake_failure from the server is reported as a failed handshake`() async throws {
+        let server = try RawServer { connection in
+            // A fatal alert, handshake_failure (RFC 5246, 7.2).
+            try connection.send([21, 3, 3, 0, 2, 2, 40])
+            try connection.readToEnd()
+        }
+        #expect(try await failure(with: server, host: "localhost", secure: true).kind == .tlsFailed(.handshakeFailed))
+    }
+}
+#endif

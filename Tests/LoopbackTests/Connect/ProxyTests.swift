@@ -1,0 +1,195 @@
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import Processes
+@testable import PusherChannels
+import Testing
+import TestSupport
+
+/// Connections through HTTP proxies. For failures, see the page "When connecting fails".
+@Suite struct ProxyTests {
+    private func echo(tls: ServerTLS? = nil, on address: Loopback = .ipv4) throws -> RawServer {
+        try RawServer(on: address, tls: tls) { connection in
+            try connection.upgrade()
+            while true { try connection.send(.text(connection.readFrame().text)) }
+        }
+    }
+
+    /// Sends a message to a server through a proxy, and returns whether it came back.
+    private func speaks(
+        through proxy: HTTPProxy, port: Int = 443, tls: TLSConfiguration? = nil
+    ) async throws -> Bool {
+        try await withWatchdog {
+            let rig = SocketRig()
+            let request = WebSocketRequest(
+                secure: tls != nil, host: "ws.example", port: port, path: "/", tls: tls ?? TLSConfiguration(),
+                proxy: .http(proxy))
+            rig.socket.open(request, attempt: first)
+            guard await rig.events.next() == .opened(first) else { return false }
+            rig.socket.send("hello")
+            return await rig.events.next() == .text("hello")
+        }
+    }
+
+    // Proves W4.3.
+    @Test(arguments: [Loopback.ipv4, .ipv6], [false, true])
+    func `Connections with and without TLS go through a proxy, which resolves the server's name`(address: Loopback, secure: Bool)
+        async throws
+    {
+        let authority = try CertificateAuthority()
+        // Issued for the server's name, not the proxy's address.
+        let certificate = try authority.issue(names: ["ws.example"], addresses: [])
+        let server = try echo(tls: secure ? .certificate(certificate) : nil)
+        let proxy = try ConnectProxy(on: address, to: server.port)
+        let tls = secure ? TLSConfiguration(roots: .only(.text(authority.certificatePEM))) : nil
+        #expect(try await speaks(through: HTTPProxy(host: address.host, port: proxy.port), tls: tls))
+        // The proxy gets the name, because it may be the only one that can resolve it.
+        #expect(proxy.requests.all.map(\.target) == ["ws.example:443"])
+        #expect(proxy.requests.all.first?.values("Host") == ["ws.example:443"])
+        #expect(proxy.requests.all.first?.values("Proxy-Authorization") == [])
+        #expect(server.requests.all.first?.contains("\r\nHost: ws.example\(secure ? "" : ":443")\r\n") == true)
+        #expect(server.requests.all.first?.contains("Proxy-Authorization") == false)
+    }
+
+    @Test func `Proxy credentials, also beyond ASCII, reach the proxy and not the server`() async throws {
+        let server = try echo()
+        let proxy = try ConnectProxy(
+            to: server.port, credentials: ConnectProxy.Credentials(user: "ann", password: "p:ä ss"))
+        let credentials = HTTPProxy.Credentials(user: "ann", password: "p:ä ss")
+        #expect(try await speaks(through: HTTPProxy(host: "127.0.0.1", port: proxy.port, credentials: credentials)))
+        #expect(server.requests.all.first?.contains("Proxy-Authorization") == false)
+    }
+
+    @Test(arguments: [
+        ConnectProxy.Reply.established(cut: .every(1)), .established(cut: .at(10)), .established(cut: .at(40)),
+        .establishedHTTP10, .establishedWithBodyLength,
+    ])
+    func `A tunnel opens however the proxy's response is split or framed`(reply: ConnectProxy.Reply) async throws {
+        let authority = try CertificateAuthority()
+        let server = try echo(tls: .certificate(authority.issue(names: ["ws.example"])))
+        let proxy = try ConnectProxy(to: server.port, reply: reply)
+        let tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
+        #expect(try await speaks(through: HTTPProxy(host: "127.0.0.1", port: proxy.port), tls: tls))
+    }
+
+    @Test func `A proxy can be given by its host name`() async throws {
+        let server = try echo()
+        let proxy = try ConnectProxy(to: server.port)
+        #expect(try await speaks(through: HTTPProxy(host: "localhost", port: proxy.port)))
+    }
+
+    @Test(arguments: [0, -1, 70_000])
+    func `A connection through a proxy with an invalid port fails as unsupported`(port: Int) async throws {
+        let rig = SocketRig()
+        var request = WebSocketRequest(secure: false, host: "ws.example", port: 80, path: "/")
+        request.proxy = .http(HTTPProxy(host: "127.0.0.1", port: port))
+        rig.socket.open(request, attempt: first)
+        let failure = try await withWatchdog { await rig.events.untilClosed().last?.failure }
+        #expect(failure == TransportError(.unsupported, "\(port) is not a TCP port"))
+    }
+
+    @Test func `A proxy's tunnel is closed with the connection that goes through the tunnel`() async throws {
+        let server = try echo()
+        let proxy = try ConnectProxy(to: server.port)
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.socket.open(
+                WebSocketRequest(
+                    secure: false, host: "ws.example", port: 80, path: "/",
+                    proxy: .http(HTTPProxy(host: "127.0.0.1", port: proxy.port))), attempt: first)
+            #expect(await rig.events.next() == .opened(first))
+            #expect(proxy.openTunnelCount == 1)
+            rig.socket.close(code: 1000, reason: "")
+            _ = await rig.events.untilClosed()
+        }
+        proxy.stop()
+        #expect(proxy.openTunnelCount == 0)
+    }
+}
+
+/// HTTP requests through proxies, and a client whose entire traffic goes through one.
+@Suite struct RequestsThroughProxiesTests {
+    private func session(
+        _ port: Int, _ credentials: HTTPProxy.Credentials? = nil, trusting authority: CertificateAuthority? = nil
+    ) -> HTTPRig {
+        let roots = authority.map { TLSConfiguration.Roots.only(.text($0.certificatePEM)) } ?? .system
+        let proxy = HTTPProxy(host: "127.0.0.1", port: port, credentials: credentials)
+        return HTTPRig(NetworkHTTPSession(tls: TLSConfiguration(roots: roots), proxy: .http(proxy), loop: .patient))
+    }
+
+    @Test func `HTTPS requests share one tunnel through a proxy, and wrong credentials fail a request`() async throws {
+        let authority = try CertificateAuthority()
+        let server = try await LocalServer.start(tls: .certificate(authority.issue(names: ["api.example"])))
+        server.router["/hello"] = JSONResponse { _ in ["Hello": "World"] }
+        let proxy = try ConnectProxy(
+            to: server.port, credentials: ConnectProxy.Credentials(user: "ann", password: "s3cret"))
+        let request = try HTTPRig.request("https://api.example/hello")
+        try await withWatchdog {
+            let rig = session(
+                proxy.port, HTTPProxy.Credentials(user: "ann", password: "s3cret"), trusting: authority)
+            for _ in 0..<3 { #expect(try await rig.reply(request) == #"200 {"Hello":"World"}"#) }
+            let failure = try await session(
+                proxy.port, HTTPProxy.Credentials(user: "ann", password: "wr0ng"), trusting: authority
+            ).failure(request)
+            #expect(failure.failure.kind == .proxyRefused(status: 407))
+            #expect(!failure.failure.message.contains("wr0ng"))
+        }
+        // The connection was reused: only two tunnels were requested, one of which was refused.
+        #expect(proxy.requests.all.map(\.target) == ["api.example:443", "api.example:443"])
+        await server.stop()
+    }
+
+    @Test func `An HTTP request goes to the proxy with its whole URL and the proxy's credentials`() async throws {
+        let proxy = try RawServer.replying(.text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"))
+        try await withWatchdog {
+            let rig = session(proxy.port, HTTPProxy.Credentials(user: "ann", password: "s3cret"))
+            let reply = try await rig.reply(HTTPRig.request("http://api.example:8080/a?b=c", method: "POST", body: "x"))
+            #expect(reply == "200 hi")
+        }
+        let lines = proxy.requests.all.first?.components(separatedBy: "\r\n") ?? []
+        #expect(lines.first == "POST http://api.example:8080/a?b=c HTTP/1.1")
+        #expect(lines.contains("Host: api.example:8080"))
+        #expect(lines.contains("Proxy-Authorization: Basic YW5uOnMzY3JldA=="))
+    }
+
+    @Test(arguments: [0, -1, 70_000], ["http", "https"])
+    func `A request through a proxy with an invalid port fails as unsupported`(port: Int, scheme: String) async throws {
+        try await withWatchdog {
+            let rig = session(port, HTTPProxy.Credentials(user: "ann", password: "s3cret"))
+            let failure = try await rig.failure(HTTPRig.request("\(scheme)://api.example/"))
+            #expect(failure.failure == TransportError(.unsupported, "\(port) is not a TCP port"))
+        }
+    }
+
+    @Test func `A 407 response of a forwarding proxy is the proxy's refusal, not the server's response`() async throws {
+        let proxy = try RawServer.replying(
+            .text("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno"))
+        try await withWatchdog {
+            let failure = try await session(proxy.port).failure(HTTPRig.request("http://api.example/"))
+            #expect(failure.failure.kind == .proxyRefused(status: 407))
+        }
+    }
+
+    @Test func `A client's connection and its authorization requests both go through the client's proxy`() async throws {
+        let authority = try CertificateAuthority()
+        let server = try await LocalServer.start(tls: .certificate(authority.issue(names: ["ws.example", "auth.example"])))
+        let proxy = try ConnectProxy(to: server.port)
+        try await withWatchdog {
+            let pusher = Pusher(
+                key: "local-key",
+                options: PusherClientOptions(
+                    authMethod: .endpoint(authEndpoint: "https://auth.example/pusher/auth"), host: .host("ws.example"),
+                    tls: TLSConfiguration(roots: .only(.text(authority.certificatePEM))),
+                    proxy: .http(HTTPProxy(host: "127.0.0.1", port: proxy.port)), timeouts: .patient))
+            let events = pusher.subscribe("private-orders").events(named: "pusher:subscription_succeeded")
+            pusher.connect()
+            var iterator = events.makeAsyncIterator()
+            let event = try await iterator.next()
+            #expect(event != nil)
+            pusher.disconnect()
+        }
+        #expect(proxy.requests.all.map(\.target) == ["ws.example:443", "auth.example:443"])
+        await server.stop()
+    }
+}
+#endif

@@ -1,0 +1,317 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import Processes
+@testable import PusherChannels
+import Testing
+@testable import TestSupport
+
+/// A client's trust: every flaw of a server's certificate, tested with real certificates, results in the right typed error.
+@Suite struct TLSVerificationTests {
+    /// The outcome of one attempt.
+    private enum Outcome: Equatable {
+        case opened
+        case failed(TransportError.Kind)
+    }
+
+    /// Opens a socket to a server with a certificate; returns the outcome, with the message of a failure.
+    private func attempt(
+        _ certificate: IssuedCertificate, host: String = "localhost", tls: TLSConfiguration
+    ) async throws -> (outcome: Outcome, message: String) {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.readToEnd()
+        }
+        return try await withWatchdog {
+            let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .certificate(certificate))
+            defer { withExtendedLifetime((server, proxy)) {} }
+            // Every name resolves to this machine.
+            let rig = SocketRig(socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: ["127.0.0.1"])))
+            rig.socket.open(
+                WebSocketRequest(secure: true, host: host, port: proxy.port, path: "/", tls: tls), attempt: first)
+            switch await rig.events.next() {
+            case .opened: return (.opened, "")
+            case .closed(.failed(let failure), _): return (.failed(failure.kind), failure.message)
+            case let other: throw Surprise(text: "\(String(describing: other))")
+            }
+        }
+    }
+
+    private struct Surprise: Error {
+        let text: String
+    }
+
+    private func trusting(_ authority: CertificateAuthority) -> TLSConfiguration {
+        TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
+    }
+
+    // MARK: Trusted authorities
+
+    @Test func `An authority given as text or as a file, alone or besides the system's, is trusted`() async throws {
+        let authority = try CertificateAuthority()
+        let certificate = try authority.issue()
+        let file = PEMSource.file(try authority.file().path)
+        for roots in [TLSConfiguration.Roots.only(.text(authority.certificatePEM)), .only(file), .systemAnd(file)] {
+            #expect(try await attempt(certificate, tls: TLSConfiguration(roots: roots)).outcome == .opened)
+        }
+    }
+
+    @Test func `Each of several authorities in one PEM text is trusted`() async throws {
+        let authorities = try (0..<3).map { _ in try CertificateAuthority() }
+        let text = "Some words\n" + authorities.map(\.certificatePEM).joined(separator: "and\n")
+        let tls = TLSConfiguration(roots: .only(.text(text)))
+        for authority in authorities { #expect(try await attempt(authority.issue(), tls: tls).outcome == .opened) }
+    }
+
+    @Test func `A server whose certificate comes from an unknown authority is refused as untrusted`() async throws {
+        let certificate = try CertificateAuthority().issue()
+        for tls in [TLSConfiguration(), try trusting(CertificateAuthority())] {
+            let (outcome, message) = try await attempt(certificate, tls: tls)
+            #expect(outcome == .failed(.tlsFailed(.untrustedAuthority)))
+            #expect(message.contains("the server's certificate is refused"))
+        }
+    }
+
+    @Test func `A self-signed certificate is accepted if the client has it among its authorities`() async throws {
+        let certificate = try CertificateAuthority().issue(flaw: .selfSigned)
+        let tls = TLSConfiguration(roots: .only(.text(certificate.certificatePEM)))
+        #expect(try await attempt(certificate, tls: tls).outcome == .opened)
+    }
+
+    // MARK: Host names
+
+    @Test(arguments: ["localhost", "LOCALHOST", "localhost.", "127.0.0.1", "a.ws.example"])
+    func `A certificate is accepted for its host names in any case, its wildcards and addresses`(host: String) async throws {
+        let authority = try CertificateAuthority()
+        let certificate = try authority.issue(names: ["localhost", "*.ws.example"])
+        #expect(try await attempt(certificate, host: host, tls: trusting(authority)).outcome == .opened)
+    }
+
+    @Test(arguments: ["localhost", "127.0.0.1", "ws.example", "a.b.ws.example", "abc.part.example"])
+    func `A certificate is refused for hosts that its names, wildcards and addresses don't cover`(host: String) async throws {
+        let authority = try CertificateAuthority()
+        let names = ["other.example", "*.ws.example", "a*.part.example"]
+        let certificate = try authority.issue(names: names, addresses: ["127.0.0.2"])
+        let outcome = try await attempt(certificate, host: host, tls: trusting(authority)).outcome
+        #expect(outcome == .failed(.tlsFailed(.wrongHost)))
+    }
+
+    /// The subject's name is never used, although OpenSSL uses it by default if a certificate has no other name, or only an
+    /// address.
+    @Test func `A certificate is refused for a host name that only its subject has`() async throws {
+        let authority = try CertificateAuthority()
+        let order = CertificateMaker.Order(
+            subject: "ws.example", purpose: .server(alternatives: "IP:127.0.0.9"), validFrom: -3600, validTo: 3600)
+        let certificate = try authority.issue(order)
+        let outcome = try await attempt(certificate, host: "ws.example", tls: trusting(authority)).outcome
+        #expect(outcome == .failed(.tlsFailed(.wrongHost)))
+    }
+
+    @Test func `A certificate is refused for an IP address that is only among its host names`() async throws {
+        let authority = try CertificateAuthority()
+        let certificate = try authority.issue(names: ["127.0.0.1"], addresses: [])
+        let outcome = try await attempt(certificate, host: "127.0.0.1", tls: trusting(authority)).outcome
+        #expect(outcome == .failed(.tlsFailed(.wrongHost)))
+    }
+
+    // MARK: Without verification
+
+    @Test(arguments: CertificateAuthority.Flaw.allCases)
+    func `A client without verification accepts a certificate with any flaw`(flaw: CertificateAuthority.Flaw) async throws {
+        let certificate = try CertificateAuthority().issue(flaw: flaw)
+        let tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
+        #expect(try await attempt(certificate, tls: tls).outcome == .opened)
+    }
+
+    // MARK: Sources of authorities
+
+    @Test(arguments: [
+        (PEMSource.file("/nowhere/roots.pem"), "The file /nowhere/roots.pem can't be read"),
+        (.text("nothing"), "There is no certificate in PEM text"), (.text(""), "There is no certificate in PEM text"),
+        (.text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), "A certificate is damaged in PEM text"),
+    ])
+    func `An attempt fails with the reason if the authorities' PEM is missing, empty or damaged`(
+        source: PEMSource, message: String
+    ) async throws {
+        for roots in [TLSConfiguration.Roots.only(source), .systemAnd(source)] {
+            let rig = SocketRig()
+            let tls = TLSConfiguration(roots: roots)
+            rig.socket.open(WebSocketRequest(secure: true, host: "localhost", port: 1, path: "/", tls: tls), attempt: first)
+            let failure = try await withWatchdog { await rig.events.untilClosed().last?.failure }
+            #expect(failure == TransportError(.tlsFailed(.invalidConfiguration), message))
+        }
+    }
+
+    /// The file is read on the loop's thread, which serves other connections, too.
+    @Test func `A pipe in place of a PEM file is refused without blocking`() async throws {
+        let pipe = try NamedPipe(O_RDWR)
+        let text = "The file \(pipe.path) can't be read: it isn't a file, or is larger than 16 MiB"
+        let failure = try await withWatchdog {
+            try await onThread { () -> TransportError? in
+                do throws(TransportError) {
+                    _ = try CertificateList(.file(pipe.path))
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+        }
+        #expect(failure == TransportError(.tlsFailed(.invalidConfiguration), text))
+    }
+
+    /// If it were skipped, it would silently be missing from the trusted authorities.
+    @Test func `A PEM text with a damaged certificate after a good one is refused`() throws {
+        let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        let text = try CertificateAuthority().certificatePEM + damaged
+        #expect(throws: TransportError(.tlsFailed(.invalidConfiguration), "A certificate is damaged in PEM text")) {
+            _ = try CertificateList(.text(text))
+        }
+    }
+
+    /// The file is overwritten in place, so that only its modification date shows the change.
+    @Test func `A file of authorities that is overwritten with as many bytes is read again`() async throws {
+        let authorities = try (0..<2).map { _ in try CertificateAuthority() }
+        let size = authorities.map(\.certificatePEM.utf8.count).max() ?? 0
+        let texts = authorities.map { $0.certificatePEM.padding(toLength: size, withPad: "\n", startingAt: 0) }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID().uuidString).pem")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let tls = TLSConfiguration(roots: .only(.file(file.path)))
+        var numbers: [UInt64] = []
+        for (index, text) in texts.enumerated() {
+            try Data(text.utf8).write(to: file)
+            let age = Date(timeIntervalSince1970: 1_700_000_000 + Double(index))
+            try FileManager.default.setAttributes([.modificationDate: age], ofItemAtPath: file.path)
+            var status = stat()
+            #expect(stat(file.path, &status) == 0)
+            numbers.append(UInt64(status.st_ino))
+            #expect(try await attempt(authorities[index].issue(), tls: tls).outcome == .opened)
+        }
+        #expect(numbers[0] == numbers[1])
+    }
+}
+
+/// Client certificates, pinned keys and versions that are accepted. For failures, see the page "When connecting fails".
+@Suite struct TLSIdentityTests {
+    /// Returns whether a client with these settings can open a connection to a server.
+    private func opens(_ server: ServerTLS, _ tls: TLSConfiguration) async throws -> Bool {
+        let raw = try RawServer.replying(tls: server)
+        defer { withExtendedLifetime(raw) {} }
+        return try await withWatchdog {
+            let rig = SocketRig()
+            rig.socket.open(
+                WebSocketRequest(secure: true, host: "localhost", port: raw.port, path: "/", tls: tls), attempt: first)
+            return await rig.events.next() == .opened(first)
+        }
+    }
+
+    private func trusting(_ authority: CertificateAuthority) -> TLSConfiguration {
+        TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
+    }
+
+    @Test(arguments: [ServerTLS.Version.tls12, .tls13])
+    func `A client shows its certificate, from text or files, to a server that requires one`(version: ServerTLS.Version)
+        async throws
+    {
+        let authority = try CertificateAuthority()
+        let clients = try authority.intermediate()
+        let ann = try clients.issueClient(name: "ann")
+        let server = ServerTLS(
+            certificate: try authority.issue(), clientCertificates: .required(by: authority), versions: version...version)
+        var tls = trusting(authority)
+        #expect(try await !opens(server, tls))
+        tls.identity = TLSConfiguration.Identity(certificateChain: .text(ann.chainPEM), privateKey: .text(ann.privateKeyPEM))
+        #expect(try await opens(server, tls))
+        tls.identity = TLSConfiguration.Identity(
+            certificateChain: .file(try ann.chainFile().path), privateKey: .file(try ann.privateKeyFile().path))
+        #expect(try await opens(server, tls))
+    }
+
+    @Test func `A rotated client certificate is used by the next connection`() async throws {
+        let old = try CertificateAuthority()
+        let new = try CertificateAuthority()
+        let server = try old.issue()
+        let files = try RotatingFiles(
+            [old, new].map { authority in
+                let ann = try authority.issueClient(name: "ann")
+                return ["tls.crt": ann.chainPEM, "tls.key": ann.privateKeyPEM]
+            })
+        var tls = trusting(old)
+        tls.identity = TLSConfiguration.Identity(
+            certificateChain: .file(files.path("tls.crt")), privateKey: .file(files.path("tls.key")))
+        #expect(try await opens(ServerTLS(certificate: server, clientCertificates: .required(by: old)), tls))
+        try files.rotate()
+        #expect(try await opens(ServerTLS(certificate: server, clientCertificates: .required(by: new)), tls))
+        #expect(try await !opens(ServerTLS(certificate: server, clientCertificates: .required(by: old)), tls))
+    }
+
+    @Test func `A rotated authority is trusted by the next connection, and the old one no longer`() async throws {
+        let old = try CertificateAuthority()
+        let new = try CertificateAuthority()
+        let files = try RotatingFiles([["ca.crt": old.certificatePEM], ["ca.crt": new.certificatePEM]])
+        let tls = TLSConfiguration(roots: .only(.file(files.path("ca.crt"))))
+        #expect(try await opens(.certificate(old.issue()), tls))
+        try files.rotate()
+        #expect(try await opens(.certificate(new.issue()), tls))
+        #expect(try await !opens(.certificate(old.issue()), tls))
+    }
+
+    // MARK: Pinned keys
+
+    @Test func `A connection opens if the server's key or an issuing authority's key is pinned`() async throws {
+        let root = try CertificateAuthority()
+        let middle = try root.intermediate()
+        let certificate = try middle.issue()
+        let other = try CertificateAuthority().issue().publicKeyPin
+        for pin in [certificate.publicKeyPin, middle.publicKeyPin, root.publicKeyPin] {
+            let plain = pin.hasPrefix("sha256//") ? String(pin.dropFirst(8)) : pin
+            for pins in [Set([plain]), ["sha256//\(plain)"], [other, plain]] {
+                var tls = trusting(root)
+                tls.pinnedPublicKeys = pins
+                #expect(try await opens(.certificate(certificate), tls))
+            }
+        }
+    }
+
+    @Test func `A pinned key doesn't make an untrusted certificate acceptable`() async throws {
+        let certificate = try CertificateAuthority().issue()
+        let tls = TLSConfiguration(pinnedPublicKeys: [certificate.publicKeyPin])
+        #expect(try await !opens(.certificate(certificate), tls))
+    }
+
+    @Test func `Without verification, only a pin of the server's own key counts, not of an authority's`() async throws {
+        let root = try CertificateAuthority()
+        let middle = try root.intermediate()
+        let certificate = try middle.issue()
+        var tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate, pinnedPublicKeys: [certificate.publicKeyPin])
+        #expect(try await opens(.certificate(certificate), tls))
+        // Anybody can send an authority's certificate along.
+        tls.pinnedPublicKeys = [middle.publicKeyPin]
+        #expect(try await !opens(.certificate(certificate), tls))
+    }
+
+    @Test(arguments: ["", "sha256//", "bm90IGEgZGlnZXN0", "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "x\u{1B}[31m"])
+    func `An invalid pin of a public key fails the attempt as an invalid configuration`(pin: String) async throws {
+        let rig = SocketRig()
+        let tls = TLSConfiguration(pinnedPublicKeys: [pin])
+        rig.socket.open(WebSocketRequest(secure: true, host: "localhost", port: 1, path: "/", tls: tls), attempt: first)
+        let failure = try await withWatchdog { await rig.events.untilClosed().last?.failure }
+        #expect(failure?.kind == .tlsFailed(.invalidConfiguration))
+        #expect(failure?.message == "\(pin.debugDescription) isn't a pin of a public key: SHA-256 in base64")
+    }
+
+    // MARK: Versions
+
+    @Test(arguments: [
+        (ServerTLS.Version.tls12, TLSConfiguration.Version.tls12, true), (.tls13, .tls12, true), (.tls13, .tls13, true),
+        (.tls12, .tls13, false), (.tls11, .tls12, false), (.tls10, .tls12, false),
+    ])
+    func `A connection opens only if the server speaks the client's minimum TLS version or newer`(
+        server: ServerTLS.Version, minimum: TLSConfiguration.Version, isFine: Bool
+    ) async throws {
+        let authority = try CertificateAuthority()
+        var tls = trusting(authority)
+        tls.minimumVersion = minimum
+        #expect(try await opens(ServerTLS(certificate: authority.issue(), versions: server...server), tls) == isFine)
+    }
+}
+#endif

@@ -1,0 +1,350 @@
+#if os(Linux)
+import Dispatch
+import Foundation
+import FoundationNetworking
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// Connections that carry one request after another, and what happens when they are gone.
+@Suite struct HTTPReuseTests {
+    private let rig = HTTPRig()
+    private let log = HTTPLog()
+
+    private func replies(_ count: Int, port: Int) async throws -> [String] {
+        var replies: [String] = []
+        for number in 1...count { replies.append(try await rig.reply(HTTPRig.request(port: port, "/\(number)"))) }
+        return replies
+    }
+
+    /// Makes requests, up to `limit` at a time, and returns the number of correct responses.
+    private func many(_ count: Int, atATime limit: Int, _ address: String, with rig: HTTPRig) async throws -> Int {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            var good = 0
+            for number in 1...count {
+                if number > limit, try await group.next() == true { good += 1 }
+                group.addTask {
+                    let request = try HTTPRig.request("\(address)/\(number)", method: "POST", body: "\(number)")
+                    return try await rig.reply(request) == "200 ok"
+                }
+            }
+            for try await isGood in group where isGood { good += 1 }
+            return good
+        }
+    }
+
+    @Test func `Requests one after the other share a connection`() async throws {
+        let server = try RawServer(log: log) { _, request in okay("\(request)") }
+        try await withWatchdog {
+            let all = try await replies(20, port: server.port)
+            #expect(all == (1...20).map { "200 \($0)" })
+            #expect(log.connections == 1)
+        }
+    }
+
+    @Test func `Requests at the same time share at most six connections`() async throws {
+        let server = try RawServer(log: log) { _, _ in okay() }
+        try await withWatchdog {
+            let count = try await many(200, atATime: 16, "http://127.0.0.1:\(server.port)", with: rig)
+            #expect(count == 200)
+            #expect(log.requests.count == 200)
+            #expect(log.connections <= ConnectionPool.limit)
+        }
+    }
+
+    @Test func `HTTPS requests at the same time share at most six connections`() async throws {
+        let server = try RawServer(log: log) { _, _ in okay() }
+        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .throwaway)
+        let authority = try #require(proxy.certificateAuthority)
+        let tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
+        try await withWatchdog {
+            let rig = HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient))
+            let count = try await many(200, atATime: 16, "https://127.0.0.1:\(proxy.port)", with: rig)
+            #expect(count == 200)
+            #expect(proxy.connectionCount <= ConnectionPool.limit)
+        }
+        proxy.stop()
+    }
+
+    /// The seventh request waits until one of the first six gets its response, and later ones wait in order.
+    @Test func `Requests beyond six at a time wait for a connection in order`() async throws {
+        let gate = Note<Void>()
+        let open = Locked(DispatchSemaphore(value: 0))
+        let server = try RawServer(log: log) { _, request in
+            if request == 1 {
+                gate.send(())
+                open.withLock { $0 }.wait()
+            }
+            return okay()
+        }
+        try await withWatchdog {
+            let order = Note<String>()
+            for number in 1...12 {
+                let path = "/\(number)"
+                rig.session.dataTask(with: try HTTPRig.request(port: server.port, path)) { _, response, _ in
+                    order.send(response == nil ? "nothing" : path)
+                }.resume()
+            }
+            for _ in 1...6 { await gate.next() }
+            #expect(Set(log.requests.map { $0.prefix(2) }) == ["/1", "/2", "/3", "/4", "/5", "/6"])
+            // One connection continues, and takes all waiting requests.
+            open.withLock { $0 }.signal()
+            for _ in 1...7 { _ = await order.next() }
+            #expect(log.requests.dropFirst(6).map { $0.prefix { $0 != " " } } == ["/7", "/8", "/9", "/10", "/11", "/12"])
+            for _ in 1...5 { open.withLock { $0 }.signal() }
+            for _ in 1...5 { _ = await order.next() }
+            #expect(log.connections == 6)
+        }
+    }
+
+    // MARK: Connections that end
+
+    @Test(arguments: ["Connection: close\r\n", "Keep-Alive: timeout=1\r\n"])
+    func `A connection that the server says it will close is not used again`(field: String) async throws {
+        let server = try RawServer(log: log) { _, _ in okay("x", field) }
+        try await withWatchdog {
+            let all = try await replies(3, port: server.port)
+            #expect(all == ["200 x", "200 x", "200 x"])
+            #expect(log.connections == 3)
+        }
+    }
+
+    @Test func `A request after the server closed an idle connection gets a new connection`() async throws {
+        let closed = Note<Void>()
+        let server = try RawServer { [log] connection in
+            let number = log.connected()
+            _ = try connection.readRequest()
+            try connection.send(okay("\(number)"))
+            if number == 1 {
+                connection.finish()
+                try connection.readToEnd()
+                closed.send(())
+            } else {
+                try connection.readToEnd()
+            }
+        }
+        try await withWatchdog {
+            let reply = try await rig.reply(HTTPRig.request(port: server.port))
+            #expect(reply == "200 1")
+            // The client has closed its end, too.
+            await closed.next()
+            #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 2")
+        }
+    }
+
+    /// A busy loop may handle the next request, which must not be sent twice, before it sees the connection's end.
+    @Test func `A POST request isn't sent on an idle connection that the server has just closed`() async throws {
+        let (leave, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let server = try RawServer { [log] connection in
+            let number = log.connected()
+            _ = try connection.readRequest()
+            try connection.send(okay("\(number)"))
+            if number == 1 {
+                leave.wait()
+                connection.finish()
+                left.signal()
+            }
+            try connection.readToEnd()
+        }
+        let loop = NetworkLoop(timeouts: .long)
+        try await withWatchdog {
+            let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: loop))
+            #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 1")
+            let end = Note<String>()
+            let publish = rig.session.dataTask(with: try HTTPRig.request(port: server.port, method: "POST", body: "once")) {
+                data, _, error in
+                end.send(data.map { String(decoding: $0, as: UTF8.self) } ?? "\(String(describing: error))")
+            }
+            // Commands posted during another command are carried out together, before the loop looks at the sockets.
+            loop.post { _ in
+                loop.post { _ in
+                    leave.signal()
+                    left.wait()
+                    for client in ProcessTables.descriptors(connectedTo: server.port) {
+                        #expect(Readiness.readable.wait(for: client))
+                    }
+                }
+                publish.resume()
+            }
+            #expect(await end.next() == "2")
+            await loop.shutdown()
+        }
+    }
+
+    /// The server waits two seconds, and the client only one, so that no request crosses the server's close.
+    @Test func `An idle connection is closed before the server's keep-alive time is over`() async throws {
+        let closed = Note<Bool>()
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send(okay("x", "Keep-Alive: timeout=2\r\n"))
+            closed.send(try connection.readToEnd().isEmpty)
+        }
+        try await withWatchdog {
+            let reply = try await rig.reply(HTTPRig.request(port: server.port))
+            #expect(reply == "200 x")
+            #expect(await closed.next() == true)
+        }
+    }
+
+    /// A second response to a request would be mistaken for the response to the next one.
+    @Test(arguments: [true, false])
+    func `A connection whose server sends more than one response is not used again`(atOnce: Bool) async throws {
+        let said = Note<Void>()
+        let heard = DispatchSemaphore(value: 0)
+        let server = try RawServer { [log] connection in
+            let number = log.connected()
+            _ = try connection.readRequest()
+            if number > 1 {
+                try connection.send(okay("another connection"))
+            } else if atOnce {
+                try connection.send(okay("first") + okay("forged"))
+            } else {
+                try connection.send(okay("first"))
+                heard.wait()
+                let forged = Array(okay("forged").utf8)
+                // Returns once the client has read the response.
+                try connection.send(forged, cut: .every(forged.count))
+                said.send(())
+            }
+            while true {
+                _ = try connection.readRequest()
+                try connection.send(okay("used again"))
+            }
+        }
+        try await withWatchdog {
+            let reply = try await rig.reply(HTTPRig.request(port: server.port))
+            #expect(reply == "200 first")
+            heard.signal()
+            if !atOnce {
+                await said.next()
+                await serviceTurn()
+            }
+            #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 another connection")
+        }
+    }
+
+    /// The response arrives before the whole request was sent; the rest would be mistaken for the next request.
+    @Test func `A connection whose response came before the end of the request is not used again`() async throws {
+        // More than the kernels buffer between client and server.
+        let size = 32 << 20
+        let heard = DispatchSemaphore(value: 0)
+        let isCut = Note<Bool>()
+        let server = try RawServer { [log] connection in
+            let number = log.connected()
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 413 No\r\nContent-Length: 1\r\n\r\n\(number)")
+            guard number == 1 else { return }
+            heard.wait()
+            isCut.send(connection.readRest().count < size)
+        }
+        try await withWatchdog {
+            let body = String(repeating: "x", count: size)
+            let reply = try await rig.reply(HTTPRig.request(port: server.port, method: "POST", body: body))
+            #expect(reply == "413 1")
+            // Sent at once, because a connection that was kept would be closed for its age eventually.
+            #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "413 2")
+            heard.signal()
+            #expect(await isCut.next() == true)
+        }
+    }
+
+    /// The connection's idle time passes while it is in use.
+    @Test func `A connection in use is not closed when its keep-alive time is over`() async throws {
+        let (open, end, isOver) = (DispatchSemaphore(value: 0), Note<String>(), Note<URLError.Code?>())
+        let server = try RawServer(log: log) { _, request in
+            // The connection may be idle for one second.
+            if request == 1 { return okay("first", "Keep-Alive: timeout=2\r\n") }
+            open.wait()
+            return okay("second")
+        }
+        let silent = try RawServer { try $0.readToEnd() }
+        try await withWatchdog {
+            let second = rig.session.dataTask(with: try HTTPRig.request(port: server.port)) { data, _, _ in
+                end.send(data.map { String(decoding: $0, as: UTF8.self) } ?? "")
+            }
+            // A request on the same loop with a later deadline.
+            let late = rig.session.dataTask(with: try HTTPRig.request(port: silent.port, timeout: 1)) { _, _, error in
+                isOver.send((error as? URLError)?.code)
+            }
+            // Started from the first response's handler, before the connection is old, however busy the machine is.
+            rig.session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, _ in
+                second.resume()
+                late.resume()
+            }.resume()
+            #expect(await isOver.next() == .some(.timedOut))
+            open.signal()
+            #expect(await end.next() == "second")
+            #expect(log.connections == 1)
+        }
+    }
+
+    // MARK: Connections of sessions
+
+    /// The connections are closed at once, not when they are old.
+    @Test func `The idle connections of a session are closed when the session is released`() async throws {
+        let server = try RawServer(log: log) { _, _ in okay() }
+        try await withWatchdog {
+            // Only its task still refers to the session.
+            let reply = try await HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient)).reply(
+                HTTPRig.request(port: server.port))
+            #expect(reply == "200 ok")
+            // The loop releases the session in the turn in which it responds, and learns of its end in the next.
+            await serviceTurn()
+            await serviceTurn()
+            #expect(ProcessTables.connections(toPort: server.port) == 0)
+        }
+    }
+
+    @Test func `Sessions routed from one session share connections if their settings are the same`() async throws {
+        let server = try RawServer(log: log) { _, _ in okay() }
+        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .throwaway)
+        let authority = try #require(proxy.certificateAuthority)
+        let root = NetworkHTTPSession(proxy: .none, loop: .patient)
+        try await withWatchdog {
+            var tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
+            let request = try HTTPRig.request("https://127.0.0.1:\(proxy.port)/")
+            for _ in 1...3 {
+                _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).reply(request)
+            }
+            #expect(proxy.connectionCount == 1)
+            tls.minimumVersion = .tls13
+            _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).reply(request)
+            #expect(proxy.connectionCount == 2)
+            // Connections aren't shared across settings: the root session doesn't trust this authority.
+            #expect(try await HTTPRig(root).failure(request).code == .serverCertificateHasUnknownRoot)
+            // Another session has its own connections.
+            _ = try await HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient)).reply(request)
+            #expect(proxy.connectionCount == 4)
+        }
+        proxy.stop()
+    }
+
+    @Test func `Shutting a loop down cancels its requests, and the next request starts the loop again`() async throws {
+        let asked = Note<Void>()
+        let server = try RawServer { [log] connection in
+            let number = log.connected()
+            _ = try connection.readRequest()
+            asked.send(())
+            if number > 6 { try connection.send(okay("again")) }
+            try connection.readToEnd()
+        }
+        let loop = NetworkLoop(timeouts: .long)
+        try await withWatchdog {
+            let session = NetworkHTTPSession(proxy: .none, loop: loop)
+            let ends = Note<URLError.Code?>()
+            for _ in 1...9 {
+                session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, error in
+                    ends.send((error as? URLError)?.code)
+                }.resume()
+            }
+            for _ in 1...6 { await asked.next() }
+            await loop.shutdown()
+            for _ in 1...9 { #expect(await ends.next() == .some(.cancelled)) }
+            #expect(log.connections == 6)
+            #expect(try await HTTPRig(session).reply(HTTPRig.request(port: server.port)) == "200 again")
+            await loop.shutdown()
+        }
+    }
+}
+#endif

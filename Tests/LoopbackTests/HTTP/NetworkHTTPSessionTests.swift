@@ -1,0 +1,361 @@
+#if os(Linux)
+import Dispatch
+import Foundation
+import FoundationNetworking
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// Requests and their responses, and every way in which a request can fail.
+@Suite struct NetworkHTTPSessionTests {
+    private let rig = HTTPRig()
+
+    // MARK: Responses
+
+    /// Without a length, only close_notify shows that the body wasn't cut off.
+    @Test(arguments: [true, false])
+    func `A response body without a length is complete only if TLS ends with close_notify`(isCut: Bool) async throws {
+        let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send(head + "pay 100" + (isCut ? "0" : ""))
+            connection.finish()
+            try connection.readToEnd()
+        }
+        let faults: [Fault] = isCut ? [.halfClose(after: .bytes((head + "pay 100").utf8.count))] : []
+        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, faults: faults, tls: .throwaway)
+        try await withWatchdog {
+            let tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
+            let rig = HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient))
+            let request = try HTTPRig.request("https://127.0.0.1:\(proxy.port)/")
+            if isCut {
+                let failure = try await rig.failure(request)
+                #expect(failure.code == .networkConnectionLost)
+                #expect(failure.failure.message.hasSuffix("hung up in the middle of its answer"))
+            } else {
+                #expect(try await rig.reply(request) == "200 pay 100")
+            }
+        }
+        proxy.stop()
+    }
+
+    @Test func `A request arrives as given, and the response is returned with status, headers and body`() async throws {
+        let heard = Note<String>()
+        let server = try RawServer { connection in
+            let head = try connection.readRequest()
+            heard.send(head + String(decoding: try connection.readBody(of: head), as: UTF8.self))
+            try connection.send("HTTP/1.1 201 Made\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 6\r\n\r\nanswer")
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            var request = try HTTPRig.request(port: server.port, "/auth?a=b", method: "POST", body: "socket_id=1.2")
+            request.setValue("Bearer token", forHTTPHeaderField: "Authorization")
+            let (body, response) = try await rig.session.response(to: request)
+            #expect(String(decoding: body, as: UTF8.self) == "answer")
+            #expect(response.statusCode == 201)
+            #expect(response.value(forHTTPHeaderField: "x-A") == "1, 2")
+            #expect(response.url == request.url)
+            let text = try #require(await heard.next())
+            #expect(text.hasPrefix("POST /auth?a=b HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"))
+            #expect(text.contains("\r\nAuthorization: Bearer token\r\n"))
+            #expect(text.hasSuffix("\r\n\r\nsocket_id=1.2"))
+        }
+    }
+
+    @Test(arguments: [
+        ("GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n1;x\r\nd\r\n0\r\n\r\n", "200 abcd"),
+        ("GET", "HTTP/1.1 200 OK\r\n\r\nto the end", "200 to the end"),
+        ("GET", "HTTP/1.0 200 OK\r\n\r\nold", "200 old"),
+        ("HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", "200 "),
+        ("POST", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 Nothing\r\n\r\n", "204 "),
+        // These responses are like any other: no credentials are requested, no redirect is followed.
+        ("GET", "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno", "401 no"),
+        ("GET", "HTTP/1.1 401 No\r\nWWW-Authenticate: Negotiate\r\nContent-Length: 0\r\n\r\n", "401 "),
+        ("POST", "HTTP/1.1 307 Else\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 4\r\n\r\nelse", "307 else"),
+        ("GET", "HTTP/1.1 407 Proxy\r\nContent-Length: 0\r\n\r\n", "407 "),
+        ("GET", "HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n", "500 "),
+    ])
+    func `A response of any framing and status is returned, and no redirect is followed`(
+        method: String, sent: String, reply: String
+    ) async throws {
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send(sent)
+        }
+        try await withWatchdog {
+            let got = try await rig.reply(HTTPRig.request(port: server.port, method: method))
+            #expect(got == reply)
+        }
+    }
+
+    @Test func `Request and response bodies of 3 MiB arrive whole`() async throws {
+        let size = 3 << 20
+        let server = try RawServer { connection in
+            let head = try connection.readRequest()
+            let body = try connection.readBody(of: head)
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
+            try connection.send(body)
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let body = String(repeating: "abcdefgh", count: size / 8)
+            let reply = try await rig.reply(HTTPRig.request(port: server.port, method: "POST", body: body))
+            #expect(reply == "200 \(body)")
+        }
+    }
+
+    @Test func `A request to an IPv6 address has the address in brackets in its Host header`() async throws {
+        let server = try RawServer(on: .ipv6) { connection in
+            try connection.send(okay(try connection.readRequest().contains("Host: [::1]:") ? "host" : "no host"))
+        }
+        try await withWatchdog {
+            let reply = try await rig.reply(HTTPRig.request("http://[::1]:\(server.port)/"))
+            #expect(reply == "200 host")
+        }
+    }
+
+    // MARK: No response
+
+    @Test func `A request to a port where nobody listens fails with cannotConnectToHost`() async throws {
+        let (port, descriptor) = try RawServer.refusingPort()
+        defer { close(descriptor) }
+        try await withWatchdog {
+            let failure = try await rig.failure(HTTPRig.request(port: port))
+            #expect(failure.code == .cannotConnectToHost)
+            #expect(failure.failure.kind == .connectionRefused)
+            #expect(failure.failure.message.contains("127.0.0.1:\(port)"))
+        }
+    }
+
+    @Test func `A request to an unknown host fails with cannotFindHost, and the error names the host`() async throws {
+        try await withWatchdog {
+            let failure = try await rig.failure(HTTPRig.request("http://does-not-exist.invalid/"))
+            #expect(failure.code == .cannotFindHost)
+            #expect(failure.failure.message.contains("does-not-exist.invalid"))
+        }
+    }
+
+    @Test func `A request with an unsupported scheme fails with unsupportedURL`() async throws {
+        try await withWatchdog {
+            let code = try await rig.failure(HTTPRig.request("ftp://example.com/")).code
+            #expect(code == .unsupportedURL)
+        }
+    }
+
+    @Test(arguments: [
+        ("", URLError.Code.networkConnectionLost, "hung up before it answered"),
+        ("HTTP/1.1 200 OK\r\nContent-Le", .networkConnectionLost, "in the middle of its answer"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", .networkConnectionLost, "in the middle of its answer"),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", .networkConnectionLost,
+            "in the middle of its answer"
+        ),
+        ("SSH-2.0-OpenSSH_9.2p1\r\n", .badServerResponse, "HTTP"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", .badServerResponse, "Content-Length"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnope\r\n", .badServerResponse, "chunks"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n", .dataLengthExceedsMaximum, "more than 16777216 bytes"),
+        ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", .badServerResponse, "another protocol"),
+    ])
+    func `A request whose response is cut short, malformed or too large fails, and isn't repeated`(
+        sent: String, code: URLError.Code, text: String
+    ) async throws {
+        let log = HTTPLog()
+        let server = try RawServer { connection in
+            _ = log.connected()
+            _ = try connection.readRequest()
+            try connection.send(sent)
+            connection.finish()
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let failure = try await rig.failure(HTTPRig.request(port: server.port))
+            #expect(failure.code == code)
+            #expect(failure.failure.message.contains(text))
+            #expect(failure.failure.message.contains("127.0.0.1:\(server.port)"))
+            #expect(log.connections == 1)
+        }
+    }
+
+    @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", "HTTP/1.1 200 OK\r\n\r\nhell"])
+    func `A request fails with networkConnectionLost if the server resets the connection`(sent: String) async throws {
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send(sent)
+            connection.resetOnClose()
+        }
+        try await withWatchdog {
+            let failure = try await rig.failure(HTTPRig.request(port: server.port))
+            #expect(failure.code == .networkConnectionLost)
+            #expect(failure.failure.message.contains("reset by peer"))
+        }
+    }
+
+    // MARK: Deadlines
+
+    @Test(arguments: [
+        ("", "didn't answer the request"), ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", "didn't finish its answer"),
+    ])
+    func `A request whose response doesn't come or end in time fails, and its connection is closed`(sent: String, text: String)
+        async throws
+    {
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send(sent)
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            // A busy machine may take longer to get to that stage.
+            var message = ""
+            for timeout in [0.25, 1, 4, 12] where !message.contains(text) {
+                let start = ContinuousClock().now
+                let failure = try await rig.failure(HTTPRig.request(port: server.port, timeout: timeout))
+                #expect(start.duration(to: ContinuousClock().now) >= .seconds(timeout))
+                #expect(failure.code == .timedOut)
+                message = failure.failure.message
+                #expect(message.hasSuffix(timeout < 1 ? "within 0.25 s" : "within \(Int(timeout)) s"))
+            }
+            #expect(message.hasPrefix("127.0.0.1:\(server.port) \(text) within"))
+            await serviceTurn()
+            await serviceTurn()
+            #expect(ProcessTables.connections(toPort: server.port) == 0)
+        }
+    }
+
+    /// Each byte arrives in time, but the whole response doesn't.
+    @Test func `A request times out if its response arrives steadily but doesn't end in time`() async throws {
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n")
+            while true { try connection.send("x") }
+        }
+        try await withWatchdog {
+            let code = try await rig.failure(HTTPRig.request(port: server.port, timeout: 0.25)).code
+            #expect(code == .timedOut)
+        }
+    }
+
+    /// Reading its body may take long, as for an authorization endpoint's response.
+    @Test func `A blocked handler of a large response holds up no other request of the loop`() async throws {
+        let server = try RawServer { connection in
+            let size = try connection.readRequest().contains("GET /large ") ? NetworkHTTPSession.largeSize + 1 : 1
+            try connection.send(okay(String(repeating: "x", count: size)))
+        }
+        try await withWatchdog {
+            let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: NetworkLoop(timeouts: .long)))
+            let (begun, ended, gate) = (Note<Void>(), Note<Int>(), DispatchSemaphore(value: 0))
+            let large = rig.session.dataTask(with: try HTTPRig.request(port: server.port, "/large")) { body, _, _ in
+                begun.send(())
+                gate.wait()
+                ended.send(body?.count ?? 0)
+            }
+            large.resume()
+            await begun.next()
+            #expect(try await rig.reply(HTTPRig.request(port: server.port, "/small")) == "200 x")
+            gate.signal()
+            #expect(await ended.next() == NetworkHTTPSession.largeSize + 1)
+        }
+    }
+
+    @Test func `A request times out if its host's address isn't found in time`() async throws {
+        try await withWatchdog {
+            let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient, resolve: { _, _ in {} }))
+            let failure = try await rig.failure(HTTPRig.request("http://slow.example/", timeout: 0.1))
+            #expect(failure.code == .timedOut)
+            #expect(failure.failure.message == "slow.example:80 was not reached within 0.1 s")
+        }
+    }
+
+    // MARK: TLS
+
+    private func secure(
+        flaw: CertificateAuthority.Flaw?, roots: (CertificateAuthority) -> TLSConfiguration.Roots
+    ) async throws -> Result<String, HTTPFailure> {
+        let authority = try CertificateAuthority()
+        let server = try await LocalServer.start(tls: .certificate(authority.issue(flaw: flaw)))
+        server.stub("/", StubResponse(text: "secret")).optional()
+        let rig = HTTPRig(NetworkHTTPSession(tls: TLSConfiguration(roots: roots(authority)), proxy: .none, loop: .patient))
+        let request = try HTTPRig.request("https://localhost:\(server.port)/")
+        let result: Result<String, HTTPFailure>
+        do {
+            result = .success(try await rig.reply(request))
+        } catch {
+            result = .failure(try await rig.failure(request))
+        }
+        await server.stop()
+        return result
+    }
+
+    @Test func `A request succeeds if a configured authority issued the server's certificate`() async throws {
+        try await withWatchdog {
+            let reply = try await secure(flaw: nil) { .only(.text($0.certificatePEM)) }
+            #expect(try reply.get() == "200 secret")
+        }
+    }
+
+    @Test(arguments: [
+        (CertificateAuthority.Flaw.wrongHost, URLError.Code.serverCertificateUntrusted, TLSError.wrongHost),
+        (.expired, .serverCertificateHasBadDate, .certificateExpired),
+        (.notYetValid, .serverCertificateNotYetValid, .certificateNotYetValid),
+        (.selfSigned, .serverCertificateHasUnknownRoot, .selfSigned),
+    ])
+    func `A request to a server with a flawed certificate fails with the code of that flaw`(
+        flaw: CertificateAuthority.Flaw, code: URLError.Code, reason: TLSError
+    ) async throws {
+        try await withWatchdog {
+            guard case .failure(let failure) = try await secure(flaw: flaw, roots: { .only(.text($0.certificatePEM)) }) else {
+                throw Unexpected("accepted")
+            }
+            #expect(failure.code == code)
+            #expect(failure.failure.kind == .tlsFailed(reason))
+        }
+    }
+
+    @Test func `A request fails if the system doesn't trust the authority of the server's certificate`() async throws {
+        try await withWatchdog {
+            guard case .failure(let failure) = try await secure(flaw: nil, roots: { _ in .system }) else {
+                throw Unexpected("accepted")
+            }
+            #expect(failure.code == .serverCertificateHasUnknownRoot)
+            #expect(failure.failure.message.contains("localhost"))
+        }
+    }
+
+    /// With TLS 1.3, the server refuses only after the handshake, when the request is already on its way.
+    @Test func `A request without the client certificate that a server wants says so in its error code`() async throws {
+        let authority = try CertificateAuthority()
+        let server = try RawServer(tls: ServerTLS(clientCertificates: .required(by: authority), versions: .tls13 ... .tls13)) {
+            try $0.readToEnd()
+        }
+        try await withWatchdog {
+            let tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
+            let rig = HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient))
+            let failure = try await rig.failure(HTTPRig.request("https://127.0.0.1:\(server.port)/"))
+            #expect(failure.code == .clientCertificateRequired)
+        }
+    }
+
+    // MARK: Secrets
+
+    @Test func `A failed request's error contains no secret of the URL, header, body or proxy`() async throws {
+        let (port, descriptor) = try RawServer.refusingPort()
+        defer { close(descriptor) }
+        let proxy = HTTPProxy(host: "127.0.0.1", port: port, credentials: .init(user: "ann", password: "secret1"))
+        try await withWatchdog {
+            for scheme in ["http", "https"] {
+                var request = try HTTPRig.request("\(scheme)://bob:secret2@example.com/?token=secret3", body: "secret4")
+                request.setValue("secret5", forHTTPHeaderField: "Authorization")
+                do {
+                    _ = try await NetworkHTTPSession(proxy: .http(proxy), loop: .patient).response(to: request)
+                    throw Unexpected("it succeeded")
+                } catch let error as URLError {
+                    #expect(error.localizedDescription.contains("Proxy 127.0.0.1:\(port)"))
+                    var dumped = "\(error) \(error.localizedDescription) \(error.userInfo)"
+                    dump(error, to: &dumped)
+                    #expect(!dumped.contains("secret"))
+                }
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,392 @@
+#if os(Linux)
+import Dispatch
+import Foundation
+import Processes
+@testable import PusherChannels
+import Testing
+
+/// Custom loops, from their first connection to their end.
+@Suite struct NetworkLoopTests {
+    /// The stage of a connection when its loop is shut down.
+    enum Stage: CaseIterable, Sendable {
+        case resolving, connecting, securing, upgrading, open, paused, closing
+    }
+
+    private func rig(_ loop: NetworkLoop) -> SocketRig {
+        SocketRig(socket: NetworkWebSocket(loop: loop))
+    }
+
+    private func echo() throws -> RawServer {
+        try RawServer { connection in
+            try connection.upgrade()
+            while true { try connection.send(.text(connection.readFrame().text)) }
+        }
+    }
+
+    /// Brings a connection to a stage, and returns it with the objects that keep it there.
+    private func bring(to stage: Stage, on loop: NetworkLoop) async throws -> (rig: SocketRig, holding: [any Sendable]) {
+        let reached = Note<Void>()
+        let isQuiet = stage == .securing || stage == .upgrading
+        let server = try RawServer { connection in
+            if isQuiet {
+                // Sent also if the client has already given up.
+                defer { reached.send(()) }
+                if stage == .upgrading { _ = try connection.readRequest() }
+                reached.send(())
+                try connection.readToEnd()
+            } else {
+                try connection.upgrade()
+                if stage == .closing { _ = try connection.readFrame() }
+                reached.send(())
+                try connection.readToEnd()
+            }
+        }
+        let rig: SocketRig
+        switch stage {
+        case .resolving:
+            rig = SocketRig(
+                socket: NetworkWebSocket(loop: loop) { _, _ in
+                    reached.send(())
+                    return {}
+                })
+            rig.open(port: 80, host: "slow.example")
+        case .connecting:
+            let full = try FullListener()
+            rig = self.rig(loop)
+            rig.open(port: full.port)
+            await serviceTurn(of: loop)
+            return (rig, [full])
+        default:
+            rig = self.rig(loop)
+            rig.open(port: server.port, secure: stage == .securing)
+        }
+        if stage == .paused || stage == .closing || stage == .open { #expect(await rig.events.next() == .opened(first)) }
+        if stage == .paused { rig.socket.setReading(false) }
+        if stage == .closing { rig.socket.close(code: 1000, reason: "") }
+        await reached.next()
+        return (rig, [server])
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `A loop's shutdown ends each connection, whatever stage the connection has reached`(stage: Stage) async throws {
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let (rig, holding) = try await bring(to: stage, on: loop)
+            await loop.shutdown()
+            guard case .closed(let closure, first) = await rig.events.next() else {
+                Issue.record("not closed")
+                return
+            }
+            switch stage {
+            case .resolving, .connecting, .securing, .upgrading:
+                #expect(closure == .failed(TransportError(.cancelled, "The loop was shut down")))
+            case .open, .paused:
+                #expect(closure == .failed(TransportError(.cancelled, "The loop was shut down")))
+            case .closing:
+                #expect(closure == .closed(code: 1000, reason: ""))
+            }
+            withExtendedLifetime(holding) {}
+        }
+    }
+
+    @Test func `A loop that was shut down starts again for the next connection`() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let rig = rig(loop)
+            for attempt in 1...3 {
+                rig.open(port: server.port, attempt: attempt)
+                #expect(await rig.events.next() == .opened(ConnectionAttempt(attempt)))
+                rig.socket.send("hello")
+                #expect(await rig.events.next() == .text("hello"))
+                await loop.shutdown()
+                guard case .closed = await rig.events.next() else {
+                    Issue.record("not closed")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test func `The shutdown of a loop that never ran returns`() async {
+        await NetworkLoop(timeouts: .long).shutdown()
+    }
+
+    @Test func `Several callers may wait for the same shutdown of a loop`() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let rig = rig(loop)
+            rig.open(port: server.port)
+            #expect(await rig.events.next() == .opened(first))
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<10 { group.addTask { await loop.shutdown() } }
+            }
+        }
+    }
+
+    @Test func `A connection opened right before a loop's shutdown is still reported closed`() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            for _ in 0..<50 {
+                let loop = NetworkLoop(timeouts: .long)
+                let rig = rig(loop)
+                rig.open(port: server.port)
+                await loop.shutdown()
+                let events = await rig.events.untilClosed()
+                #expect(events.count <= 2)
+                await loop.shutdown()
+            }
+        }
+    }
+
+    @Test func `Loops that were shut down leave no connection open`() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            var rigs: [(NetworkLoop, SocketRig)] = []
+            for _ in 0..<10 {
+                let loop = NetworkLoop(timeouts: .long)
+                let rig = rig(loop)
+                rig.open(port: server.port)
+                #expect(await rig.events.next() == .opened(first))
+                rigs.append((loop, rig))
+            }
+            #expect(ProcessTables.connections(toPort: server.port) == 10)
+            for (loop, rig) in rigs {
+                await loop.shutdown()
+                _ = await rig.events.untilClosed()
+            }
+            #expect(ProcessTables.connections(toPort: server.port) == 0)
+        }
+    }
+
+    // MARK: The end of a loop
+
+    @Test(arguments: Stage.allCases)
+    func `A loop that was shut down is released, whatever stage its connections had reached`(stage: Stage) async throws {
+        struct Weak {
+            weak var loop: EventLoop?
+        }
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let (rig, holding) = try await bring(to: stage, on: loop)
+            // More connections than may open at once, to an endpoint that doesn't accept them.
+            let full = try FullListener()
+            let waiting = (0..<100).map { _ in self.rig(loop) }
+            for rig in waiting { rig.open(port: full.port) }
+            if stage == .open { rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second) }
+            let event = Locked(Weak())
+            loop.post { current in event.withLock { $0.loop = current } }
+            await serviceTurn(of: loop)
+            await loop.shutdown()
+            #expect(event.withLock { $0.loop } == nil)
+            withExtendedLifetime((rig, holding, full, waiting)) {}
+        }
+    }
+
+    @Test func `After a shutdown, neither sending, closing nor a late address starts the loop again`() async throws {
+        let server = try echo()
+        let reply = Locked<AddressResolver.Completion?>(nil)
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            var rig: SocketRig? = self.rig(loop)
+            rig?.open(port: server.port)
+            let slow = SocketRig(
+                socket: NetworkWebSocket(loop: loop) { _, completion in
+                    reply.withLock { $0 = completion }
+                    return {}
+                })
+            slow.open(port: 80, host: "slow.example")
+            #expect(await rig?.events.next() == .opened(first))
+            await loop.shutdown()
+            rig?.socket.send("late")
+            rig?.socket.setReading(false)
+            rig?.socket.close(code: 1000, reason: "")
+            rig = nil
+            reply.withLock { $0 }?(.success(["127.0.0.1"]))
+            #expect(!loop.isRunning)
+        }
+    }
+
+    @Test func `A command given while a loop shuts down is dropped and released`() async throws {
+        final class Token: Sendable {}
+        struct Weak {
+            weak var token: Token?
+        }
+        let server = try echo()
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let token = Locked(Weak())
+            let holder = Locked<SocketRig?>(nil)
+            // The close is reported while the loop still runs, but commands from this report are no longer carried out.
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
+                guard case .closed = event else { return }
+                holder.withLock { $0 }?.socket.setReading(true)
+                let asked = Token()
+                token.withLock { $0.token = asked }
+                loop.post { _ in withExtendedLifetime(asked) {} }
+            }
+            holder.withLock { $0 = rig }
+            rig.open(port: server.port)
+            #expect(await rig.events.next() == .opened(first))
+            await loop.shutdown()
+            #expect(await rig.events.next()?.failure?.kind == .cancelled)
+            #expect(!loop.isRunning)
+            #expect(token.withLock { $0.token } == nil)
+            holder.withLock { $0 = nil }
+        }
+    }
+
+    @Test func `A lookup's result that comes after a shutdown doesn't affect a later connection`() async throws {
+        let server = try RawServer.replying()
+        let replies = Locked<[String: AddressResolver.Completion]>([:])
+        let asked = Note<Void>()
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let rig = SocketRig(
+                socket: NetworkWebSocket(loop: loop) { host, completion in
+                    replies.withLock { $0[host] = completion }
+                    asked.send(())
+                    return {}
+                })
+            rig.open(port: server.port, host: "old.example")
+            await asked.next()
+            await loop.shutdown()
+            _ = await rig.events.untilClosed()
+            rig.open(port: server.port, host: "new.example", attempt: 2)
+            await asked.next()
+            // A connection that received this reply would fail.
+            replies.withLock { $0["old.example"] }?(.failure(TransportError(.hostNotFound, "too late")))
+            await serviceTurn(of: loop)
+            replies.withLock { $0["new.example"] }?(.success(["127.0.0.1"]))
+            #expect(await rig.events.next() == .opened(second))
+            await loop.shutdown()
+        }
+    }
+
+    @Test func `A shutdown of a busy loop ends a connection that was opened shortly before`() async throws {
+        let server = try echo()
+        let (started, goOn) = (Note<Void>(), DispatchSemaphore(value: 0))
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let rig = rig(loop)
+            loop.start { _ in
+                started.send(())
+                goOn.wait()
+            }
+            await started.next()
+            // The loop is busy when these calls are made.
+            let stopping = Task { await loop.shutdown() }
+            rig.open(port: server.port)
+            let again = Task { await loop.shutdown() }
+            goOn.signal()
+            await stopping.value
+            await again.value
+            guard case .closed = await rig.events.untilClosed().last else {
+                Issue.record("not closed")
+                return
+            }
+            #expect(!loop.isRunning)
+        }
+    }
+
+    @Test func `A command that keeps posting further commands doesn't hold up a loop's shutdown`() async throws {
+        @Sendable func ask(_ loop: EventLoop) { loop.owner.post(ask) }
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            loop.start(ask)
+            await loop.shutdown()
+            #expect(!loop.isRunning)
+        }
+    }
+
+    // MARK: Deadlines
+
+    /// Includes deadlines that are due just after libwebsockets has looked for due ones for the last time before it sleeps.
+    @Test func `A loop doesn't sleep through a deadline, however soon the deadline is due`() async throws {
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            for microseconds in 0..<300 {
+                let fired = Note<Void>()
+                loop.start { service in
+                    let timer = service.timers.makeTimer()
+                    timer.set(after: .microseconds(microseconds)) { [timer] in
+                        withExtendedLifetime(timer) {}
+                        fired.send(())
+                    }
+                }
+                guard await fired.next() != nil else { break }
+            }
+            await loop.shutdown()
+        }
+    }
+
+    @Test(arguments: [Stage.resolving, .connecting, .securing, .upgrading])
+    func `Each stage of connecting has a deadline, and the error names the stage`(stage: Stage) async throws {
+        let text =
+            switch stage {
+            case .resolving: "No address was found for slow.example"
+            case .connecting: "didn't accept the connection (address 127.0.0.1)"
+            case .securing: "didn't finish the TLS handshake"
+            default: "didn't answer the WebSocket upgrade"
+            }
+        try await withWatchdog {
+            // A busy machine may take longer to get to that stage.
+            var message = ""
+            for (limit, words) in [(Duration.milliseconds(100), "0.1 s"), (.seconds(1), "1 s"), (.seconds(12), "12 s")]
+            where !message.contains(text) {
+                let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: limit, address: .milliseconds(10)))
+                let (rig, holding) = try await bring(to: stage, on: loop)
+                let failure = try #require(await rig.events.untilClosed().last?.failure)
+                #expect(failure.kind == .noAnswer)
+                message = failure.message
+                #expect(message.hasSuffix("within \(words)"))
+                withExtendedLifetime(holding) {}
+                await loop.shutdown()
+            }
+            #expect(message.contains(text), "\(message)")
+        }
+    }
+
+    @Test func `An address that doesn't answer gives way to the host's next address`() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            let full = try FullListener(address: "127.0.0.2", port: server.port)
+            let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: .seconds(86_400), address: .milliseconds(50)))
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: ["127.0.0.2", "127.0.0.1"])))
+            rig.open(port: server.port, host: "two.example")
+            #expect(await rig.events.next() == .opened(first))
+            withExtendedLifetime(full) {}
+            await loop.shutdown()
+        }
+    }
+
+    @Test func `Several addresses that don't answer leave time for the host's last address`() async throws {
+        let server = try echo()
+        try await withWatchdog {
+            let silent = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
+            let full = try silent.map { try FullListener(address: $0, port: server.port) }
+            let loop = NetworkLoop(
+                timeouts: NetworkTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .milliseconds(90)))
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: silent + ["127.0.0.1"])))
+            rig.open(port: server.port, host: "four.example")
+            #expect(await rig.events.next() == .opened(first))
+            withExtendedLifetime(full) {}
+            await loop.shutdown()
+        }
+    }
+
+    @Test(arguments: [(1, 5), (2, 5), (3, 4), (5, 2), (9, 1)])
+    func `An address gets at most 5 s to answer, and less the more addresses its host has`(count: Int, seconds: Int) {
+        #expect(NetworkTimeouts().address(of: count) == .seconds(seconds))
+    }
+
+    @Test(arguments: [
+        ("6a 6b 6c 4a 4b", "6a 4a 6b 4b 6c"), ("4a 6a 6b 6c", "4a 6a 6b 6c"), ("4a 4b", "4a 4b"), ("6a", "6a"), ("", ""),
+    ])
+    func `A host's IPv6 and IPv4 addresses are tried by turns`(found: String, tried: String) {
+        let addresses = { (text: String) in text.split(separator: " ").map { "\($0)".replacing("6", with: "::") } }
+        #expect(AddressResolver.alternating(addresses(found)) == addresses(tried))
+    }
+}
+#endif

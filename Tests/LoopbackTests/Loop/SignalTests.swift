@@ -1,0 +1,96 @@
+#if os(Linux)
+import Dispatch
+import Foundation
+import Glibc
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+// Tests that run in their own processes require Swift 6.2.
+#if compiler(>=6.2)
+/// The library leaves SIGPIPE alone: the signal never ends the process, and its disposition stays the same for other code. The
+/// tests run in their own processes, because the disposition is the whole process's and a failure would end all tests.
+@Suite struct SignalTests {
+    @Test func `A write to a connection that the peer has reset raises no SIGPIPE`() async {
+        await #expect(processExitsWith: .success) { try await writeToAPeerThatIsGone(secure: false) }
+    }
+
+    @Test func `A write through TLS to a connection that the peer has reset raises no SIGPIPE`() async {
+        await #expect(processExitsWith: .success) {
+            try await writeToAPeerThatIsGone(secure: true)
+            // OpenSSL frees a thread's data when the thread ends. If the process ended first, the leak checker would report that
+            // data.
+            try await withWatchdog {
+                await pollTheSystem {
+                    ProcessTables.threads(named: "pusher-lws") == 0 && ProcessTables.threads(named: "fault-proxy") == 0
+                }
+            }
+        }
+    }
+
+    @Test func `Loops that are created at the same time leave SIGPIPE's disposition as it was`() async {
+        await #expect(processExitsWith: .success) {
+            // Repeated, because a race shows only by chance: one context may save a disposition that another has just changed,
+            // and be the last to restore it.
+            for _ in 0..<20 {
+                signal(SIGPIPE, SIG_DFL)
+                DispatchQueue.concurrentPerform(iterations: 50) { _ in
+                    _ = EventLoop(owner: NetworkLoop(timeouts: .long))
+                }
+                var action = sigaction()
+                sigaction(SIGPIPE, nil, &action)
+                try #require(action.__sigaction_handler.sa_handler == nil)
+            }
+        }
+    }
+}
+
+/// Writes to a socket after the system has learned of the peer's reset: if any write raises the signal, this one does.
+private func writeToAPeerThatIsGone(secure: Bool) async throws {
+    signal(SIGPIPE, SIG_DFL)
+    let loop = NetworkLoop(timeouts: .long)
+    let goOn = DispatchSemaphore(value: 0)
+    let server = try RawServer(tls: secure ? .throwaway : nil) { connection in
+        try connection.upgrade()
+        try connection.send(.text("now"))
+        goOn.wait()
+        connection.resetOnClose()
+    }
+    let port = server.port
+    let holder = Locked<SocketRig?>(nil)
+    let wasGone = Locked(false)
+    // Runs on the loop's thread, which learns of the reset only after the write.
+    let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
+        guard event == .text("now"), let descriptor = ProcessTables.descriptors(connectedTo: port).first else { return }
+        goOn.signal()
+        let isGone = Readiness.gone.wait(for: descriptor)
+        // The first write after a reset gets this error, and only the next one raises the signal. Reading the error here stands
+        // in for the first.
+        var (error, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size)
+        wasGone.withLock { $0 = isGone && error == ECONNRESET }
+        holder.withLock { $0 }?.socket.send("into the void")
+    }
+    holder.withLock { $0 = rig }
+    try await withWatchdog {
+        rig.socket.open(.toLoopback(port: port, secure: secure), attempt: first)
+        #expect(await rig.events.untilClosed().last?.failure?.kind == .connectionLost)
+        #expect(wasGone.withLock { $0 })
+        // The signal is neither raised nor blocked: threads created here would inherit the block.
+        let mask = Note<(pending: Bool, blocked: Bool)>()
+        loop.post { _ in
+            var (pending, blocked) = (sigset_t(), sigset_t())
+            sigpending(&pending)
+            pthread_sigmask(SIG_BLOCK, nil, &blocked)
+            mask.send((sigismember(&pending, SIGPIPE) == 1, sigismember(&blocked, SIGPIPE) == 1))
+        }
+        let (isPending, isBlocked) = try #require(await mask.next())
+        #expect(!isPending && !isBlocked)
+        holder.withLock { $0 = nil }
+        await loop.shutdown()
+    }
+    withExtendedLifetime(server) {}
+}
+#endif
+#endif

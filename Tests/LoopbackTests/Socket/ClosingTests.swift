@@ -1,0 +1,374 @@
+#if os(Linux)
+import Dispatch
+import Foundation
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// An open connection ends with exactly one report, whichever side ends it, and however.
+@Suite struct ClosingTests {
+    private let endless: @Sendable (RawConnection) throws -> Void = { connection in
+        try connection.upgrade()
+        while true {
+            let frame = try connection.readFrame()
+            try connection.send(frame)
+            if frame.opcode == 8 { break }
+        }
+        try connection.readToEnd()
+    }
+
+    private func closure(_ script: @escaping @Sendable (RawConnection) throws -> Void) async throws -> SocketEvent? {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try script(connection)
+        }
+        return try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            let events = await rig.events.untilClosed()
+            withExtendedLifetime(server) {}
+            #expect(events.count == 2)
+            return events.last
+        }
+    }
+
+    @Test func `The server's close frame is echoed and reported with its code and reason`() async throws {
+        let echo = Note<Frame>()
+        let event = try await closure { connection in
+            try connection.send(.close(4001, "Grüße, app does not exist"))
+            echo.send(try connection.readFrame())
+            try connection.readToEnd()
+        }
+        #expect(event == .closed(.closed(code: 4001, reason: "Grüße, app does not exist"), first))
+        #expect(try await withWatchdog { await echo.next()?.payload.prefix(2) } == [0x0F, 0xA1])
+    }
+
+    @Test func `A socket's close frame follows all messages that were sent before it`() async throws {
+        let frames = Note<Frame>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            while true {
+                let frame = try connection.readFrame()
+                frames.send(frame)
+                if frame.opcode == 8 {
+                    try connection.send(frame)
+                    break
+                }
+            }
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            #expect(await rig.events.next() == .opened(first))
+            let large = String(repeating: "z", count: 300_000)
+            rig.socket.send("one")
+            rig.socket.send(large)
+            rig.socket.send("three")
+            rig.socket.close(code: 4100, reason: "that's all")
+            rig.socket.send("too late")
+            #expect(await frames.next() == .text("one"))
+            #expect(await frames.next() == .text(large))
+            #expect(await frames.next() == .text("three"))
+            #expect(await frames.next() == .close(4100, "that's all"))
+            #expect(await rig.events.next() == .closed(.closed(code: 4100, reason: "that's all"), first))
+        }
+    }
+
+    @Test func `A close reason that is too long is cut between characters in the close frame`() async throws {
+        let frames = Note<Frame>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            frames.send(try connection.readFrame())
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            #expect(await rig.events.next() == .opened(first))
+            let reason = String(repeating: "ü", count: 100)
+            rig.socket.close(code: 1000, reason: reason)
+            #expect(await frames.next() == .close(1000, String(repeating: "ü", count: 61)))
+            #expect(await rig.events.next() == .closed(.closed(code: 1000, reason: reason), first))
+        }
+    }
+
+    @Test func `A connection is closed if the server doesn't reply to the client's close frame in time`() async throws {
+        let ended = Note<Bool>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.readToEnd()
+            ended.send(true)
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            #expect(await rig.events.next() == .opened(first))
+            rig.socket.close(code: 1000, reason: "")
+            #expect(await rig.events.next() == .closed(.closed(code: 1000, reason: ""), first))
+            #expect(await ended.next() == true)
+        }
+    }
+
+    /// A close frame says whether to reconnect, and may arrive while reading is paused.
+    @Test(arguments: [RawServer.Ending.finish, .reset], [false, true])
+    func `A close frame that arrives while reading is paused is reported after the data before it`(
+        ending: RawServer.Ending, secure: Bool
+    ) async throws {
+        let paused = DispatchSemaphore(value: 0)
+        let sent = Note<Void>()
+        let server = try RawServer(tls: secure ? .throwaway : nil) { connection in
+            try connection.upgrade()
+            paused.wait()
+            try connection.send(Frame.text("last words").bytes + Frame.close(4001, "go away").bytes)
+            if case .reset = ending { connection.resetOnceArrived() } else { connection.finish() }
+            sent.send(())
+            if case .finish = ending { try connection.readToEnd() }
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
+            #expect(await rig.events.next() == .opened(first))
+            rig.socket.setReading(false)
+            await serviceTurn()
+            paused.signal()
+            await sent.next()
+            // A server that has only sent FIN is still there: its data waits until reading resumes, as it should.
+            if case .finish = ending { rig.socket.setReading(true) }
+            #expect(
+                await rig.events.untilClosed() == [
+                    .text("last words"), .closed(.closed(code: 4001, reason: "go away"), first),
+                ])
+        }
+        withExtendedLifetime(server) {}
+    }
+
+    /// The client's report is the same if it merely gives up after two seconds, so the test checks on the server's side whether
+    /// the client still reads.
+    @Test func `Closing a paused socket resumes reading until the server's close frame`() async throws {
+        let replies = Note<Frame?>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.send(.text("unread"))
+            let close = try connection.readFrame()
+            try connection.send(Frame(opcode: 9, payload: Array("heard?".utf8)))
+            replies.send(try? connection.readFrame())
+            try connection.send(close)
+        }
+        try await withWatchdog {
+            // A busy machine may take longer than two seconds to reply.
+            for attempt in 1...10 {
+                let rig = SocketRig()
+                rig.open(port: server.port, attempt: attempt)
+                #expect(await rig.events.next() == .opened(ConnectionAttempt(attempt)))
+                rig.socket.setReading(false)
+                rig.socket.close(code: 1000, reason: "")
+                let end = SocketEvent.closed(.closed(code: 1000, reason: ""), ConnectionAttempt(attempt))
+                #expect(await rig.events.untilClosed().last == end)
+                if await replies.next() == .some(.pong("heard?")) { return }
+            }
+            Issue.record("what the server said after our close frame was never read")
+        }
+    }
+
+    @Test(arguments: ["127.0.0.1", "localhost", "does-not-exist.invalid"])
+    func `A socket that is closed as soon as it is opened reports its end`(host: String) async throws {
+        let server = try RawServer(script: endless)
+        try await withWatchdog {
+            for attempt in 1...20 {
+                let rig = SocketRig()
+                rig.open(port: server.port, host: host, attempt: attempt)
+                rig.socket.close(code: 1000, reason: "")
+                let events = await rig.events.untilClosed()
+                // The connection never opened, or was closed like any other.
+                switch events.last {
+                case .closed(.failed(let failure), ConnectionAttempt(attempt)):
+                    #expect(failure.kind == .cancelled || failure.kind == .hostNotFound)
+                    #expect(events.count == 1)
+                default:
+                    #expect(events.last == .closed(.closed(code: 1000, reason: ""), ConnectionAttempt(attempt)))
+                }
+            }
+        }
+    }
+
+    /// More connections than may open at a time: each one that is closed meanwhile makes room for another.
+    @Test func `A connection that is closed while it opens makes room for the next one`() async throws {
+        let asked = Note<Void>()
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            asked.send(())
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            for attempt in 1...ConnectLimiter.limit + 1 {
+                let rig = SocketRig()
+                rig.open(port: server.port, attempt: attempt)
+                await asked.next()
+                rig.socket.close(code: 1000, reason: "")
+                #expect(await rig.events.untilClosed().last?.failure?.kind == .cancelled)
+            }
+        }
+    }
+
+    @Test func `Closing, sending, or pausing on a socket that was never opened reports nothing`() async throws {
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.socket.close(code: 1000, reason: "")
+            rig.socket.send("nobody")
+            rig.socket.setReading(false)
+            rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
+            guard case .closed(_, second) = await rig.events.next() else {
+                Issue.record("the first report must be the second attempt's")
+                return
+            }
+        }
+    }
+
+    @Test func `Opening a socket that is open closes the earlier connection with 1000`() async throws {
+        let closes = Note<Frame>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            while true {
+                let frame = try connection.readFrame()
+                if frame.opcode == 8 { closes.send(frame) }
+                try connection.send(frame)
+            }
+        }
+        try await withWatchdog {
+            let rig = SocketRig()
+            rig.open(port: server.port, attempt: 1)
+            #expect(await rig.events.next() == .opened(first))
+            rig.open(port: server.port, attempt: 2)
+            #expect(await rig.events.next() == .closed(.closed(code: 1000, reason: ""), first))
+            #expect(await rig.events.next() == .opened(second))
+            #expect(await closes.next() == .close(1000))
+            rig.socket.send("still here")
+            #expect(await rig.events.next() == .text("still here"))
+        }
+    }
+
+    @Test func `A socket can be opened again from within the report of its close`() async throws {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.send(.close(4200, "reconnect"))
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let port = server.port
+            let holder = Locked<SocketRig?>(nil)
+            let rig = SocketRig { event in
+                guard case .closed(_, let attempt) = event, attempt.number < 20 else { return }
+                holder.withLock { $0 }?.open(port: port, attempt: attempt.number + 1)
+            }
+            holder.withLock { $0 = rig }
+            rig.open(port: port)
+            for attempt in 1...20 {
+                #expect(await rig.events.next() == .opened(ConnectionAttempt(attempt)))
+                #expect(
+                    await rig.events.next()
+                        == .closed(.closed(code: 4200, reason: "reconnect"), ConnectionAttempt(attempt)))
+            }
+            holder.withLock { $0 = nil }
+        }
+    }
+
+    @Test func `A socket that is released closes its connection with 1000 and leaves nothing behind`() async throws {
+        let frames = Note<Frame>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            let frame = try connection.readFrame()
+            try connection.send(frame)
+            try connection.readToEnd()
+            frames.send(frame)
+        }
+        try await withWatchdog {
+            let events = SocketEvents()
+            let tokens = Tokens()
+            do {
+                let socket = tokens.makeSocket()
+                socket.delegate = events
+                socket.open(WebSocketRequest(secure: false, host: "127.0.0.1", port: server.port, path: "/"), attempt: first)
+                #expect(await events.next() == .opened(first))
+            }
+            #expect(await events.next() == .closed(.closed(code: 1000, reason: ""), first))
+            #expect(await frames.next() == .close(1000))
+            // The server saw the end of the connection, so libwebsockets is done with it after at most one more turn.
+            await serviceTurn()
+            await serviceTurn()
+            #expect(tokens.living == 0)
+        }
+    }
+
+    @Test func `A socket whose upgrade was refused leaves nothing behind`() async throws {
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+        }
+        try await withWatchdog {
+            let tokens = Tokens()
+            do {
+                let rig = SocketRig(socket: tokens.makeSocket())
+                rig.open(port: server.port)
+                #expect(await rig.events.next()?.failure?.kind == .upgradeRefused(status: 503))
+            }
+            await serviceTurn()
+            await serviceTurn()
+            #expect(tokens.living == 0)
+        }
+    }
+
+    @Test func `A hundred sockets opened and closed at the same time leave nothing behind`() async throws {
+        let ended = Note<Bool>()
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.send(connection.readFrame())
+            try connection.readToEnd()
+            ended.send(true)
+        }
+        try await withWatchdog {
+            let tokens = Tokens()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 1...100 {
+                    group.addTask {
+                        let rig = SocketRig(socket: tokens.makeSocket())
+                        rig.open(port: server.port, attempt: number)
+                        #expect(await rig.events.next() == .opened(ConnectionAttempt(number)))
+                        rig.socket.close(code: 1000, reason: "")
+                        let end = SocketEvent.closed(.closed(code: 1000, reason: ""), ConnectionAttempt(number))
+                        #expect(await rig.events.next() == end)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            for _ in 1...100 { #expect(await ended.next() == true) }
+            await serviceTurn()
+            await serviceTurn()
+            #expect(ProcessTables.connections(toPort: server.port) == 0)
+            #expect(tokens.living == 0)
+        }
+    }
+}
+
+/// Makes sockets, and counts those of which something is left: each socket and its connection hold a token through the closure
+/// that looks names up.
+private final class Tokens: Sendable {
+    private final class Token: Sendable {}
+
+    private struct Reference {
+        weak var token: Token?
+    }
+
+    private let references = Locked<[Reference]>([])
+
+    var living: Int { references.withLock { $0.count { $0.token != nil } } }
+
+    func makeSocket() -> NetworkWebSocket {
+        let token = Token()
+        references.withLock { $0.append(Reference(token: token)) }
+        return NetworkWebSocket(loop: .patient) { host, completion in
+            withExtendedLifetime(token) { AddressResolver.shared.resolve(host, completion: completion) }
+        }
+    }
+}
+#endif

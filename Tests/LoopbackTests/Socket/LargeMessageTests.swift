@@ -1,0 +1,127 @@
+#if os(Linux)
+import Dispatch
+import Processes
+@testable import PusherChannels
+import TestSupport
+import Testing
+
+/// Messages that take long to read are read on another thread, and all events of their connection stay in order.
+@Suite struct LargeMessageTests {
+    private static let large = String(repeating: "0123456789abcdef", count: 1 << 17)
+
+    /// Returns a connection whose delegate blocks on a large message until the gate opens.
+    private func holding(_ gate: DispatchSemaphore, on loop: NetworkLoop) -> SocketRig {
+        SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
+            if event == .text(Self.large) { gate.wait() }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `A delegate that is slow with a large message doesn't hold up the loop's other connections`(secure: Bool) async throws {
+        let server = try RawServer(tls: secure ? .throwaway : nil) { connection in
+            try connection.upgrade()
+            while true {
+                let text = try connection.readFrame().text
+                try connection.send(.text(text == "large" ? Self.large : text))
+            }
+        }
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let gate = DispatchSemaphore(value: 0)
+            let (busy, other) = (holding(gate, on: loop), SocketRig(socket: NetworkWebSocket(loop: loop)))
+            for rig in [busy, other] {
+                rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
+                #expect(await rig.events.next() == .opened(first))
+            }
+            busy.socket.send("large")
+            busy.socket.send("after")
+            for number in 0..<100 {
+                other.socket.send("\(number)")
+                #expect(await other.events.next() == .text("\(number)"))
+            }
+            gate.signal()
+            #expect(await busy.events.next() == .text(Self.large))
+            #expect(await busy.events.next() == .text("after"))
+        }
+    }
+
+    @Test func `A connection's end is reported after a large message that arrived before the end`() async throws {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.send(.text(Self.large))
+            try connection.send(.text("after"))
+            try connection.send(.close(4200, "restart"))
+            connection.finish()
+        }
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let gate = DispatchSemaphore(value: 0)
+            let rig = holding(gate, on: loop)
+            rig.socket.open(.toLoopback(port: server.port, secure: false), attempt: first)
+            #expect(await rig.events.next() == .opened(first))
+            // Meanwhile the loop sees what follows.
+            for _ in 0..<100 { await serviceTurn(of: loop) }
+            gate.signal()
+            #expect(await rig.events.next() == .text(Self.large))
+            #expect(await rig.events.next() == .text("after"))
+            #expect(await rig.events.next() == .closed(.closed(code: 4200, reason: "restart"), first))
+        }
+    }
+
+    @Test func `A loop's shutdown is reported to a connection only after the connection's large message`() async throws {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.send(.text(Self.large))
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let gate = DispatchSemaphore(value: 0)
+            let begun = DispatchSemaphore(value: 0)
+            let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
+                guard event == .text(Self.large) else { return }
+                begun.signal()
+                gate.wait()
+            }
+            rig.socket.open(.toLoopback(port: server.port, secure: false), attempt: first)
+            #expect(await rig.events.next() == .opened(first))
+            await withCheckedContinuation { continuation in
+                DispatchQueue(label: "waits").async {
+                    begun.wait()
+                    continuation.resume()
+                }
+            }
+            await loop.shutdown()
+            gate.signal()
+            #expect(await rig.events.next() == .text(Self.large))
+            guard case .closed(.failed(let failure), first)? = await rig.events.next() else {
+                Issue.record("no end")
+                return
+            }
+            #expect(failure.kind == .cancelled)
+        }
+    }
+
+    /// A connection that its owner closes meanwhile is reported closed once, after the message.
+    @Test func `A connection closed while a large message is read reports its end after that message`() async throws {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            try connection.send(.text(Self.large))
+            try connection.readToEnd()
+        }
+        try await withWatchdog {
+            let loop = NetworkLoop(timeouts: .long)
+            let gate = DispatchSemaphore(value: 0)
+            let rig = holding(gate, on: loop)
+            rig.socket.open(.toLoopback(port: server.port, secure: false), attempt: first)
+            #expect(await rig.events.next() == .opened(first))
+            for _ in 0..<100 { await serviceTurn(of: loop) }
+            rig.socket.close(code: 1000, reason: "bye")
+            for _ in 0..<100 { await serviceTurn(of: loop) }
+            gate.signal()
+            #expect(await rig.events.next() == .text(Self.large))
+            #expect(await rig.events.next() == .closed(.closed(code: 1000, reason: "bye"), first))
+        }
+    }
+}
+#endif

@@ -1,0 +1,215 @@
+#if os(Linux)
+import Foundation
+import Processes
+import PusherChannels
+import Testing
+import TestSupport
+
+/// The proxy's faults as raw sockets see them.
+@Suite struct NetworkFaultProxyTests {
+    private static let head = Array("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n".utf8)
+    /// The bytes that the server sends on each connection: a head and four frames.
+    private static let all = head + ["one", "two", "", String(repeating: "x", count: 300)].flatMap { Frame.text($0).bytes }
+
+    /// Positions at the start, in and after the head, in and after frames, and at the end.
+    static let counts = [0, 1, 20, head.count - 1, head.count, head.count + 1, head.count + 7, all.count - 1, all.count]
+
+    /// A proxy to a server that sends at once, and then records the bytes that each client sent.
+    private final class Rig: Sendable {
+        let heard = Note<[UInt8]?>()
+        let server: RawServer
+        let proxy: NetworkFaultProxy
+
+        init(_ faults: [Fault] = []) throws {
+            let heard = heard
+            server = try RawServer { connection in
+                try connection.send(NetworkFaultProxyTests.all)
+                heard.send(try? connection.readToEnd())
+            }
+            proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, faults: faults)
+        }
+    }
+
+    // MARK: Positions
+
+    @Test(arguments: counts)
+    func `An injected reset comes after exactly the given number of bytes to the client`(count: Int) async throws {
+        try await withWatchdog {
+            let rig = try Rig([.reset(after: .bytes(count))])
+            let client = try RawClient(port: rig.proxy.port)
+            // A reset waits a while for a client that has sent nothing.
+            client.send([1])
+            let read = try await client.reads()
+            #expect(read.bytes == Array(Self.all.prefix(count)))
+            #expect(read.end == .reset)
+            #expect(rig.proxy.bytesToClients == count)
+            #expect(rig.proxy.connectionCount == 1)
+            #expect(rig.proxy.openConnectionCount == 0)
+        }
+    }
+
+    @Test(arguments: counts)
+    func `An injected truncation ends the connection for both sides after the given bytes`(count: Int) async throws {
+        try await withWatchdog {
+            let rig = try Rig([.truncate(after: .bytes(count))])
+            let client = try RawClient(port: rig.proxy.port)
+            let read = try await client.reads()
+            #expect(read.bytes == Array(Self.all.prefix(count)))
+            #expect(read.end == .finished)
+            client.send([1, 2, 3])
+            #expect(await rig.heard.next() == .some([]))
+        }
+    }
+
+    @Test(arguments: counts)
+    func `An injected half-close ends only the server's bytes, and the client's bytes still pass`(count: Int) async throws {
+        try await withWatchdog {
+            let rig = try Rig([.halfClose(after: .bytes(count))])
+            let client = try RawClient(port: rig.proxy.port)
+            let read = try await client.reads()
+            #expect(read.bytes == Array(Self.all.prefix(count)))
+            #expect(read.end == .finished)
+            client.send([1, 2, 3])
+            client.finish()
+            #expect(await rig.heard.next() == .some([1, 2, 3]))
+        }
+    }
+
+    @Test(arguments: counts)
+    func `An injected stall holds back the server's bytes, and the client's bytes still pass`(count: Int) async throws {
+        try await withWatchdog {
+            let rig = try Rig([.stall(after: .bytes(count))])
+            let client = try RawClient(port: rig.proxy.port)
+            let read = try await client.reads(count)
+            #expect(read.bytes == Array(Self.all.prefix(count)))
+            client.send([1, 2, 3])
+            client.finish()
+            // By now the server has sent everything.
+            #expect(await rig.heard.next() == .some([1, 2, 3]))
+            #expect(rig.proxy.bytesToClients == count)
+            #expect(rig.proxy.bytesToServer == 3)
+        }
+    }
+
+    @Test func `An injected stall that is healed passes on the bytes that were held back`() async throws {
+        try await withWatchdog {
+            let rig = try Rig([.stall(after: .frames(2))])
+            let client = try RawClient(port: rig.proxy.port)
+            let before = try await client.reads(Self.head.count + 10)
+            #expect(rig.proxy.bytesToClients == Self.head.count + 10)
+            rig.proxy.heal()
+            let after = try await client.reads(Self.all.count - Self.head.count - 10)
+            #expect(before.bytes + after.bytes == Self.all)
+        }
+    }
+
+    @Test func `An injected fault can be limited to one connection, and its position counted in frames`() async throws {
+        try await withWatchdog {
+            let rig = try Rig()
+            try rig.proxy.inject(.reset(after: .frames(3)), onConnection: 2)
+            var ends: [RawClient.End] = []
+            for number in 1...3 {
+                let client = try RawClient(port: rig.proxy.port)
+                let wanted = number == 2 ? Int.max : Self.all.count
+                let read = try await client.reads(wanted)
+                #expect(read.bytes.count == (number == 2 ? Self.head.count + 12 : Self.all.count))
+                ends.append(read.end)
+            }
+            #expect(ends == [.open, .reset, .open])
+        }
+    }
+
+    @Test func `Injected faults and cuts act on open connections, and later connections are unharmed`() async throws {
+        try await withWatchdog {
+            let rig = try Rig()
+            let clients = try (1...4).map { _ in try RawClient(port: rig.proxy.port) }
+            for client in clients { _ = try await client.reads(Self.all.count) }
+            try rig.proxy.inject(.halfClose, onConnection: 1)
+            try rig.proxy.inject(.reset(after: .frames(1)), onConnection: 2)
+            #expect(try await clients[0].reads().end == .finished)
+            #expect(try await clients[1].reads().end == .reset)
+            #expect(rig.proxy.openConnectionCount == 3)
+            rig.proxy.cutAll()
+            #expect(try await clients[2].reads().end == .reset)
+            #expect(rig.proxy.openConnectionCount == 0)
+            let next = try RawClient(port: rig.proxy.port)
+            #expect(try await next.reads(Self.all.count).bytes == Self.all)
+            #expect(rig.proxy.connectionCount == 5)
+        }
+    }
+
+    // MARK: Refusing
+
+    @Test func `A fault proxy that refuses connections keeps its port, and accepts again once healed`() async throws {
+        try await withWatchdog {
+            let rig = try Rig()
+            let port = rig.proxy.port
+            let early = try RawClient(port: port)
+            _ = try await early.reads(Self.all.count)
+            for _ in 1...3 {
+                try rig.proxy.inject(.refused)
+                try rig.proxy.inject(.refused)
+                #expect(throws: POSIXError(.ECONNREFUSED)) { try RawClient(port: port) }
+                rig.proxy.heal()
+                let client = try RawClient(port: port)
+                #expect(try await client.reads(Self.all.count).bytes == Self.all)
+            }
+            // The earlier connection wasn't affected.
+            early.send([7])
+            early.finish()
+            #expect(try await early.reads().end == .finished)
+            #expect(rig.proxy.bytesToServer == 1)
+        }
+    }
+
+    @Test func `A fault proxy can refuse connections from its start on`() async throws {
+        let rig = try Rig([.refused])
+        #expect(throws: POSIXError(.ECONNREFUSED)) { try RawClient(port: rig.proxy.port) }
+    }
+
+    // MARK: Slowness
+
+    @Test(arguments: [
+        (Fault.latency(.milliseconds(200)), Duration.milliseconds(200)),
+        (.bandwidth(bytesPerSecond: 2000), .milliseconds(150)),
+        (.dribble(bytes: 50, every: .milliseconds(40)), .milliseconds(280)),
+    ])
+    func `Injected latency, bandwidth limits and dribbling take their time, and lose no bytes`(
+        fault: Fault, takes least: Duration
+    ) async throws {
+        try await withWatchdog {
+            let clock = ContinuousClock()
+            let start = clock.now
+            let rig = try Rig([fault])
+            let client = try RawClient(port: rig.proxy.port)
+            #expect(try await client.reads(Self.all.count).bytes == Self.all)
+            #expect(clock.now - start >= least)
+        }
+    }
+
+    // MARK: Errors
+
+    @Test func `The fault proxy refuses faults that only a server or a mock can inject`() throws {
+        let rig = try Rig()
+        for fault in [Fault.upgradeRefused(status: 503), .wrongAcceptKey, .badUTF8, .error(.timedOut)] {
+            #expect(throws: UnsupportedFault.self) { try rig.proxy.inject(fault) }
+            #expect(throws: UnsupportedFault.self) { try rig.proxy.inject(fault, onConnection: 1) }
+            #expect(throws: NetworkFaultProxy.CannotStart.self) {
+                try NetworkFaultProxy.start(to: "127.0.0.1", port: 80, faults: [fault])
+            }
+        }
+        #expect(throws: UnsupportedFault.self) { try rig.proxy.inject(.refused, onConnection: 1) }
+    }
+
+    @Test func `A fault proxy can't start with an unknown host, an invalid port, or a port in use`() throws {
+        let rig = try Rig()
+        for (host, port, own) in [
+            ("does-not-exist.invalid", 80, 0), ("127.0.0.1", 0, 0), ("127.0.0.1", 80, 65_536), ("127.0.0.1", 80, rig.proxy.port),
+        ] {
+            #expect(throws: NetworkFaultProxy.CannotStart.self) {
+                try NetworkFaultProxy.start(to: host, port: port, listeningPort: own)
+            }
+        }
+    }
+}
+#endif

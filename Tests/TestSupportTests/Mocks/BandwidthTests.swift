@@ -1,0 +1,67 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Limited bandwidth in memory, as the proxy provides it on sockets.
+struct BandwidthTests {
+    @Test func `Limited bandwidth delays each message by its size, one after the other`() throws {
+        try withTestHarness { harness in
+            let socket = harness.makeWebSocket()
+            let pusher = harness.makePusher(socket: socket)
+            let recorder = RecordingDelegate(of: pusher)
+            pusher.subscribe("news")
+            pusher.connect()
+            try socket.inject(.bandwidth(bytesPerSecond: 100))
+            func publish(frameOf bytes: Int) {
+                let empty = #"{"event":"e","channel":"news","data":""}"#.utf8.count
+                let header = bytes < 128 ? 2 : 4
+                harness.server.publish(
+                    channel: "news", event: "e", data: String(repeating: "x", count: bytes - header - empty))
+            }
+            func received() -> Int { recorder.notifications.count { if case .event = $0 { true } else { false } } }
+            let before = received()
+            publish(frameOf: 100)
+            publish(frameOf: 200)
+            harness.scheduler.advance(by: .milliseconds(999))
+            #expect(received() == before)
+            harness.scheduler.advance(by: .milliseconds(1))
+            #expect(received() == before + 1)
+            harness.scheduler.advance(by: .milliseconds(1_999))
+            #expect(received() == before + 1)
+            harness.scheduler.advance(by: .milliseconds(1))
+            #expect(received() == before + 2)
+            // Idle time doesn't add up to an allowance.
+            harness.scheduler.advance(by: .seconds(10))
+            publish(frameOf: 50)
+            harness.scheduler.advance(by: .milliseconds(499))
+            #expect(received() == before + 2)
+            harness.scheduler.advance(by: .milliseconds(1))
+            #expect(received() == before + 3)
+            socket.heal()
+            publish(frameOf: 100)
+            #expect(received() == before + 4)
+            pusher.disconnect()
+        }
+    }
+
+    @Test func `Limited bandwidth delays a response by the size of its body`() throws {
+        let time = TestScheduler()
+        let session = MockSession(delivery: .immediate, scheduler: time)
+        var response = StubResponse(text: String(repeating: "x", count: 150))
+        response.fault = .bandwidth(bytesPerSecond: 100)
+        session.stub(.any, response)
+        let size = Locked<Int?>(nil)
+        session.dataTask(with: URLRequest(url: try #require(URL(string: "https://api.example.com/")))) { data, _, _ in
+            size.withLock { $0 = data?.count }
+        }.resume()
+        time.advance(by: .milliseconds(1_499))
+        #expect(size.withLock { $0 } == nil)
+        time.advance(by: .milliseconds(1))
+        #expect(size.withLock { $0 } == 150)
+    }
+}

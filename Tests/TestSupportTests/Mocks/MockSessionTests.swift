@@ -1,0 +1,232 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The result of a task, in a form that can be compared.
+private struct Completion: Equatable, Sendable {
+    let text: String?
+    let status: Int?
+    let error: String?
+
+    init(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+        text = data.map { String(decoding: $0, as: UTF8.self) }
+        status = (response as? HTTPURLResponse)?.statusCode
+        self.error = error.map { error in
+            (error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "\(error)"
+        }
+    }
+}
+
+struct MockSessionTests {
+    private let session = MockSession(delivery: .immediate)
+    private let completions = Locked<[Completion]>([])
+    private let endpoint = "http://localhost:9292/pusher/auth"
+
+    private func url(_ text: String) throws -> URL {
+        try #require(URL(string: text))
+    }
+
+    private func request(_ method: String, _ text: String, body: String? = nil) throws -> URLRequest {
+        var request = URLRequest(url: try url(text))
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0.utf8) }
+        return request
+    }
+
+    private func task(_ request: URLRequest) -> MockTask {
+        session.dataTask(with: request) { [completions] data, response, error in
+            let completion = Completion(data, response, error)
+            completions.withLock { $0.append(completion) }
+        }
+    }
+
+    private var results: [Completion] { completions.withLock { $0 } }
+
+    @Test func `A session's server answers only HTTP API calls below /apps, and other paths are unmatched`() throws {
+        let session = MockSession(server: InMemoryServer(), delivery: .immediate)
+        let statuses = Locked<[Int?]>([])
+        for path in ["apps/7/settings", "apps/1/channels", "apps/7/channels?auth_key=k"] {
+            let request = try request("GET", "https://api.example.com/\(path)")
+            session.dataTask(with: request) { _, response, _ in
+                statuses.withLock { $0.append((response as? HTTPURLResponse)?.statusCode) }
+            }.resume()
+        }
+        #expect(statuses.withLock { $0 } == [nil, 401, 404])
+        #expect(session.findings.map(\.kind) == [.unmatchedRequest])
+    }
+
+    @Test func `A mock response is delivered as it was given`() throws {
+        let jsonData = Data(#"{"auth":"testKey123:12345678gfder78ikjbg"}"#.utf8)
+        let urlResponse = HTTPURLResponse(
+            url: try url("\(endpoint)?channel_name=private-test-channel&socket_id=45481.3166671"), statusCode: 200,
+            httpVersion: nil, headerFields: nil)
+        session.mockResponse = (jsonData, urlResponse: urlResponse, error: nil)
+        task(try request("POST", endpoint, body: "socket_id=1.2")).resume()
+        #expect(results.count == 1)
+        #expect(results.first?.text == #"{"auth":"testKey123:12345678gfder78ikjbg"}"#)
+        #expect(results.first?.status == 200)
+        #expect(session.unmatchedRequests.isEmpty)
+    }
+
+    @Test func `A response for the method and URL comes before the fallback response`() throws {
+        session.mockResponse = (Data("fallback".utf8), urlResponse: nil, error: nil)
+        session.addMockResponse(
+            for: try url("http://a/x?b=1"), httpMethod: "get", data: Data("exact".utf8), urlResponse: nil, error: nil)
+        for (method, address) in [("GET", "http://a/x?b=1"), ("POST", "http://a/x?b=1"), ("GET", "http://a/x")] {
+            task(try request(method, address)).resume()
+        }
+        #expect(results.map(\.text) == ["exact", "fallback", "fallback"])
+    }
+
+    @Test func `A later response for a method and a URL replaces the earlier one`() throws {
+        let address = try url("http://a/x")
+        for (method, text) in [("get", "first"), ("GET", "second")] {
+            session.addMockResponse(for: address, httpMethod: method, data: Data(text.utf8), urlResponse: nil, error: nil)
+        }
+        task(try request("GET", "http://a/x")).resume()
+        #expect(results.map(\.text) == ["second"])
+        #expect(session.findings.isEmpty)
+    }
+
+    @Test func `A stubbed error is delivered to the completion handler`() throws {
+        session.mockResponse = (nil, urlResponse: nil, error: NSError(domain: "test", code: 7))
+        task(try request("GET", "http://a/")).resume()
+        #expect(results.first?.error?.contains("test") == true)
+        #expect(results.first?.text == nil)
+    }
+
+    @Test func `A request without a matching stub fails, names the stubs, and is listed`() throws {
+        session.addMockResponse(for: try url("http://a/y"), httpMethod: "GET", data: nil, urlResponse: nil, error: nil)
+        task(try request("GET", "http://a/x")).resume()
+        let report = try #require(results.first?.error)
+        #expect(report.hasPrefix("nothing answers GET http://a/x\n  not GET http://a/y (MockSessionTests.swift:"))
+        #expect(report.hasSuffix("): address is http://a/x, not http://a/y"))
+        #expect(session.unmatchedRequests.map(\.description) == ["GET http://a/x"])
+    }
+
+    @Test func `A request is recorded with its body when its task is resumed, not before`() throws {
+        session.mockResponse = (nil, nil, nil)
+        var second = try request("PUT", "http://a/2")
+        second.httpBodyStream = InputStream(data: Data(repeating: 0x41, count: 10_000))
+        second.setValue("v", forHTTPHeaderField: "X-Field")
+        let tasks = [task(try request("POST", "http://a/1", body: "a=1&b=x+y%26z")), task(second)]
+        #expect(session.requests.isEmpty)
+        for task in tasks { task.resume() }
+        #expect(session.requests.map(\.description) == ["POST http://a/1", "PUT http://a/2"])
+        #expect(session.requests.first?.form == ["a": "1", "b": "x y&z"])
+        #expect(session.requests.last?.body.count == 10_000)
+        #expect(session.requests.last?.headers["X-Field"] == "v")
+    }
+
+    @Test func `A stubbed endpoint signs for the requested channel and socket`() throws {
+        session.stubAuth(secret: "s3cret", key: "key")
+        task(try request("POST", endpoint, body: "socket_id=1.2&channel_name=private-a")).resume()
+        #expect(
+            results.first?.text == #"{"auth":"key:7892e0c10b8b3ccf90cb037eafd38d103f3347cfe46f4bb9950a729d2748e1b1"}"#)
+        #expect(results.first?.status == 200)
+        session.stubAuth(secret: "s3cret", key: "key", userID: "u1")
+        task(try request("POST", endpoint, body: "socket_id=1.2&channel_name=presence-a&user_info=%7B%22n%22%3A%22A%22%7D"))
+            .resume()
+        let reply = try JSONValue(parsing: results.last?.text ?? "")
+        let channelData = reply["channel_data"]?.stringValue
+        #expect(channelData == #"{"user_id":"u1","user_info":{"n":"A"}}"#)
+        #expect(
+            reply["auth"]?.stringValue == "key:019e1b5296e8f7d6040698ea6c399f0ad35a0d5190e0c5c6fb683deff8e29765")
+    }
+
+    @Test func `A stubbed endpoint signs a form without a channel for a user`() throws {
+        session.stubAuth(secret: "s3cret", key: "key", userID: "u1")
+        task(try request("POST", endpoint, body: "socket_id=1.2")).resume()
+        #expect(
+            results.first?.text
+                == #"{"auth":"key:610b390391c3de840d4b39f9b42249cf3022208a98790f960c025e449ade0584","user_data":"{\"id\":\"u1\"}"}"#
+        )
+    }
+
+    @Test func `A stubbed endpoint answers only POST forms, and refuses an incomplete one with 400`() throws {
+        session.stubAuth(secret: "s", key: "k")
+        task(try request("GET", endpoint)).resume()
+        task(try request("POST", endpoint, body: "a=1")).resume()
+        #expect(session.unmatchedRequests.count == 2)
+        task(try request("POST", endpoint, body: "channel_name=private-a")).resume()
+        #expect(results.last?.status == 400)
+    }
+
+    @Test func `A task completes once, however often it is resumed and canceled`() throws {
+        session.mockResponse = (Data(), nil, nil)
+        let task = task(try request("GET", "http://a/"))
+        task.resume()
+        task.resume()
+        task.cancel()
+        #expect(results.count == 1)
+        #expect(results.first?.error == nil)
+        #expect(session.requests.count == 1)
+    }
+
+    @Test func `A task canceled before it is resumed fails and sends no request`() throws {
+        let task = task(try request("GET", "http://a/"))
+        task.cancel()
+        task.cancel()
+        task.resume()
+        #expect(results.map(\.error) == ["URLError \(URLError.Code.cancelled.rawValue)"])
+        #expect(session.requests.isEmpty)
+    }
+
+    @Test func `On a scheduler, an answer comes after its delay, and a cancellation without one`() throws {
+        let scheduler = TestScheduler()
+        session.delivery = .scheduled(scheduler, after: .seconds(2))
+        session.mockResponse = (Data("late".utf8), nil, nil)
+        let first = task(try request("GET", "http://a/1"))
+        first.resume()
+        first.resume()
+        #expect(session.requests.count == 1)
+        let second = task(try request("GET", "http://a/2"))
+        second.resume()
+        scheduler.advance(by: .seconds(1))
+        second.cancel()
+        #expect(results.isEmpty)
+        scheduler.advance(by: .zero)
+        #expect(results.map(\.error) == ["URLError \(URLError.Code.cancelled.rawValue)"])
+        #expect(scheduler.pendingTimers.map(\.label) == ["answer to GET /1"])
+        scheduler.advance(by: .seconds(1))
+        #expect(results.last?.text == "late")
+        #expect(scheduler.pendingTimers.isEmpty)
+    }
+
+    @Test(arguments: [0, -1, .infinity, .greatestFiniteMagnitude, .nan] as [TimeInterval])
+    func `A zero, negative, infinite, or NaN request timeout doesn't cut off the answer`(interval: TimeInterval) throws {
+        let scheduler = TestScheduler()
+        let session = MockSession(delivery: .immediate, scheduler: scheduler)
+        session.stub("/1", .ok.delayed(by: .seconds(1)))
+        var request = try request("GET", "http://a/1")
+        request.timeoutInterval = interval
+        let errors = Locked<[(any Error)?]>([])
+        session.dataTask(with: request) { _, _, error in errors.withLock { $0.append(error) } }.resume()
+        scheduler.advance(by: .seconds(1))
+        #expect(errors.withLock { $0.count } == 1)
+        #expect(errors.withLock { $0.allSatisfy { $0 == nil } })
+    }
+
+    @Test func `A task canceled while its answer is on the way completes once`() async throws {
+        let session = MockSession()
+        session.mockResponse = (Data(), nil, nil)
+        let request = try request("GET", "http://a/")
+        for _ in 0..<200 {
+            let (stream, continuation) = AsyncStream<Completion>.makeStream()
+            let count = Locked(0)
+            let task = session.dataTask(with: request) { data, response, error in
+                count.withLock { $0 += 1 }
+                continuation.yield(Completion(data, response, error))
+            }
+            task.resume()
+            task.cancel()
+            _ = try await next("completion", in: stream)
+            #expect(count.withLock { $0 } == 1)
+        }
+    }
+}

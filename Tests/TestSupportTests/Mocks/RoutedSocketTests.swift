@@ -1,0 +1,150 @@
+import Foundation
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+/// WebSocket routes that a test defines.
+struct RoutedSocketTests {
+    private enum Refusal: Error { case refused }
+
+    private func withServer(
+        allowing allowed: Set<Finding.Kind> = [], closeTimeout: Duration = .seconds(1),
+        _ body: (TestHarness, LocalServer) async throws -> Void
+    ) async throws {
+        try await withTestHarness(allowing: allowed) { harness in
+            try await body(harness, try await harness.startServer(settings: LocalServer.Settings(closeTimeout: closeTimeout)))
+        }
+    }
+
+    /// Answers the server's close frame, and waits for the end.
+    private func finish(_ socket: RawWebSocket) async throws {
+        try await socket.send(opcode: 8, Data([0x03, 0xE8]))
+        #expect(try await socket.receive() == .end)
+    }
+
+    @Test func `A WebSocket route exchanges messages with each client`() async throws {
+        try await withServer { _, server in
+            server.router.onWebSocket("/rooms/{name}") { request, messages, play in
+                play(.send("welcome to \(request.pathParameters["name"] ?? "")"))
+                for await message in messages {
+                    if message == "bye" { return }
+                    play(.event("echo", channel: "c", data: message))
+                }
+            }
+            for name in ["a", "b"] {
+                let socket = try await RawWebSocket(port: server.port, path: "/rooms/\(name)")
+                #expect(try await socket.receive() == .text("welcome to \(name)"))
+                try await socket.send("hello")
+                #expect(try await socket.receive() == .text(#"{"event":"echo","channel":"c","data":"hello"}"#))
+                try await socket.send("bye")
+                #expect(try await socket.receive() == .close(1000, ""))
+                try await finish(socket)
+            }
+            #expect(server.connections.isEmpty)
+        }
+    }
+
+    @Test func `An error thrown by a WebSocket route after its client has gone is found`() async throws {
+        for _ in 0..<20 {
+            let failure = await #expect(throws: TestFailure.self) {
+                // The time-out is long, because this test isn't about how long a busy machine takes.
+                try await withServer(closeTimeout: .seconds(600)) { _, server in
+                    server.router.onWebSocket("/checks") { _, messages, _ in
+                        for await _ in messages {}
+                        for _ in 0..<5 { await Task.detached {}.value }
+                        throw Refusal.refused
+                    }
+                    let socket = try await RawWebSocket(port: server.port, path: "/checks")
+                    try await socket.send(opcode: 8, Data([0x03, 0xE8]))
+                    _ = try await socket.receive()
+                }
+            }
+            #expect(failure?.findings.map(\.kind) == [.error])
+        }
+    }
+
+    @Test func `A WebSocket route closes with its own code, or with 1011 if it throws`() async throws {
+        try await withServer(allowing: [.error]) { _, server in
+            server.router.onWebSocket("/own") { _, _, play in
+                play(.close(code: 4001, reason: "own"))
+                play(.send("nothing follows"))
+            }
+            server.router.onWebSocket("/error") { _, _, _ in throw Refusal.refused }
+            for (path, expected) in [("/own", RawWebSocket.Message.close(4001, "own")), ("/error", .close(1011, "refused"))] {
+                let socket = try await RawWebSocket(port: server.port, path: path)
+                #expect(try await socket.receive() == expected)
+                try await finish(socket)
+            }
+        }
+    }
+
+    @Test func `A WebSocket route's conversation ends with the connection or when the server stops`() async throws {
+        let (ends, ended) = AsyncStream<Void>.makeStream()
+        try await withServer { _, server in
+            server.router.onWebSocket("/") { _, messages, _ in
+                for await _ in messages {}
+                ended.yield()
+            }
+            let socket = try await RawWebSocket(port: server.port, path: "/")
+            socket.close()
+            for await _ in ends { break }
+            // When the server stops, an open connection gets a close frame.
+            let other = try await RawWebSocket(port: server.port, path: "/")
+            async let stopped: Void = server.stop()
+            #expect(try await other.receive() == .close(1001, "the server is being stopped"))
+            try await finish(other)
+            await stopped
+        }
+    }
+
+    @Test func `A stopped server waits for a client that doesn't answer its close until the timeout`() async throws {
+        let limit = Duration.milliseconds(200)
+        let server = try await LocalServer.start(settings: LocalServer.Settings(closeTimeout: limit))
+        server.router.onWebSocket("/") { _, messages, _ in
+            for await _ in messages {}
+        }
+        let socket = try await RawWebSocket(port: server.port, path: "/")
+        let begin = ContinuousClock.now
+        await server.stop()
+        #expect(ContinuousClock.now - begin >= limit)
+        #expect(try await socket.receive() == .close(1001, "the server is being stopped"))
+        #expect(try await socket.receive() == .end)
+    }
+
+    @Test func `A client that closes is answered with its own code even if the route closes later`() async throws {
+        try await withServer { _, server in
+            server.router.onWebSocket("/") { _, messages, play in
+                for await _ in messages {}
+                play(.close(code: 4001, reason: "too late"))
+            }
+            let socket = try await RawWebSocket(port: server.port, path: "/")
+            try await socket.send(opcode: 8, Data([0x0F, 0xA2]))
+            #expect(try await socket.receive() == .close(4002, ""))
+            #expect(try await socket.receive() == .end)
+        }
+    }
+
+    @Test func `A connection dropped by a WebSocket route ends without a close frame`() async throws {
+        try await withServer { _, server in
+            server.router.onWebSocket("/") { _, messages, play in
+                play(.drop)
+                for await _ in messages {}
+            }
+            let socket = try await RawWebSocket(port: server.port, path: "/")
+            #expect(try await socket.receive() == .end)
+        }
+    }
+
+    @Test func `A script step that a WebSocket route can't do is found`() async throws {
+        let failure = await #expect(throws: TestFailure.self) {
+            try await withServer { _, server in
+                server.router.onWebSocket("/") { _, _, play in play(.expect("hello")) }
+                let socket = try await RawWebSocket(port: server.port, path: "/")
+                #expect(try await socket.receive() == .close(1000, ""))
+                try await finish(socket)
+            }
+        }
+        #expect(failure?.findings == [Finding(.error, "a WebSocket route of a server can't do this step: expect hello")])
+    }
+}

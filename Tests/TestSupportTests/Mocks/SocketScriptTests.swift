@@ -1,0 +1,398 @@
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+/// A socket with a script or a fault, and a client that consists only of a delegate.
+private final class Rig: WebSocketDelegate {
+    let time = TestScheduler()
+    let socket: MockWebSocket
+    private let heard = Locked<[String]>([])
+    private let lastAttempt = Locked(0)
+
+    /// The socket's findings, without this file's line numbers.
+    var findings: [Finding] {
+        socket.findings.map { Finding($0.kind, $0.text.replacing(#/SocketScriptTests.swift:\d+/#, with: "S")) }
+    }
+
+    init(server: MockWebSocket.Server = .manual) {
+        socket = MockWebSocket(server: server, scheduler: time)
+        socket.delegate = self
+    }
+
+    func open() {
+        let number = lastAttempt.withLock { number in
+            number += 1
+            return number
+        }
+        let request = WebSocketRequest(secure: false, host: "h", port: 1, path: "/app/key?protocol=7")
+        socket.open(request, attempt: ConnectionAttempt(number))
+    }
+
+    /// Returns everything that the delegate received since the last call.
+    func take() -> [String] {
+        heard.withLock { heard in
+            defer { heard = [] }
+            return heard
+        }
+    }
+
+    func webSocketDidOpen(attempt: ConnectionAttempt) { note("opened") }
+    func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {
+        if messages.count == 0 { note("control") }
+        messages.forEach { _, bytes in
+            let text = String(decoding: bytes, as: UTF8.self)
+            note((try? JSONValue(parsing: text))?["event"]?.stringValue ?? text)
+        }
+    }
+
+    func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {
+        switch closure {
+        case .closed(let code, _): note("closed \(code)")
+        case .failed(let failure): note("failed \(failure.kind)")
+        }
+    }
+
+    private func note(_ text: String) { heard.withLock { $0.append(text) } }
+}
+
+struct SocketScriptTests {
+    @Test func `Each connection plays the next script, and after the last the server takes over`() {
+        let rig = Rig(server: .trusting)
+        rig.socket.play(.refuse(.noAnswer))
+        rig.socket.play(.establish(), .close(code: 4200, reason: "bye"))
+        rig.open()
+        #expect(rig.take() == ["failed noAnswer"])
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established", "closed 4200"])
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        rig.socket.send(#"{"event":"pusher:ping"}"#)
+        #expect(rig.take() == ["pusher:pong"])
+        rig.socket.close(code: 1000, reason: "")
+        #expect(rig.socket.findings.isEmpty)
+    }
+
+    @Test func `A script's steps that come too late for its connection are reported, not played`() {
+        let rig = Rig()
+        rig.socket.play(.establish(), .wait(.seconds(30)), .close(code: 4200))
+        rig.open()
+        rig.time.advance(by: .seconds(10))
+        rig.socket.close(code: 1000, reason: "")
+        rig.time.advance(by: .seconds(20))
+        #expect(rig.socket.findings.map(\.kind) == [.unplayedStep])
+        #expect(rig.time.pendingTimers.isEmpty)
+    }
+
+    @Test func `A released socket leaves no timer`() throws {
+        let time = TestScheduler()
+        for server in [MockWebSocket.Server.manual, .trusting] {
+            let socket = MockWebSocket(server: server, scheduler: time)
+            try socket.inject(.latency(.seconds(1)))
+            socket.play(.establish())
+            socket.open(WebSocketRequest(secure: false, host: "h", port: 1, path: "/"), attempt: ConnectionAttempt(1))
+            #expect(!time.pendingTimers.isEmpty)
+        }
+        #expect(time.pendingTimers.isEmpty)
+    }
+
+    @Test func `A server can't take over a connection that the script established`() {
+        let rig = Rig(server: .trusting)
+        rig.socket.play(.establish(), .serve)
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        rig.socket.close(code: 1000, reason: "")
+        #expect(rig.socket.findings.map(\.kind) == [.outOfStep])
+        #expect(rig.socket.findings.first?.text.contains("step 2 of 2 of") == true)
+    }
+
+    @Test func `A script whose connection is refused by a fault is reported, not played`() throws {
+        let rig = Rig(server: .trusting)
+        try rig.socket.inject(.refused, onConnection: 1)
+        rig.socket.play(.establish(), .drop)
+        rig.open()
+        #expect(rig.take() == ["failed connectionRefused"])
+        #expect(rig.socket.findings.map(\.kind) == [.unplayedStep])
+    }
+
+    @Test func `A script waits while its upgrade is stalled`() throws {
+        let rig = Rig()
+        try rig.socket.inject(.stall)
+        rig.socket.play(.establish())
+        rig.open()
+        #expect(rig.take() == [])
+        rig.socket.heal()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+    }
+
+    @Test func `A script waits for the expected message, whatever the order of its keys`() {
+        let rig = Rig()
+        rig.socket.play(
+            .expect(.json(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#)), .event("x", channel: "a", data: "1"),
+            .expect("pusher:unsubscribe a"), .controlFrame, .send("raw"), .drop)
+        rig.open()
+        #expect(rig.take() == ["opened"])
+        rig.socket.send(#"{"data":{"auth":"k:s","channel":"a"},"event":"pusher:subscribe"}"#)
+        #expect(rig.take() == ["x"])
+        rig.socket.send(#"{"event":"pusher:unsubscribe","data":{"channel":"a"}}"#)
+        #expect(rig.take() == ["control", "raw", "failed connectionLost"])
+        #expect(rig.socket.findings.isEmpty)
+    }
+
+    @Test func `An unexpected message is reported with the reason, and the script goes on waiting`() {
+        let rig = Rig()
+        rig.socket.play(.establish(), .expect("pusher:subscribe a"))
+        rig.open()
+        rig.socket.send(#"{"event":"pusher:subscribe","data":{"channel":"b"}}"#)
+        rig.socket.send("{}")
+        #expect(
+            rig.findings.dropLast().map(\.description) == [
+                "out of step: step 2 of 2 of script 1 (S) of the socket made at S expects pusher:subscribe a, but came pusher:subscribe b: "
+                    + "channel is b, not a",
+                "out of step: step 2 of 2 of script 1 (S) of the socket made at S expects pusher:subscribe a, but came {}: "
+                    + "event is missing, not pusher:subscribe, channel is missing, not a",
+                "unplayed step: step 2 of 2 of script 1 (S) of the socket made at S was not reached: expect pusher:subscribe a",
+            ])
+        #expect(rig.findings.last == Finding(.openSocket, "the socket made at S, in memory in the place of h:1, is open"))
+        rig.socket.send(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#)
+        #expect(rig.socket.findings.map(\.kind) == [.outOfStep, .outOfStep, .openSocket])
+    }
+
+    @Test func `A message sent early is matched when the script reaches its step`() {
+        let rig = Rig()
+        rig.socket.play(
+            .establish(), .expect("pusher:subscribe a"), .event("x"), .wait(.seconds(1)), .expect("pusher:subscribe b"),
+            .event("y"))
+        rig.open()
+        for channel in ["a", "b"] { rig.socket.send(#"{"event":"pusher:subscribe","data":{"channel":"\#(channel)"}}"#) }
+        #expect(rig.take() == ["opened", "pusher:connection_established", "x"])
+        rig.time.advance(by: .seconds(1))
+        #expect(rig.take() == ["y"])
+        rig.socket.close(code: 1000, reason: "")
+        #expect(rig.socket.findings.isEmpty)
+    }
+
+    @Test func `A script can confirm two subscriptions that a client sends within one report`() throws {
+        try withTestHarness { harness in
+            let socket = harness.makeWebSocket()
+            func confirmed(_ channel: String) -> SocketStep {
+                .event("pusher_internal:subscription_succeeded", channel: channel, data: "{}")
+            }
+            socket.play(
+                .establish(), .expect("pusher:subscribe a"), confirmed("a"), .expect("pusher:subscribe b"), confirmed("b"))
+            let pusher = harness.makePusher(socket: socket)
+            let channels = ["a", "b"].map { pusher.subscribe($0) }
+            pusher.connect()
+            #expect(channels.allSatisfy { $0.subscribed })
+        }
+    }
+
+    @Test func `A script's fault that a mock socket can't do is reported and has no effect`() {
+        let rig = Rig()
+        rig.socket.play(.establish(), .fault(.reset(after: .bytes(200))), .event("x"))
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established", "x"])
+        rig.socket.close(code: 1000, reason: "")
+        #expect(
+            rig.findings.map(\.description) == [
+                "unsupported fault: mockWebSocket can't do reset(after: bytes(200)); it exists at: networkFaultProxy"
+            ])
+    }
+
+    @Test func `A script's matcher may use the socket itself`() {
+        let rig = Rig()
+        rig.socket.play(.expect(FrameMatcher { [weak socket = rig.socket] _ in socket?.frames.count == 1 }), .event("x"))
+        rig.open()
+        rig.socket.send("{}")
+        #expect(rig.take() == ["opened", "x"])
+    }
+
+    @Test func `Messages held up by a stall arrive when the socket is healed`() throws {
+        let rig = Rig(server: .trusting)
+        try rig.socket.inject(.stall)
+        rig.open()
+        #expect(rig.take() == [])
+        rig.socket.heal()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        try rig.socket.inject(.stall)
+        rig.socket.send(#"{"event":"pusher:ping"}"#)
+        #expect(rig.take() == [])
+        rig.socket.heal()
+        #expect(rig.take() == ["pusher:pong"])
+    }
+
+    @Test func `A stall also holds up a close frame, and loses nothing that came before it`() throws {
+        let rig = Rig()
+        rig.socket.play(.establish(), .fault(.stall), .event("late"), .close(code: 4200))
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        rig.socket.heal()
+        #expect(rig.take() == ["late", "closed 4200"])
+        rig.open()
+        rig.socket.accept()
+        try rig.socket.inject(.stall)
+        #expect(rig.socket.serverCloses(code: 1000))
+        rig.socket.serverSendsEvent("behind the end", channel: "a", data: "")
+        #expect(rig.take() == ["opened"])
+        rig.socket.heal()
+        #expect(rig.take() == ["closed 1000"])
+    }
+
+    @Test func `A server that closes a stalled connection forgets it at once`() throws {
+        let server = InMemoryServer(ServerMachine(apps: [ServerApp(id: "1", key: "key", secret: "secret")]))
+        let rig = Rig(server: .inMemory(server))
+        rig.open()
+        #expect(server.connections.count == 1)
+        try rig.socket.inject(.stall)
+        rig.socket.serverCloses(code: 4200)
+        #expect(server.connections.isEmpty)
+        rig.socket.heal()
+        #expect(rig.take() == ["opened", "pusher:connection_established", "closed 4200"])
+    }
+
+    @Test func `Scripts that were not played or were cut short are reported`() {
+        let rig = Rig()
+        rig.socket.play(.expect("a"), .close(code: 1000))
+        rig.socket.play(.refuse(.noAnswer))
+        rig.socket.play(.establish())
+        rig.open()
+        rig.socket.close(code: 1000, reason: "")
+        rig.open()
+        #expect(
+            rig.findings.map(\.text) == [
+                "step 1 of 2 of script 1 (S) of the socket made at S was not reached: expect a",
+                "step 1 of 1 of script 3 (S) of the socket made at S was not reached: establish",
+            ])
+    }
+
+    @Test func `A script's wait delays its next step, before and after the connection opens`() {
+        let rig = Rig()
+        rig.socket.play(.wait(.seconds(2)), .establish(), .wait(.seconds(3)), .event("late"))
+        rig.open()
+        #expect(rig.take() == [])
+        rig.time.advance(by: .seconds(2))
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        rig.time.advance(by: .milliseconds(2_999))
+        #expect(rig.take() == [])
+        rig.time.advance(by: .milliseconds(1))
+        #expect(rig.take() == ["late"])
+        #expect(rig.time.pendingTimers.isEmpty)
+    }
+
+    @Test func `A script ends with its connection`() {
+        let rig = Rig()
+        rig.socket.play(.establish(), .wait(.seconds(3)), .event("late"))
+        rig.open()
+        rig.socket.close(code: 1000, reason: "")
+        rig.open()
+        _ = rig.take()
+        rig.time.advance(by: .seconds(5))
+        #expect(rig.take() == [])
+    }
+
+    @Test func `A script may hand the connection over to the server`() {
+        let rig = Rig(server: .trusting)
+        rig.socket.play(.wait(.seconds(1)), .serve)
+        rig.open()
+        rig.time.advance(by: .seconds(1))
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+    }
+
+    @Test(arguments: [
+        (Fault.refused, ["failed connectionRefused"]), (.upgradeRefused(status: 503), ["failed upgradeRefused(status: 503)"]),
+        (.wrongAcceptKey, ["failed protocolViolation"]), (.reset, ["failed connectionLost"]),
+        (.halfClose, ["failed connectionLost"]), (.stall, []),
+        (.reset(after: .frames(0)), ["opened", "failed connectionLost"]),
+        (.reset(after: .frames(1)), ["opened", "pusher:connection_established", "failed connectionLost"]),
+        (.halfClose(after: .frames(1)), ["opened", "pusher:connection_established", "failed connectionLost"]),
+        (.stall(after: .frames(0)), ["opened"]), (.stall(after: .frames(1)), ["opened", "pusher:connection_established"]),
+        (.badUTF8, ["opened", "pusher:connection_established", "failed protocolViolation"]),
+        (.malformedFrame(.masked), ["opened", "pusher:connection_established", "failed protocolViolation"]),
+        (.malformedFrame(.reservedBit), ["opened", "pusher:connection_established", "failed protocolViolation"]),
+    ])
+    func `A fault acts as on a real socket, on every connection until it is healed`(fault: Fault, outcome: [String]) throws {
+        let rig = Rig(server: .trusting)
+        try rig.socket.inject(fault)
+        for _ in 0..<2 {
+            rig.open()
+            rig.socket.send(#"{"event":"pusher:ping"}"#)
+            #expect(rig.take() == outcome)
+            rig.socket.close(code: 1000, reason: "")
+            _ = rig.take()
+        }
+        rig.socket.heal()
+        rig.open()
+        rig.socket.send(#"{"event":"pusher:ping"}"#)
+        #expect(rig.take() == ["opened", "pusher:connection_established", "pusher:pong"])
+    }
+
+    @Test func `A fault can be limited to one connection, and acts at once on an open one`() throws {
+        let rig = Rig(server: .trusting)
+        try rig.socket.inject(.refused, onConnection: 2)
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        try rig.socket.inject(.reset, onConnection: 1)
+        #expect(rig.take() == ["failed connectionLost"])
+        rig.open()
+        #expect(rig.take() == ["failed connectionRefused"])
+        rig.open()
+        #expect(rig.take() == ["opened", "pusher:connection_established"])
+        try rig.socket.inject(.stall)
+        rig.socket.publish(channel: "a", event: "b", data: "c")
+        rig.socket.send(#"{"event":"pusher:ping"}"#)
+        #expect(rig.take() == [])
+    }
+
+    @Test func `A fault for a connection that never comes is found unless it is healed`() throws {
+        let rig = Rig(server: .trusting)
+        try rig.socket.inject(.latency(.seconds(1)), onConnection: 1)
+        #expect(rig.findings.map(\.kind) == [.unplayedStep])
+        rig.open()
+        rig.socket.close(code: 1000, reason: "")
+        #expect(rig.findings == [])
+        for connection in [0, 2] { try rig.socket.inject(.upgradeRefused(status: 503), onConnection: connection) }
+        #expect(
+            rig.findings.map(\.description)
+                == [0, 2].map {
+                    "unplayed step: upgradeRefused(status: 503) is for connection \($0) of the socket made at S, which had 1"
+                })
+        rig.socket.heal()
+        #expect(rig.findings == [])
+    }
+
+    @Test func `A fault injected too late for its connection is found, healed or not`() throws {
+        let rig = Rig(server: .trusting)
+        rig.open()
+        try rig.socket.inject(.refused, onConnection: 1)
+        try rig.socket.inject(.latency(.seconds(1)), onConnection: 1)
+        rig.socket.close(code: 1000, reason: "")
+        try rig.socket.inject(.badUTF8, onConnection: 1)
+        rig.socket.heal()
+        #expect(
+            rig.findings.map(\.description)
+                == ["refused", "badUTF8"].map {
+                    "unplayed step: \($0) came too late for connection 1 of the socket made at S"
+                })
+    }
+
+    @Test func `Latency delays messages and never reorders them`() throws {
+        let rig = Rig(server: .trusting)
+        try rig.socket.inject(.latency(.seconds(2)))
+        rig.open()
+        rig.time.advance(by: .seconds(1))
+        #expect(rig.take() == [])
+        rig.socket.heal()
+        rig.socket.send(#"{"event":"pusher:ping"}"#)
+        rig.time.advance(by: .milliseconds(999))
+        #expect(rig.take() == [])
+        rig.time.advance(by: .milliseconds(1))
+        #expect(rig.take() == ["opened", "pusher:connection_established", "pusher:pong"])
+    }
+
+    @Test func `A fault that needs bytes is refused by a mock socket, with the place that supports it`() {
+        let error = #expect(throws: UnsupportedFault.self) {
+            try Rig().socket.inject(.truncate(after: .bytes(7)))
+        }
+        #expect(error?.description == "mockWebSocket can't do truncate(after: bytes(7)); it exists at: networkFaultProxy")
+    }
+}

@@ -1,0 +1,104 @@
+#if LocalServer
+import Foundation
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+/// A long-running server doesn't fill the memory.
+@Suite struct LocalServerMemoryTests {
+    private func post(_ body: String, chunked: Bool = false, to server: LocalServer) async throws -> Int {
+        let socket = try await RawWebSocket(port: server.port, path: nil)
+        let head = "POST /apps/1/events HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        let rest =
+            chunked
+            ? "Transfer-Encoding: chunked\r\n\r\n\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n"
+            : "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        try await socket.write(Data((head + rest).utf8))
+        return try await socket.readResponse().status
+    }
+
+    @Test func `A forgetful server records no requests`() async throws {
+        var settings = LocalServer.Settings()
+        settings.isForgetful = true
+        let server = try await LocalServer.start(settings: settings)
+        #expect(try await post("{}", to: server) == 401)
+        let socket = try await RawWebSocket(port: server.port, path: nil)
+        try await socket.write(Data("GET /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8))
+        #expect(try await socket.readResponse().status == 404)
+        #expect(server.requests.isEmpty)
+        #expect(server.unmatchedRequests.isEmpty)
+        await server.stop()
+    }
+
+    /// A batch contains JSON as text, in which each quotation mark takes two bytes.
+    @Test func `A forgetful server accepts the largest batch of its profile`() async throws {
+        var settings = LocalServer.Settings()
+        settings.isForgetful = true
+        let server = try await LocalServer.start(profile: .soketi, settings: settings)
+        #expect(
+            try await post(String(repeating: "x", count: 2_100_000), to: server) == 200,
+            "soketi says in the body that nothing is signed")
+        await server.stop()
+    }
+
+    @Test(arguments: [false, true]) func `Only a forgetful server closes with 1009 when a message's parts exceed the limit`(
+        isForgetful: Bool
+    )
+        async throws
+    {
+        var settings = LocalServer.Settings()
+        settings.isForgetful = isForgetful
+        let server = try await LocalServer.start(settings: settings)
+        let socket = try await RawWebSocket(port: server.port)
+        _ = try await socket.receive()
+        let part = Data(repeating: UInt8(ascii: "x"), count: 600_000)
+        try await socket.send(opcode: 1, part, isFinal: false)
+        try await socket.send(opcode: 0, part, isFinal: false)
+        if isForgetful {
+            #expect(try await socket.receive() == .close(1009, "message of more than \(server.core.largestBody) bytes"))
+        } else {
+            try await socket.send(opcode: 9, Data())
+            #expect(try await socket.receive() == .pong(""))
+        }
+        socket.close()
+        await server.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func `A forgetful server refuses a request body over the HTTP API's limit with 413`(chunked: Bool) async throws {
+        var settings = LocalServer.Settings()
+        settings.isForgetful = true
+        let server = try await LocalServer.start(settings: settings)
+        let limit = server.core.largestBody
+        #expect(try await post(String(repeating: "x", count: limit), chunked: chunked, to: server) == 401)
+        #expect(try await post(String(repeating: "x", count: limit + 1), chunked: chunked, to: server) == 413)
+        await server.stop()
+    }
+
+    @Test func `Expired events of cache channels are released`() {
+        var machine = ServerMachine()
+        let lifetime = machine.profile.cacheLifetime
+        for number in 0..<1000 {
+            machine.now = .origin + lifetime * number
+            machine.publish(channel: "cache-\(number)", event: "e", data: "{}")
+        }
+        #expect(machine.cache.count <= 16)
+        // Events that haven't expired stay.
+        for number in 0..<1000 { machine.publish(channel: "cache-\(number)", event: "e", data: "{}") }
+        #expect(machine.cache.count >= 1000)
+    }
+
+    @Test func `Socket ids of closed connections are released, and no id is given to two open ones`() {
+        var machine = ServerMachine(socketIDs: ["1.1", "1.1", "2.2", "2.2"])
+        for number in 1...100 {
+            let id = ServerMachine.ConnectionID(number)
+            machine.handle(.opened(id, path: "/app/local-key?protocol=7"), at: .origin)
+            // No other connection gets the id of an open one.
+            if number == 2 { #expect(machine.connections[id]?.socketID != "1.1") }
+            if number > 2 { machine.handle(.closed(id), at: .origin) }
+        }
+        #expect(machine.socketIDsInUse.count == 2)
+    }
+}
+#endif

@@ -1,0 +1,122 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Routes that a test defines, beyond plain paths.
+struct LocalServerRouteTests {
+    private func text(
+        _ server: LocalServer, _ path: String, headers: [String: String] = [:]
+    ) async throws -> (status: Int, text: String) {
+        var request = URLRequest(url: try #require(URL(string: "\(server.url)\(path)")))
+        request.allHTTPHeaderFields = headers
+        let (data, response) = try await URLSession.shared.data(for: request)
+        return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
+    }
+
+    @Test func `A route matches by path pattern or by regular expression`() async throws {
+        try await withTestHarness(allowing: [.unmatchedRequest, .unusedStub]) { harness in
+            let server = try await harness.startServer()
+            server.router.on("/files/{path...}") { StubResponse(text: $0.pathParameters["path"] ?? "") }
+            server.router.on("GET" && .path(matching: "/users/(?<id>[0-9]+)/(likes|posts)")) { request in
+                let parameters = request.pathParameters
+                return StubResponse(text: "\(parameters["id"] ?? "") \(parameters["1"] ?? "") \(parameters["2"] ?? "")")
+            }
+            server.router.on(.path(matching: "(")) { _ in .ok }
+            #expect(try await text(server, "/files/a/b%20c").text == "a/b c")
+            #expect(try await text(server, "/users/7/likes?x=1").text == "7 7 likes")
+            for path in ["/files/", "/files", "/users/x/likes", "/users/7/likes/8"] {
+                #expect(try await text(server, path).status == 404, "\(path)")
+            }
+            server.router["/files/exact"] = DataResponse { _ in Data("exact".utf8) }
+            server.router.on(.any) { StubResponse(text: "any \($0.path)") }
+            #expect(try await text(server, "/files/exact").text == "exact")
+            #expect(try await text(server, "/files/a").text == "any /files/a")
+        }
+    }
+
+    @Test func `A path matcher with an invalid regular expression gives that as its reason`() {
+        let matcher: RequestMatcher = .path(matching: "/users/(")
+        #expect(matcher.reasonsAgainst(RecordedRequest(url: "/users/(")) == ["/users/( is no regular expression"])
+        #expect(
+            RequestMatcher.path(matching: "/a").reasonsAgainst(RecordedRequest(url: "/ab"))
+                == ["path is /ab, which doesn't match /a"])
+    }
+
+    @Test func `Recorded requests contain the path parameters of the route or stub that matched`() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            server.router["/users/{id}"] = JSONResponse { [$0.pathParameters["id"]] }
+            _ = try await text(server, "/users/7")
+            #expect(server.requests.map(\.pathParameters) == [["id": "7"]])
+            #expect(
+                try await server.nextRequest("/{kind}/{number}").pathParameters == ["id": "7", "kind": "users", "number": "7"])
+
+            harness.session.stub("GET /users/{name}") { [weak session = harness.session] request in
+                StubResponse(text: session?.requests.last == request ? "the same" : "another")
+            }
+            let url = try #require(URL(string: "https://api.example.com/users/ann"))
+            let (data, _) = try await URLSession(configuration: harness.session.urlSessionConfiguration()).data(from: url)
+            #expect(String(decoding: data, as: UTF8.self) == "the same")
+            #expect(harness.session.requests.map(\.pathParameters) == [["name": "ann"]])
+            #expect(try await harness.session.nextRequest().pathParameters == ["name": "ann"])
+        }
+    }
+
+    @Test func `A redirect is followed, and a matching If-None-Match is answered with 304`() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            server.router.on("/old") { _ in .redirect(to: "/new", status: 301) }
+            server.stub("/new", StubResponse(text: "new").tagged("v1"))
+            #expect(try await text(server, "/old") == (200, "new"))
+            for known in [#""v1""#, #"W/"v1""#, #""v0", "v1""#, "*"] {
+                #expect(try await text(server, "/new", headers: ["If-None-Match": known]) == (304, ""), "\(known)")
+            }
+            #expect(try await text(server, "/new", headers: ["If-None-Match": #""v2""#]) == (200, "new"))
+            #expect(server.requests.map(\.path).prefix(2) == ["/old", "/new"])
+        }
+    }
+
+    @Test func `A mock session answers a GET with a matching If-None-Match with 304`() throws {
+        let session = MockSession(delivery: .immediate)
+        session.stub(.any, StubResponse.json(["a": 1]).tagged("v1"))
+        for (method, known, expected) in [("GET", #""v1""#, 304), ("GET", #""v2""#, 200), ("POST", "*", 200), ("GET", nil, 200)] {
+            var request = URLRequest(url: try #require(URL(string: "https://api.example.com/")))
+            request.httpMethod = method
+            request.setValue(known, forHTTPHeaderField: "If-None-Match")
+            let seen = Locked<(Int?, Int?)>((nil, nil))
+            session.dataTask(with: request) { data, response, _ in
+                let response = response as? HTTPURLResponse
+                #expect(response?.value(forHTTPHeaderField: "ETag") == #""v1""#)
+                seen.withLock { $0 = (response?.statusCode, data?.count) }
+            }.resume()
+            #expect(seen.withLock { $0 } == (expected, expected == 304 ? 0 : 7))
+        }
+    }
+
+    // MARK: Addresses
+
+    @Test func `A server listens on all addresses only when it is asked to`() async throws {
+        try await withTestHarness { harness in
+            for (host, tls) in [("127.0.0.1", false), ("0.0.0.0", false), ("0.0.0.0", true)] {
+                let server = try await harness.startServer(host: host, tls: tls ? .throwaway : nil)
+                server.stub("/", .ok).optional()
+                #expect(server.host == "127.0.0.1")
+                #expect(server.addresses.last == "127.0.0.1")
+                // Another address of this machine, which only a server that listens on all addresses serves.
+                let reached = (try? await RawWebSocket(host: "127.0.0.2", port: server.port, path: nil)) != nil
+                #expect(reached == (host == "0.0.0.0"))
+            }
+        }
+    }
+
+    @Test(arguments: ["localhost", "::1", "1.2.3", "203.0.113.7"])
+    func `An address that a server can't listen on is named in the error`(host: String) async {
+        let error = await #expect(throws: LocalServer.CannotListen.self) { try await LocalServer.start(host: host, port: 4711) }
+        #expect(error?.description.hasPrefix("can't listen on \(host):4711: ") == true)
+    }
+}

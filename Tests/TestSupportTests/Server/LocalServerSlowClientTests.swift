@@ -1,0 +1,115 @@
+#if os(Linux)
+import Foundation
+import Processes
+import PusherChannels
+import TestSupport
+import Testing
+
+/// Clients that don't read what a local server sends them.
+@Suite(.serialized) struct LocalServerSlowClientTests {
+    private let events = ServerEvents(closeTimeout: .milliseconds(10))
+    /// One message of it may fit into the system's buffers; a few are more than they hold on both sides.
+    private let data = String(repeating: "x", count: 1_000_000)
+
+    private func start() async throws -> LocalServer {
+        var profile = ServerProfile.hosted
+        profile.maximumWaitingMessages = 5
+        profile.maximumEventDataLength = 1_000_000
+        return try await LocalServer.start(profile: profile, settings: events.settings)
+    }
+
+    /// Returns once the server has cut the connection, although the client reads nothing: then the listener is the only socket at
+    /// the server's port.
+    private func waitUntilCut(_ server: LocalServer) async throws {
+        try await withWatchdog {
+            await pollTheSystem { ProcessTables.sockets(atPort: server.port).count == 1 }
+        }
+    }
+
+    @Test func `A client that doesn't read is cut off even if its close frame can't be sent`() async throws {
+        let server = try await start()
+        let socket = try await RawWebSocket(port: server.port)
+        try await socket.send(ServerRig.subscription(to: "room"))
+        for _ in 1...2 { _ = try await socket.receive() }
+        for _ in 0..<25 { server.publish(channel: "room", event: "e", data: data) }
+        #expect(server.connections.isEmpty)
+        try await waitUntilCut(server)
+        socket.close()
+        await server.stop()
+    }
+
+    @Test func `A WebSocket route's client that doesn't read is cut off`() async throws {
+        let server = try await start()
+        let data = data
+        server.router.onWebSocket("/feed") { _, _, play in
+            for _ in 0..<25 { play(.send(data)) }
+        }
+        let socket = try await RawWebSocket(port: server.port, path: "/feed")
+        try await waitUntilCut(server)
+        socket.close()
+        await server.stop()
+    }
+
+    /// A client's close frame or FIN ends not only the server's reading, but also its sending.
+    @Test(arguments: [true, false]) func `A client that doesn't read is cut off after its close frame or FIN`(byCloseFrame: Bool)
+        async throws
+    {
+        var profile = ServerProfile.hosted
+        profile.maximumEventDataLength = 1_000_000
+        let server = try await LocalServer.start(profile: profile, settings: events.settings)
+        let socket = try await RawWebSocket(port: server.port)
+        try await socket.send(ServerRig.subscription(to: "room"))
+        for _ in 1...2 { _ = try await socket.receive() }
+        for _ in 0..<25 { server.publish(channel: "room", event: "e", data: data) }
+        if byCloseFrame { try await socket.send(opcode: 8, Data([0x03, 0xE8])) } else { socket.finish() }
+        try await waitUntilCut(server)
+        socket.close()
+        await server.stop()
+    }
+
+    /// Pongs count as waiting messages, too, and must not take the place of the close frame.
+    @Test func `A client that doesn't read and sends pings is told why it is closed`() async throws {
+        var profile = ServerProfile.hosted
+        profile.maximumWaitingMessages = 5
+        let server = try await LocalServer.start(
+            profile: profile, settings: ServerEvents(closeTimeout: .seconds(86_400)).settings)
+        let socket = try await RawWebSocket(port: server.port)
+        _ = try await socket.receive()
+        let ping = Data(repeating: 0, count: 125)
+        // The pongs exceed both the system's buffers and the number of messages that may wait.
+        var sent = 0
+        while !server.connections.isEmpty {
+            try await socket.send(opcode: 9, ping)
+            sent += 1
+            try #require(sent < 1_000_000)
+        }
+        var last = try await socket.receive()
+        while case .pong = last { last = try await socket.receive() }
+        #expect(last == .close(4100, "Too many messages wait for this client"))
+        socket.close()
+        await server.stop()
+    }
+
+    @Test func `A client that reads gets the close reason even if the close timeout is zero`() async throws {
+        let server = try await LocalServer.start(settings: ServerEvents(closeTimeout: .zero).settings)
+        var sockets: [RawWebSocket] = []
+        for _ in 0..<30 {
+            let socket = try await RawWebSocket(port: server.port)
+            try await socket.send(ServerRig.subscription(to: "room"))
+            for _ in 1...2 { _ = try await socket.receive() }
+            sockets.append(socket)
+        }
+        for _ in 0..<100 { server.publish(channel: "room", event: "e", data: "x") }
+        server.closeAll(code: 4200, reason: "restart")
+        for socket in sockets {
+            for _ in 0..<100 { _ = try await socket.receive() }
+            #expect(try await socket.receive() == .close(4200, "restart"))
+        }
+        await server.stop()
+    }
+
+    @Test func `Every server profile limits the messages that may wait for a client`() {
+        for (name, profile) in ServerProfile.byName { #expect(profile.maximumWaitingMessages != nil, "\(name)") }
+    }
+}
+#endif

@@ -1,0 +1,311 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+struct LocalServerSocketTests {
+    private typealias ID = ServerMachine.ConnectionID
+    private let events = ServerEvents()
+
+    private func start() async throws -> LocalServer {
+        try await LocalServer.start(settings: events.settings)
+    }
+
+    /// Connects, and skips the message of the handshake.
+    private func connect(to server: LocalServer) async throws -> RawWebSocket {
+        let socket = try await RawWebSocket(port: server.port)
+        let first = try await socket.receive()
+        guard case .text(let text) = first, text.contains("pusher:connection_established") else {
+            throw RawWebSocket.Failure(description: "not established: \(first)")
+        }
+        return socket
+    }
+
+    private func subscribe(_ socket: RawWebSocket, to channel: String) async throws {
+        try await socket.send(ServerRig.subscription(to: channel))
+        let reply = try await socket.receive()
+        guard case .text(let text) = reply, text.contains("subscription_succeeded") else {
+            throw RawWebSocket.Failure(description: "not subscribed: \(reply)")
+        }
+    }
+
+    private let ping = #"{"event":"pusher:ping","data":{}}"#
+    private let pong = RawWebSocket.Message.text(#"{"event":"pusher:pong","data":{}}"#)
+
+    @Test func `A client connects, subscribes, and receives the published events in order`() async throws {
+        let server = try await start()
+        let socket = try await connect(to: server)
+        try await subscribe(socket, to: "room")
+        #expect(server.connections.map(\.channels) == [["room"]])
+        #expect(server.subscribers(of: "room") == [ID(1)])
+        for number in 0..<500 { server.publish(channel: "room", event: "e", data: "\(number)") }
+        for number in 0..<500 {
+            #expect(try await socket.receive() == .text("{\"event\":\"e\",\"channel\":\"room\",\"data\":\"\(number)\"}"))
+        }
+        await stop(server, socket)
+    }
+
+    /// A signature made for a connection before the server restarted must not be valid for a new connection.
+    @Test func `Socket ids are random unless a seed is given`() async throws {
+        var ids: [String] = []
+        for seed in [nil, nil, 7, 7] as [UInt64?] {
+            let server = try await LocalServer.start(seed: seed)
+            let socket = try await connect(to: server)
+            ids += server.connections.map(\.socketID)
+            await stop(server, socket)
+        }
+        #expect(ids.count == 4)
+        #expect(Set(ids).count == 3 && ids[2] == ids[3], "\(ids)")
+    }
+
+    /// Stops the server while the client answers the close frame, as a proper client does.
+    private func stop(_ server: LocalServer, _ sockets: RawWebSocket...) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await server.stop() }
+            for socket in sockets {
+                group.addTask {
+                    while let message = try? await socket.receive(), message != .end {
+                        guard case .close = message else { continue }
+                        try? await socket.send(opcode: 8, Data([0x03, 0xE9]))
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `An event published with a socket id reaches every subscriber but that connection`() async throws {
+        let server = try await start()
+        let sockets = [try await connect(to: server), try await connect(to: server)]
+        for socket in sockets { try await subscribe(socket, to: "room") }
+        let excluded = try #require(server.connections.first?.socketID)
+        let body = "{\"name\":\"e\",\"channel\":\"room\",\"data\":\"1\",\"socket_id\":\"\(excluded)\"}"
+        let request = RecordedRequest.signed(
+            "POST", "/apps/1/events", body: body, timestamp: Int(Date().timeIntervalSince1970))
+        let http = try await RawWebSocket(port: server.port, path: nil)
+        try await http.write(
+            Data(
+                "POST \(request.path)?\(request.query) HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                    .utf8))
+        #expect(try await sockets[1].receive() == .text(#"{"event":"e","channel":"room","data":"1"}"#))
+        try await sockets[0].send(ping)
+        #expect(try await sockets[0].receive() == pong)
+        http.close()
+        await stop(server, sockets[0], sockets[1])
+    }
+
+    @Test func `A client with an unknown key is told 4001 and closed`() async throws {
+        let server = try await start()
+        let socket = try await RawWebSocket(port: server.port, path: "/app/nobody?protocol=7")
+        guard case .text(let text) = try await socket.receive() else { throw RawWebSocket.Failure(description: "no error") }
+        #expect(text.contains(#""code":4001"#))
+        #expect(try await socket.receive() == .close(4001, "App key nobody not in this cluster"))
+        try await socket.send(opcode: 8, Data([0x0F, 0xA1]))
+        #expect(try await socket.receive() == .end)
+        await server.stop()
+    }
+
+    @Test func `A close frame is answered with the same code`() async throws {
+        let server = try await start()
+        let socket = try await connect(to: server)
+        try await socket.send(opcode: 8, Data([0x0F, 0xA0]) + Data("bye".utf8))
+        #expect(try await socket.receive() == .close(4000, ""))
+        #expect(try await socket.receive() == .end)
+        try await events.wait(for: .disconnected(ID(1)))
+        await server.stop()
+    }
+
+    @Test func `A client that only ends its stream is disconnected`() async throws {
+        let server = try await start()
+        let socket = try await connect(to: server)
+        socket.finish()
+        try await events.wait(for: .disconnected(ID(1)))
+        #expect(server.connections.isEmpty)
+        #expect(try await socket.receive() == .end)
+        await server.stop()
+    }
+
+    @Test func `A client that resets its connection is disconnected and leaves its channels`() async throws {
+        let server = try await start()
+        let socket = try await connect(to: server)
+        try await subscribe(socket, to: "room")
+        socket.reset()
+        try await events.wait(for: .unsubscribed(ID(1), channel: "room"))
+        try await events.wait(for: .disconnected(ID(1)))
+        #expect(server.connections.isEmpty)
+        await server.stop()
+    }
+
+    @Test func `A client that resets while it is sent to does no harm to later connections`() async throws {
+        let server = try await start()
+        for round in 0..<40 {
+            let socket = try await connect(to: server)
+            try await subscribe(socket, to: "room")
+            for _ in 0..<20 { server.publish(channel: "room", event: "e", data: String(repeating: "x", count: 5_000)) }
+            socket.reset()
+            for _ in 0..<20 { server.publish(channel: "room", event: "e", data: "after") }
+            // Its descriptor probably has the number of the previous connection's.
+            let follower = try await connect(to: server)
+            try await follower.send(ping)
+            #expect(try await follower.receive() == pong, "round \(round)")
+            follower.close()
+        }
+        for number in 1...80 { try await waitUntilGone(ID(number), of: server) }
+        await server.stop()
+    }
+
+    private func waitUntilGone(_ id: ID, of server: LocalServer) async throws {
+        guard server.connections.contains(where: { $0.id == id }) else { return }
+        try await events.wait(for: .disconnected(id))
+    }
+
+    @Test func `Stopping a server closes every connection with a code and a reason`() async throws {
+        let server = try await start()
+        let sockets = [try await connect(to: server), try await connect(to: server)]
+        async let stopped: Void = server.stop()
+        for socket in sockets {
+            #expect(try await socket.receive() == .close(1001, "Server stopped"))
+            try await socket.send(opcode: 8, Data([0x03, 0xE9]))
+            #expect(try await socket.receive() == .end)
+        }
+        await stopped
+        #expect(server.connections.isEmpty)
+    }
+
+    @Test func `A client that doesn't answer the close frame is cut off`() async throws {
+        let events = ServerEvents(closeTimeout: .milliseconds(10))
+        let server = try await LocalServer.start(settings: events.settings)
+        let socket = try await connect(to: server)
+        await server.stop()
+        #expect(try await socket.receive() == .close(1001, "Server stopped"))
+        #expect(try await socket.receive() == .end)
+    }
+
+    @Test func `A client that doesn't read is closed with 4100 when too many messages wait for it`() async throws {
+        // The time-out is long, because this test isn't about how long the client takes to start reading.
+        let events = ServerEvents(closeTimeout: .seconds(86_400))
+        var profile = ServerProfile.hosted
+        profile.maximumWaitingMessages = 5
+        profile.maximumEventDataLength = 1_000_000
+        let server = try await LocalServer.start(profile: profile, settings: events.settings)
+        let socket = try await connect(to: server)
+        try await socket.send(#"{"event":"pusher:subscribe","data":{"channel":"room"}}"#)
+        _ = try await socket.receive()
+        // More than the kernel's buffers hold on both sides.
+        let data = String(repeating: "x", count: 1_000_000)
+        for _ in 0..<100 where !server.connections.isEmpty { server.publish(channel: "room", event: "e", data: data) }
+        #expect(server.connections.isEmpty)
+        var last: RawWebSocket.Message?
+        while last != .end {
+            let message = try await socket.receive()
+            if case .close(4100, _) = message { break }
+            last = message
+        }
+        #expect(last != .end, "the client is told why")
+        socket.close()
+        await server.stop()
+    }
+
+    @Test func `Closing all connections uses the given code, and the server accepts new ones`() async throws {
+        let server = try await start()
+        let socket = try await connect(to: server)
+        server.closeAll(code: 4200, reason: "restart")
+        server.closeAll(code: 4100, reason: "once is enough")
+        #expect(try await socket.receive() == .close(4200, "restart"))
+        try await socket.send(opcode: 8, Data([0x10, 0x68]))
+        #expect(try await socket.receive() == .end)
+        let again = try await connect(to: server)
+        server.close(ID(2), code: 4001, reason: String(repeating: "é", count: 100))
+        #expect(try await again.receive() == .close(4001, String(repeating: "é", count: 61)))
+        try await again.send(opcode: 8, Data([0x0F, 0xA1]))
+        #expect(try await again.receive() == .end)
+        await server.stop()
+    }
+
+    @Test func `Control frames are answered between the parts of a message`() async throws {
+        let server = try await start()
+        let socket = try await connect(to: server)
+        let bytes = Array(ping.utf8)
+        try await socket.send(opcode: 1, Data(bytes[..<5]), isFinal: false)
+        try await socket.send(opcode: 9, Data("are you there".utf8))
+        try await socket.send(opcode: 10, Data("unasked".utf8))
+        try await socket.send(opcode: 0, Data(bytes[5..<9]), isFinal: false)
+        try await socket.send(opcode: 0, Data(bytes[9...]))
+        #expect(try await socket.receive() == .pong("are you there"))
+        #expect(try await socket.receive() == pong)
+        await stop(server, socket)
+    }
+
+    @Test(
+        arguments: [
+            (1, Data([0xFF, 0xFE]), true, 1007), (2, Data("x".utf8), true, 1003), (0, Data("x".utf8), true, 1002),
+            (9, Data(repeating: 0, count: 126), true, 1002), (9, Data(), false, 1002), (3, Data(), true, 1002),
+            // Reserved bits, half a close code, close codes that must not be sent, and a reason that isn't text.
+            (0x41, Data("x".utf8), true, 1002), (0x21, Data("x".utf8), true, 1002), (0x19, Data(), true, 1002),
+            (8, Data([0x03]), true, 1002), (8, Data([0, 0]), true, 1002), (8, Data([0x03, 0xED]), true, 1002),
+            (8, Data([0x03, 0xE7]), true, 1002), (8, Data([0x13, 0x88]), true, 1002), (8, Data([0x03, 0xE8, 0xFF]), true, 1007),
+        ] as [(UInt8, Data, Bool, UInt16)])
+    func `A client that breaks the WebSocket protocol is closed with the code for it`(
+        opcode: UInt8, payload: Data, isFinal: Bool, code: UInt16
+    ) async throws {
+        let server = try await start()
+        let socket = try await connect(to: server)
+        try await socket.send(opcode: opcode, payload, isFinal: isFinal)
+        guard case .close(let received, _) = try await socket.receive() else {
+            throw RawWebSocket.Failure(description: "not closed")
+        }
+        #expect(received == code)
+        try await events.wait(for: .disconnected(ID(1)))
+        await server.stop()
+    }
+
+    @Test func `A long message passes in both directions`() async throws {
+        var profile = ServerProfile.hosted
+        profile.maximumEventDataLength = 1_000_000
+        let server = try await LocalServer.start(profile: profile, settings: events.settings)
+        let socket = try await connect(to: server)
+        try await subscribe(socket, to: "room")
+        let data = String(repeating: "0123456789", count: 20_000)
+        server.publish(channel: "room", event: "e", data: data)
+        #expect(try await socket.receive() == .text("{\"event\":\"e\",\"channel\":\"room\",\"data\":\"\(data)\"}"))
+        try await socket.send("{\"event\":\"pusher:ping\",\"data\":\"\(data)\"}")
+        #expect(try await socket.receive() == pong)
+        await stop(server, socket)
+    }
+
+    @Test func `A silent client is pinged and closed by the server's scheduler`() async throws {
+        let scheduler = TestScheduler()
+        let events = ServerEvents(scheduler: scheduler)
+        var profile = ServerProfile.hosted
+        profile.idleTimeout = .seconds(60)
+        let server = try await LocalServer.start(profile: profile, settings: events.settings)
+        let socket = try await connect(to: server)
+        scheduler.advance(by: .seconds(60))
+        #expect(try await socket.receive() == .text(#"{"event":"pusher:ping","data":{}}"#))
+        scheduler.advance(by: .seconds(30))
+        #expect(try await socket.receive() == .close(4201, "Pong reply not received"))
+        socket.close()
+        await server.stop()
+        #expect(scheduler.pendingTimers.isEmpty)
+    }
+
+    @Test func `Thirty clients can connect, talk, and leave at once`() async throws {
+        let server = try await start()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<30 {
+                group.addTask {
+                    let socket = try await connect(to: server)
+                    try await subscribe(socket, to: "room-\(number % 3)")
+                    for _ in 0..<10 {
+                        try await socket.send(ping)
+                        #expect(try await socket.receive() == pong)
+                    }
+                    if number.isMultiple(of: 2) { socket.reset() } else { socket.close() }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for number in 1...30 { try await waitUntilGone(ID(number), of: server) }
+        #expect(server.connections.isEmpty)
+        await server.stop()
+    }
+}

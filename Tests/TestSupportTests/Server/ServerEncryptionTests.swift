@@ -1,0 +1,66 @@
+import Foundation
+import PusherChannels
+import TestSupport
+import Testing
+
+struct ServerEncryptionTests {
+    private let channel = "private-encrypted-orders"
+
+    private func authorization(_ app: ServerApp) -> StubResponse {
+        var rig = ServerRig(ServerMachine(apps: [app]))
+        let form = "socket_id=1.2&channel_name=\(channel)"
+        return rig.respond(to: RecordedRequest(method: "POST", url: "/pusher/auth", body: .init(form.utf8)))
+    }
+
+    @Test func `The auth endpoint returns an encrypted channel's key with the signature`() throws {
+        let reply = try JSONValue(parsing: authorization(.local).text)
+        #expect(reply["shared_secret"] == "Rp+JW0P1Y4Dbn8NPhcFo88FAzz3QPb3PZ646obzmrp4=")
+        #expect(reply["auth"]?.stringValue?.hasPrefix("local-key:") == true)
+    }
+
+    @Test(arguments: [nil, "", "short", "AAEC"])
+    func `The auth endpoint answers 500 without a valid master key, and shows no secret`(masterKey: String?) {
+        let reply = authorization(ServerApp(id: "a", key: "k", secret: "s3cret", encryptionMasterKey: masterKey))
+        #expect(reply.status == 500)
+        #expect(!reply.text.contains("s3cret"))
+    }
+
+    @Test func `A test's event for an encrypted channel is sealed, each time differently`() throws {
+        var rig = ServerRig()
+        rig.open(1)
+        rig.subscribe(1, to: channel)
+        var encrypted: [String] = []
+        for _ in 0..<2 {
+            rig.publish(channel, "order", #"{"n":1}"#)
+            let frame = try JSONValue(parsing: String(try #require(rig.sent.first).dropFirst(3)))
+            encrypted.append(try #require(frame["data"]?.stringValue))
+        }
+        #expect(encrypted[0] != encrypted[1])
+        for text in encrypted {
+            let data = try JSONValue(parsing: text)
+            let bytes = try ["nonce", "ciphertext"].map {
+                [UInt8](try #require(Data(base64Encoded: data[$0]?.stringValue ?? "")))
+            }
+            let key = [UInt8](try #require(Data(base64Encoded: "Rp+JW0P1Y4Dbn8NPhcFo88FAzz3QPb3PZ646obzmrp4=")))
+            #expect(
+                SecretBox.open(ciphertext: bytes[1], nonce: bytes[0], key: key).map { String(decoding: $0, as: UTF8.self) }
+                    == #"{"n":1}"#)
+        }
+    }
+
+    @Test func `An event for an encrypted channel from the HTTP API is passed on unchanged`() {
+        var rig = ServerRig()
+        rig.open(1)
+        rig.subscribe(1, to: channel)
+        let body = #"{"name":"order","channel":"private-encrypted-orders","data":"sealed"}"#
+        #expect(rig.respond(to: .signed("POST", "/apps/1/events", body: body)).status == 200)
+        #expect(rig.sent == [#"1: {"event":"order","channel":"private-encrypted-orders","data":"sealed"}"#])
+    }
+
+    @Test func `An app's description shows no secret`() {
+        var text = "\(ServerApp.local) \(String(reflecting: ServerApp.local))"
+        dump(ServerApp.local, to: &text)
+        #expect(!text.contains("local-secret"))
+        #expect(!text.contains("AAEC"))
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import PusherChannels
+import Testing
+
+@testable import TestSupport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The end of a server when some of its routes don't end.
+struct ServerEndTests {
+    @Test func `The end of a local server names the routes that still run and doesn't wait for them`() async {
+        let (end, continuation) = AsyncStream.makeStream(of: Void.self)
+        defer { continuation.finish() }
+        let names = await ServerEnd.wait(patience: .milliseconds(1)) {
+            for await _ in end {}
+        } unless: {
+            ["route /slow"]
+        }
+        #expect(names == ["route /slow"])
+    }
+
+    @Test func `The end of a local server waits while its routes end one after the other`() async {
+        let (end, continuation) = AsyncStream.makeStream(of: Void.self)
+        let looks = Locked(0)
+        let names = await ServerEnd.wait(patience: .milliseconds(1)) {
+            for await _ in end {}
+        } unless: {
+            let look = looks.withLock { looks in
+                looks += 1
+                return looks
+            }
+            if look == 5 { continuation.finish() }
+            return ["route \(look)"]
+        }
+        #expect(names == [])
+    }
+
+    @Test func `A route counts as running until it has responded`() async throws {
+        try await withTestHarness { harness in
+            let server = try await harness.startServer()
+            server.router.on("/names") { [weak router = server.router] _ in
+                StubResponse(text: router?.goingOn.joined() ?? "")
+            }
+            let url = try #require(URL(string: "\(server.url)/names"))
+            let (data, _) = try await URLSession.shared.data(from: url)
+            #expect(String(decoding: data, as: UTF8.self).hasPrefix("route /names (ServerEndTests.swift:"))
+            #expect(server.router.goingOn == [])
+        }
+    }
+}
+
+struct ServerCountTests {
+    private func rig(connections: Int, counts: Bool = true) -> ServerRig {
+        var app = ServerApp.local
+        app.countsSubscriptions = counts
+        var rig = ServerRig(ServerMachine(apps: [app]))
+        for number in 1...connections { rig.open(number) }
+        return rig
+    }
+
+    private func count(_ count: Int, to connection: Int) -> String {
+        #"\#(connection): {"event":"pusher_internal:subscription_count","channel":"news","data":"{\"subscription_count\":\#(count)}"}"#
+    }
+
+    @Test func `Subscribers are told of every change of a channel's subscription count`() {
+        var rig = rig(connections: 2)
+        rig.subscribe(1, to: "news")
+        #expect(rig.sent.last == count(1, to: 1))
+        rig.subscribe(2, to: "news")
+        #expect(rig.sent.suffix(2) == [count(2, to: 1), count(2, to: 2)])
+        rig.handle(.closed(.init(2)))
+        #expect(rig.sent == [count(1, to: 1)])
+    }
+
+    @Test func `No subscription count is sent on presence channels or for apps without counts`() {
+        var rig = rig(connections: 1)
+        rig.subscribe(1, to: "presence-a", as: "ann")
+        #expect(rig.sent.count == 1)
+        var other = self.rig(connections: 1, counts: false)
+        other.subscribe(1, to: "news")
+        #expect(other.sent.count == 1)
+    }
+
+    @Test func `Counts for more than a hundred subscribers are sent only every five seconds`() {
+        var rig = rig(connections: 102)
+        for number in 1...100 { rig.subscribe(number, to: "news") }
+        #expect(rig.sent.last == count(100, to: 100))
+        for number in 101...102 {
+            rig.now = .seconds((number - 101) * 3)
+            rig.subscribe(number, to: "news")
+            #expect(rig.sent.count == 1)
+        }
+        #expect(rig.machine.nextDeadline == .seconds(5))
+        rig.now = .seconds(5)
+        rig.handle(.timePassed)
+        #expect(rig.sent.count == 102)
+        #expect(rig.sent.first == count(102, to: 1))
+        rig.now = .seconds(10)
+        rig.handle(.timePassed)
+        #expect(rig.sent.isEmpty, "nothing has changed")
+    }
+}

@@ -1,0 +1,175 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+struct ServerMachineTests {
+    @Test func `A new connection gets its socket id and activity timeout as JSON in a string`() {
+        var rig = ServerRig()
+        rig.open(1)
+        #expect(
+            rig.sent == [
+                #"1: {"event":"pusher:connection_established","data":"{\"activity_timeout\":120,\"socket_id\":\"1.2\"}"}"#
+            ])
+        #expect(rig.effects.last == .notice(.connected(.init(1), appKey: "local-key", socketID: "1.2")))
+    }
+
+    @Test func `The same seed draws the same socket ids, all different and well formed`() {
+        func socketIDs(seed: UInt64) -> [String] {
+            var rig = ServerRig(ServerMachine(seed: seed))
+            for number in 1...500 { rig.open(number) }
+            return rig.machine.openConnections.map(\.socketID)
+        }
+        let ids = socketIDs(seed: 7)
+        #expect(ids == socketIDs(seed: 7))
+        #expect(ids != socketIDs(seed: 8))
+        #expect(Set(ids).count == 500)
+        #expect(ids.allSatisfy { $0.wholeMatch(of: #/\d+\.\d+/#) != nil })
+    }
+
+    @Test(arguments: [
+        ("/app/nobody?protocol=7", 4001), ("/app/local-key", 4008), ("/app/local-key?protocol=4", 4007),
+        ("/app/local-key?protocol=8", 4007), ("/app/local-key?protocol=x", 4007), ("/elsewhere?protocol=7", 4005),
+        ("/", 4005), ("", 4005),
+    ])
+    func `A connection that can't be served gets an error with a code, then is closed with it`(path: String, code: Int) {
+        var rig = ServerRig()
+        rig.open(1, path: path)
+        #expect(rig.error?.code == code)
+        #expect(rig.closes.first?.hasPrefix("1: \(code) ") == true)
+        #expect(rig.machine.openConnections.isEmpty)
+        rig.receive(#"{"event":"pusher:ping","data":{}}"#, from: 1)
+        #expect(rig.effects.isEmpty)
+    }
+
+    @Test(arguments: ["/prefix/app/local-key?protocol=7", "/app/local%2Dkey?protocol=7&unknown=1"])
+    func `A path prefix, percent escapes, and unknown parameters are accepted in the URL`(path: String) {
+        var rig = ServerRig()
+        rig.open(1, path: path)
+        #expect(rig.machine.openConnections.map(\.appKey) == ["local-key"])
+    }
+
+    @Test func `A client of protocol 5 gets no activity timeout`() {
+        var rig = ServerRig()
+        rig.open(1, path: "/app/local-key?protocol=5")
+        #expect(rig.sent == [#"1: {"event":"pusher:connection_established","data":"{\"socket_id\":\"1.2\"}"}"#])
+    }
+
+    @Test func `A ping is answered with a pong, and pongs and unknown pusher events are ignored`() {
+        var rig = ServerRig()
+        rig.open(1)
+        rig.receive(#"{"event":"pusher:ping","data":{}}"#, from: 1)
+        #expect(rig.sent == [#"1: {"event":"pusher:pong","data":{}}"#])
+        for event in ["pusher:pong", "pusher:unheard-of", "pusher_internal:member_added"] {
+            rig.receive("{\"event\":\"\(event)\",\"data\":{}}", from: 1)
+            #expect(rig.effects.isEmpty, "\(event)")
+        }
+    }
+
+    @Test(arguments: [
+        "", "nonsense", "[]", "null", "{}", #"{"event":7}"#, #"{"event":"pusher:subscribe"}"#,
+        #"{"event":"pusher:subscribe","data":{"channel":7}}"#, #"{"event":"pusher:unsubscribe","data":"x"}"#,
+        #"{"event":"pusher:ping""#,
+    ])
+    func `A malformed frame is answered with an error and leaves the connection open`(text: String) {
+        var rig = ServerRig()
+        rig.open(1)
+        rig.receive(text, from: 1)
+        #expect(rig.error != nil)
+        #expect(rig.closes.isEmpty)
+        #expect(rig.machine.openConnections.count == 1)
+    }
+
+    @Test func `A silent connection is pinged, then closed with 4201, unlike one that sends`() {
+        var profile = ServerProfile.hosted
+        profile.idleTimeout = .seconds(100)
+        var rig = ServerRig(ServerMachine(profile: profile))
+        rig.open(1)
+        rig.open(2)
+        #expect(rig.machine.nextDeadline == .seconds(100))
+        rig.now = .seconds(60)
+        rig.receive(#"{"event":"pusher:pong"}"#, from: 2)
+        rig.now = .seconds(100)
+        rig.handle(.timePassed)
+        #expect(rig.sent == [#"1: {"event":"pusher:ping","data":{}}"#])
+        #expect(rig.machine.nextDeadline == .seconds(130))
+        rig.now = .seconds(130)
+        rig.handle(.timePassed)
+        #expect(rig.closes == ["1: 4201 Pong reply not received"])
+        #expect(rig.machine.openConnections.map(\.id.number) == [2])
+        #expect(rig.machine.nextDeadline == .seconds(160))
+    }
+
+    @Test func `A connection that answers the ping stays open`() {
+        var profile = ServerProfile.hosted
+        profile.idleTimeout = .seconds(100)
+        var rig = ServerRig(ServerMachine(profile: profile))
+        rig.open(1)
+        rig.now = .seconds(100)
+        rig.handle(.timePassed)
+        rig.now = .seconds(129)
+        rig.receive(#"{"event":"pusher:pong"}"#, from: 1)
+        rig.now = .seconds(130)
+        rig.handle(.timePassed)
+        #expect(rig.effects.isEmpty)
+        #expect(rig.machine.nextDeadline == .seconds(229))
+    }
+
+    @Test func `Twenty thousand mangled frames don't trap, and the server still serves`() {
+        var rig = ServerRig(ServerMachine(admission: .anyKey(secret: nil)))
+        rig.open(1)
+        let seeds = [
+            ServerRig.subscription(
+                to: "presence-room", auth: "local-key:00", channelData: #"{"user_id":"a","user_info":{"n":[1,2.5e3]}}"#),
+            #"{"event":"client-typing","channel":"presence-room","data":{"text":"h\u00e9\ud83d\ude42llo","n":-1.5e-7}}"#,
+            #"{"event":"pusher:unsubscribe","data":{"channel":"presence-room"}}"#,
+            #"{"event":"pusher:ping","data":{}}"#,
+        ].map { Array($0.utf8) }
+        var random = Generator(state: 20_000)
+        for _ in 0..<20_000 {
+            var bytes = seeds[Int(random.next() % 4)]
+            for _ in 0...(random.next() % 4) where !bytes.isEmpty {
+                let position = Int(random.next() % UInt64(bytes.count))
+                switch random.next() % 4 {
+                case 0: bytes[position] = UInt8(truncatingIfNeeded: random.next())
+                case 1: bytes.remove(at: position)
+                case 2: bytes.insert(UInt8(truncatingIfNeeded: random.next()), at: position)
+                default: bytes.removeSubrange(position...)
+                }
+            }
+            rig.receive(String(decoding: bytes, as: UTF8.self), from: 1)
+        }
+        rig.receive(#"{"event":"pusher:ping","data":{}}"#, from: 1)
+        #expect(rig.sent == [#"1: {"event":"pusher:pong","data":{}}"#])
+    }
+
+    @Test func `A server machine gives the same effects for the same inputs`() {
+        func run() -> [ServerMachine.Effect] {
+            var rig = ServerRig(ServerMachine(seed: 3))
+            var all: [ServerMachine.Effect] = []
+            for number in 1...20 {
+                rig.open(number)
+                rig.subscribe(number, to: "presence-room", as: "user-\(number % 7)")
+                all += rig.effects
+            }
+            for number in stride(from: 20, through: 1, by: -2) {
+                rig.handle(.closed(.init(number)))
+                all += rig.effects
+            }
+            return all
+        }
+        let first = run()
+        #expect(first == run())
+        #expect(first.count > 40)
+    }
+}
+
+struct Generator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state
+    }
+}

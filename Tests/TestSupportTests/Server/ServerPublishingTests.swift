@@ -1,0 +1,117 @@
+import PusherChannels
+import TestSupport
+import Testing
+
+/// A test can publish by hand only events that a backend could publish.
+struct ServerPublishingTests {
+    private static let withoutKey = ServerApp(id: "1", key: "local-key", secret: "local-secret")
+
+    private static let refusals = [
+        ("news", "headline", String(repeating: "x", count: 10_241), "The data of event headline is longer than 10240 bytes"),
+        ("no channel", "headline", "1", "Invalid channel name: no channel"),
+        ("news", "", "1", "Missing: name, a string of at most 200 characters"),
+        ("private-encrypted-a", "headline", "1", "app 1 (key local-key) has no master key, and private-encrypted-a is encrypted"),
+    ]
+
+    // Proves P18.2.
+    @Test(arguments: refusals)
+    func `An event that no backend could publish is reported, not sent`(
+        channel: String, event: String, data: String, reason: String
+    ) async throws {
+        let finding = Finding(.error, "did not publish \(event) on \(channel): \(reason)")
+        let inMemory = InMemoryServer(ServerMachine(apps: [Self.withoutKey]))
+        #expect(inMemory.publish(channel: channel, event: event, data: data) == 0)
+        #expect(inMemory.findings == [finding])
+        let local = try await LocalServer.start(apps: [Self.withoutKey])
+        #expect(local.publish(channel: channel, event: event, data: data) == 0)
+        #expect(local.findings == [finding])
+        await local.stop()
+    }
+
+    @Test func `An app without a master key doesn't hold back another app's encrypted event`() {
+        let other = ServerApp(id: "2", key: "other-key", secret: "other-secret")
+        for apps in [[.local, other], [other, .local]] {
+            let server = InMemoryServer(ServerMachine(apps: apps))
+            server.publish(channel: "private-encrypted-a", event: "e", data: "1")
+            #expect(server.findings.map(\.kind) == [.unheard])
+        }
+    }
+
+    @Test func `An event for an encrypted channel is measured by its encrypted size`() {
+        let server = InMemoryServer()
+        server.publish(channel: "private-encrypted-a", event: "e", data: String(repeating: "x", count: 10_240))
+        #expect(server.findings.map(\.kind) == [.error])
+        server.publish(channel: "private-encrypted-a", event: "e", data: String(repeating: "x", count: 7_000))
+        #expect(server.findings.map(\.kind) == [.error, .unheard])
+    }
+
+    @Test func `The HTTP API answers a disabled app with 403`() {
+        var app = ServerApp.local
+        app.isEnabled = false
+        var rig = ServerRig(ServerMachine(apps: [app]))
+        let reply = rig.respond(to: .signed("GET", "/apps/1/channels"))
+        #expect(reply.status == 403)
+        #expect(reply.text == "App disabled\n")
+    }
+
+    @Test func `The HTTP API counts users on presence channels only`() {
+        var rig = ServerRig()
+        let refused = rig.respond(to: .signed("GET", "/apps/1/channels/news", query: ["info": "user_count"]))
+        #expect(refused.status == 400)
+        #expect(rig.respond(to: .signed("GET", "/apps/1/channels/presence-a", query: ["info": "user_count"])).status == 200)
+    }
+}
+
+struct ServerClientEventTests {
+    private func rig(channel: String, users: [String?]) -> ServerRig {
+        var rig = ServerRig()
+        for (index, user) in users.enumerated() {
+            rig.open(index + 1)
+            rig.subscribe(index + 1, to: channel, as: user)
+        }
+        return rig
+    }
+
+    @Test func `A client event reaches the others and names its sender on presence channels`() {
+        var rig = rig(channel: "presence-room", users: ["ann", "bob", "cid"])
+        rig.receive(#"{"event":"client-typing","channel":"presence-room","data":{"b":1.0,"a":2}}"#, from: 2)
+        let frame = #"{"event":"client-typing","channel":"presence-room","data":"{\"b\":1.0,\"a\":2}","user_id":"bob"}"#
+        #expect(rig.sent == ["1: \(frame)", "3: \(frame)"])
+    }
+
+    @Test func `A private channel's client event names no sender and keeps a string as it is`() {
+        var rig = rig(channel: "private-room", users: [nil, nil])
+        rig.receive(#"{"event":"client-typing","channel":"private-room","data":"plain \"text\""}"#, from: 1)
+        #expect(rig.sent == [#"2: {"event":"client-typing","channel":"private-room","data":"plain \"text\""}"#])
+        rig.receive(#"{"event":"client-typing","channel":"private-room"}"#, from: 1)
+        #expect(rig.sent == [#"2: {"event":"client-typing","channel":"private-room"}"#])
+    }
+
+    @Test(arguments: ["room", "private-encrypted-room"])
+    func `Client events on public and encrypted channels are rejected with 4301`(channel: String) {
+        var rig = rig(channel: channel, users: [nil, nil])
+        rig.receive("{\"event\":\"client-typing\",\"channel\":\"\(channel)\",\"data\":{}}", from: 1)
+        #expect(rig.error?.code == 4301)
+        #expect(rig.sent.count == 1)
+    }
+
+    @Test(arguments: [
+        #"{"event":"client-typing","channel":"private-elsewhere","data":{}}"#, #"{"event":"client-typing","data":{}}"#,
+        #"{"event":"typing","channel":"private-room","data":{}}"#,
+    ])
+    func `A client event without a subscription, a channel, or a client- prefix is rejected`(text: String) {
+        var rig = rig(channel: "private-room", users: [nil, nil])
+        rig.receive(text, from: 1)
+        #expect(rig.error?.code == 4301)
+        #expect(rig.sent.count == 1)
+    }
+
+    @Test func `A client event of ten kilobytes is passed on, but one of a byte more is rejected`() {
+        var rig = rig(channel: "private-room", users: [nil, nil])
+        for (length, code) in [(10_240, nil), (10_241, 4301)] {
+            let data = String(repeating: "x", count: length)
+            rig.receive("{\"event\":\"client-e\",\"channel\":\"private-room\",\"data\":\"\(data)\"}", from: 1)
+            #expect(rig.error?.code == code)
+        }
+    }
+}

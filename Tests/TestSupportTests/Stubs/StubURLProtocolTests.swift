@@ -1,0 +1,83 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+struct StubURLProtocolTests {
+    private let session = MockSession(delivery: .immediate)
+
+    private func request(_ method: String = "GET", body: String? = nil) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: "https://nowhere.invalid/a")))
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0.utf8) }
+        request.setValue("v", forHTTPHeaderField: "X-Field")
+        return request
+    }
+
+    @Test func `A URLSession's requests are answered and recorded by the mock session`() async throws {
+        session.stub("POST /a", StubResponse(status: 201, headers: ["X-Answer": "yes"], body: Data("body".utf8)))
+        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
+        let (data, response) = try await urlSession.data(for: request("POST", body: "x=1"))
+        #expect(String(decoding: data, as: UTF8.self) == "body")
+        #expect((response as? HTTPURLResponse)?.statusCode == 201)
+        #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-Answer") == "yes")
+        #expect(session.requests.map(\.form) == [["x": "1"]])
+        #expect(session.requests.first?.header("x-field") == "v")
+    }
+
+    @Test func `A URLSession's request without a stub fails and is listed as unmatched`() async throws {
+        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
+        await #expect(throws: (any Error).self) { try await urlSession.data(for: request()) }
+        #expect(session.unmatchedRequests.count == 1)
+    }
+
+    @Test(arguments: [(Fault.refused, URLError.Code.cannotConnectToHost), (.reset, .networkConnectionLost)])
+    func `A fault is reported to a URLSession as its URLError`(fault: Fault, code: URLError.Code) async throws {
+        session.stub("/a", .fault(fault))
+        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
+        let error = await #expect(throws: URLError.self) { try await urlSession.data(for: request()) }
+        #expect(error?.code == code)
+    }
+
+    @Test func `A canceled URLSession task ends with the cancellation error`() async throws {
+        let gate = Gate()
+        session.stub("/a", .ok.held(by: gate))
+        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
+        var request = try request()
+        // With a shorter time-out, the request could end by itself on a slow machine.
+        request.timeoutInterval = 600
+        let (codes, code) = AsyncStream<Int?>.makeStream()
+        let task = urlSession.dataTask(with: request) { _, _, error in code.yield((error as? URLError)?.code.rawValue) }
+        task.resume()
+        try await session.nextRequest()
+        task.cancel()
+        #expect(await codes.first { _ in true } == URLError.Code.cancelled.rawValue)
+        gate.open()
+    }
+
+    @Test func `URL sessions of different mocks with the same address don't affect each other`() async throws {
+        let texts = try await withThrowingTaskGroup(of: (Int, Set<String>).self) { group in
+            for index in 0..<8 {
+                group.addTask {
+                    let session = MockSession(delivery: .immediate)
+                    session.stub("/a", StubResponse(text: "\(index)"))
+                    let urlSession = URLSession(configuration: session.urlSessionConfiguration())
+                    var texts: Set<String> = []
+                    for _ in 0..<20 { texts.insert(String(decoding: try await urlSession.data(for: request()).0, as: UTF8.self)) }
+                    return (index, texts)
+                }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        #expect(texts == Dictionary(uniqueKeysWithValues: (0..<8).map { ($0, ["\($0)"]) }))
+    }
+
+    @Test func `A URLSession that outlives its mock session fails`() async throws {
+        let configuration = MockSession().urlSessionConfiguration()
+        let urlSession = URLSession(configuration: configuration)
+        await #expect(throws: URLError.self) { try await urlSession.data(for: request()) }
+    }
+}
