@@ -197,7 +197,8 @@ import Testing
 
     @Test(arguments: [
         ("SSH-2.0-OpenSSH_9.2\r\n", ResponseHeadParser.Problem.notHTTP), ("\u{15}\u{3}\u{3}", .notHTTP), ("<html>", .notHTTP),
-        ("x", .notHTTP), ("HTTP/2 200\r\n\r\n", .notHTTP), ("HTTP/1.1 2000 OK\r\n\r\n", .malformed), ("HTTP/1.1 abc OK\r\n\r\n", .malformed),
+        ("x", .notHTTP),
+        ("HTTP/2 200\r\n\r\n", .notHTTP), ("HTTP/1.1 2000 OK\r\n\r\n", .malformed), ("HTTP/1.1 abc OK\r\n\r\n", .malformed),
         ("HTTP/1.1\r\n\r\n", .malformed), ("HTTP/1.1 -10 x\r\n\r\n", .malformed), ("HTTP/1.1 099 x\r\n\r\n", .malformed),
         ("HTTP/1.1 200 OK\r\nno colon\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\r\n: empty\r\n\r\n", .malformed),
         ("HTTP/1.1 200 OK\r\nA: b\rSet-Cookie: c\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\rA: b\r\n\r\n", .malformed),
