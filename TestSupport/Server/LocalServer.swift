@@ -270,7 +270,7 @@ public final class LocalServer: RequestStubbing {
 
     /// Closes all connections and frees the port; further calls wait for the first.
     ///
-    /// Clients get the close frame of ``ServerProfile/shutdown`` and have ``Settings/closeTimeout`` to reply to it. The tasks of
+    /// Clients get the close frame of the profile and have ``Settings/closeTimeout`` to reply to it. The tasks of
     /// routes are cancelled. A route that is still running after ten seconds becomes one of the ``findings``, and isn't waited
     /// for.
     public func stop() async {
