@@ -8,7 +8,7 @@ import FoundationNetworking
 #endif
 
 @Suite struct SwiftTestingAppTests {
-    @Test func anAppsOwnClientIsServed() async throws {
+    @Test func `The harness's server serves a client that the app makes itself`() async throws {
         try await withTestHarness { harness in
             let inbox = Inbox()
             let feed = OrderFeed(harness.pusherEnvironment(), onOrder: inbox.add)
@@ -19,14 +19,14 @@ import FoundationNetworking
         }
     }
 
-    @Test func aKeyOfNoNamedAppIsRefused() throws {
+    @Test func `The harness's server refuses a key that none of its apps has`() throws {
         try withTestHarness(apps: [ServerApp(id: "7", key: "another", secret: "secret")]) { harness in
             let feed = OrderFeed(harness.pusherEnvironment()) { _ in }
             #expect("\(feed.orders)".hasSuffix("that its app lives in (code 4001)"))
         }
     }
 
-    @Test func aRequestThatIsKnownIsLateByTheClock() async throws {
+    @Test func `A URLSession's delayed response comes when virtual time reaches it`() async throws {
         try await withTestHarness { harness in
             harness.session.stub("GET /late", .ok.delayed(by: .seconds(30)))
             let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
@@ -40,7 +40,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func anErrorForPeopleSaysWhatWasNotStubbed() throws {
+    @Test func `The error of a request without a stub names its method and URL`() throws {
         try withKnownIssue {
             try withTestHarness { harness in
                 let url = try #require(URL(string: "https://api.example.com/late"))
@@ -53,11 +53,11 @@ import FoundationNetworking
         }
     }
 
-    @Test func theResultOfAHarnessNeedNotBeUsed() throws {
+    @Test func `The result of withTestHarness need not be used`() throws {
         try withTestHarness { $0.scheduler.runNextTimer() }
     }
 
-    @Test func aHandlerOfTheAppsIsSignedFor() async throws {
+    @Test func `A signer answers the app's own handler, and the app's lines are in the log`() async throws {
         try await withTestHarness { harness in
             let signer = Signer()
             signer.refuse(503)
@@ -72,7 +72,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func anEventsDataIsComparedAsJSON() throws {
+    @Test func `An event's data is compared as JSON, whatever the order of its members`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()
             let recorder = RecordingDelegate(of: pusher)
@@ -85,7 +85,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func aPollRepeatsOnAQueueOfTheApps() {
+    @Test func `A repeating timer runs on the app's queue until it is canceled`() {
         let queue = DispatchQueue(label: "polls")
         let scheduler = TestScheduler(on: queue)
         let inbox = Inbox()
@@ -99,42 +99,42 @@ import FoundationNetworking
         #expect(inbox.all == ["polled", "polled"])
     }
 
-    @Test func aServersResponseIsLateByTheClock() async throws {
+    @Test func `A local server's delayed response comes when virtual time reaches it`() async throws {
         try await withTestHarness { harness in
             let statuses = try await Journey.lateResponses(100, harness)
             #expect(statuses == Array(repeating: 200, count: 100))
         }
     }
 
-    @Test func aScriptsEventIsLateByTheClock() async throws {
+    @Test func `A script's delayed event comes when virtual time reaches it`() async throws {
         try await withTestHarness { harness in
             let heard = try await Journey.lateEvents(100, harness)
             #expect(heard == 100)
         }
     }
 
-    @Test func aGateHoldsWhatIsKnown() async throws {
+    @Test func `A gate holds a request that the test was told of`() async throws {
         try await withTestHarness { harness in
             let waiting = try await Journey.heldResponses(100, harness)
             #expect(waiting == Array(repeating: 1, count: 100))
         }
     }
 
-    @Test func aFileHasWordsAndNoSecrets() async throws {
+    @Test func `A traffic file keeps a response's text and hides its secrets`() async throws {
         try await withTestHarness { harness in
             let file = try await Journey.recordSecret(harness)
             #expect(file.contains("the token is too old: sign in again") && !file.contains("s3cret"), "\(file)")
         }
     }
 
-    @Test func aWaitForATaskElsewhereSaysSo() async throws {
+    @Test func `A wait for a task on another executor ends with a deadlock that says so`() async throws {
         try await withTestHarness { harness in
             let error = await Journey.waitForTask(harness)
             #expect(error.hasPrefix("deadlock at ") && error.contains("for a `Task {}`"), "\(error)")
         }
     }
 
-    @Test func trafficIsComparedWhateverThePort() async throws {
+    @Test func `Traffic is compared whatever the port`() async throws {
         try await withTestHarness { harness in
             let (file, mismatch) = try await Journey.recordAndCompare(harness)
             #expect(file.contains("orders/[0-9]+") && file.contains("localhost"), "\(file)")
@@ -142,28 +142,28 @@ import FoundationNetworking
         }
     }
 
-    @Test func routesOfTheUsersOwnAreAsked() async throws {
+    @Test func `A local server's own routes answer requests, with parameters and conditions`() async throws {
         try await withTestHarness { harness in
             let found = try await Journey.askRoutes(harness)
             #expect(found == [#"200 {"id":"7"}"#, "304 ", "200 a/b.txt", "a/b.txt", "7 7"])
         }
     }
 
-    @Test func aWebSocketOfTheUsersOwn() async throws {
+    @Test func `A local server's own WebSocket route talks to its client`() async throws {
         try await withTestHarness { harness in
             let welcome = try await Journey.converse(harness)
             #expect(welcome == .event("welcome", data: "own"))
         }
     }
 
-    @Test func aSlowLineIsSlowByTheClock() throws {
+    @Test func `Limited bandwidth takes virtual time`() throws {
         try withTestHarness { harness in
             let time = try Journey.overASlowLine(harness)
             #expect(time > .seconds(10) && time < .seconds(11), "\(time)")
         }
     }
 
-    @Test func aDeviceReachesWhoListensOnAllAddresses() async throws {
+    @Test func `A server that listens on all addresses is reached by the machine's other address`() async throws {
         try await withTestHarness { harness in
             let status = try await Journey.anotherAddress(harness)
             #expect(status == 200)

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func itHearsWhatItWouldHear() async throws {
+    @Test(.timeLimit(.minutes(1))) func `A wrapper hears what it would hear from PusherSwift`() async throws {
         let server = try await LocalServer.start()
         let calls = Calls()
         let wrapper = Wrapper()
