@@ -44,7 +44,7 @@ import Testing
         #expect(rig.session.requests.map(\.path) == ["/apps/3/batch_events"])
     }
 
-    @Test func `The publishing page's API for a local server has that server's app and key`() {
+    @Test func `The API that the publishing page makes for a local server uses the server's app and key`() {
         let api = PusherHTTPAPI(
             appID: "1", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: 6001, useTLS: false)
         #expect("\(api)" == "PusherHTTPAPI(app 1, key local-key)")

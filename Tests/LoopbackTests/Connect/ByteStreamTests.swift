@@ -159,7 +159,7 @@ import Testing
 
     // MARK: Leaving
 
-    @Test func `Cutting a stream closes its socket`() async throws {
+    @Test func `Cutting a byte stream closes its socket`() async throws {
         try await withWatchdog {
             let heard = try await StreamRig.run { rig in
                 rig.stream?.cut()

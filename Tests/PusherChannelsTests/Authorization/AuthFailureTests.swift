@@ -29,7 +29,7 @@ import FoundationNetworking
 
     /// The response may be a framework's error page.
     // Proves P14.2, P14.14.
-    @Test func `An overlong endpoint reply is retried with status 503 but not with 200`() throws {
+    @Test func `An authorization whose reply is too long is retried if its status is 503, not if it is 200`() throws {
         let url = try #require(URL(string: "http://auth.example/"))
         let page = Data(repeating: UInt8(ascii: "x"), count: AuthResponse.maximumSize + 1)
         for (status, isRetryable) in [(503, true), (200, false)] {

@@ -185,7 +185,7 @@ import Testing
         #expect([events, news, outcomes].map(admitted) == [events.count, news.count, outcomes.count])
     }
 
-    @Test func `The channels that lost events in a backlog are reported once`() {
+    @Test func `Channels that lost events while the backlog was full are reported once each`() {
         var backlog = full(2)
         backlog.pauseLimitReached(receivedUpTo: .seconds(1))
         #expect(!admits(&backlog))

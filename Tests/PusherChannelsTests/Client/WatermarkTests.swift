@@ -117,7 +117,7 @@ import Testing
     }
 
     /// Each of these events is reported with its data.
-    @Test func `Undecryptable events waiting for the delegate stop the socket's reading at the byte limit`() {
+    @Test func `Reading pauses at the byte limit for undecryptable events that wait for the delegate`() {
         let queue = DispatchQueue(label: "slow consumer")
         let gate = DispatchSemaphore(value: 0)
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: EncryptedChannelTests.masterKey)) {

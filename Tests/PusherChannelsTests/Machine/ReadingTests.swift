@@ -73,7 +73,7 @@ import Testing
         #expect(transcript.pass(.seconds(20)).contains(.pauseLimitReached(receivedUpTo: established)))
     }
 
-    @Test func `If readers are behind before connecting, reading pauses once the connection is established`() {
+    @Test func `If readers are behind before the connection, its reading pauses once it is established`() {
         var transcript = Transcript()
         #expect(transcript.play(.readersChanged(areOver: true)) == [])
         #expect(transcript.machine.nextDeadline == nil)

@@ -148,7 +148,7 @@ import Testing
     // MARK: The history
 
     // Proves P19.11.
-    @Test func `A loss of more events than a replay may have is first read from the history, page by page`() {
+    @Test func `Events that are too many for one replay are read from the server's history, page by page`() {
         var transcript = Transcript.sockudo(attach: 5)
         let first = transcript.subscribeAgain(serial: 1_000, attach: 999)
         #expect(first.sent == [.history(channel: "room", serials: 6...999, cursor: nil)])
@@ -194,7 +194,7 @@ import Testing
 
     // Proves P19.11.
     @Test(arguments: ["incomplete", "of another stream", "without end", "nonsense", "none"])
-    func `A history that is incomplete, unusable, or never sent is reported as one gap`(kind: String) {
+    func `A channel whose history is incomplete, unusable, or never sent reports one gap`(kind: String) {
         var transcript = waiting()
         transcript.refuse("position_expired")
         let outputs =

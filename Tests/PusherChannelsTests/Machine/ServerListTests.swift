@@ -51,7 +51,7 @@ import Testing
         #expect(fail(&transcript) == "0 true")
     }
 
-    @Test func `The ten minutes before a return to the first server begin with its failure`() {
+    @Test func `The first server is tried again ten minutes after it failed, counted from the failure`() {
         var servers = ServerList([true, false])
         servers.attemptFailed(at: .origin)
         servers.willReconnect(at: .origin + .seconds(900))
@@ -95,7 +95,7 @@ import Testing
         #expect(idle.play(.connect).contains(.command(.openSocket(idle.attempt, secure: false))))
     }
 
-    @Test func `A client's requests go to its servers in order, and after a move to the new server`() {
+    @Test func `A client's requests go to its servers in order, and to the new one after a move`() {
         let rig = ClientRig(server: .manual) {
             $0.fallbackHosts = [PusherServer(.host("b.example"), port: 6001, useTLS: false), PusherServer(.cluster("us2"))]
         }

@@ -229,7 +229,7 @@ import Testing
     private let refusal = #"{"event":"pusher:error","data":{"code":4009,"message":"Connection is unauthorized"}}"#
 
     // Proves P14.10.
-    @Test func `A success after an unnamed refusal counts, as the refusal may be another channel's`() {
+    @Test func `A success after a refusal that names no channel counts, as another channel may be meant`() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "private-given-up", auth: PusherAuth(auth: "k:bad")))
         transcript.play(.unsubscribe(channel: "private-given-up"))

@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: ["", #","data":{}"#, #","data":"{}""#, #","data":null"#, #","data":"nonsense""#, #","channel":"c""#])
-    func `A ping or pong is read whatever data it has`(member: String) {
+    func `A ping or pong frame with any data is read`(member: String) {
         #expect(read(#"{"event":"pusher:ping"\#(member)}"#) == .success(.ping))
         #expect(read(#"{"event":"pusher:pong"\#(member)}"#) == .success(.pong))
     }

@@ -20,7 +20,8 @@ import Testing
         #expect("a=b;c/d".percentEncoded(allowing: "=;") == "a=b;c%2Fd")
     }
 
-    @Test(arguments: ["", "a", "é🙂", "a b&c=d+e%f", "\0\n", "%2B"]) func `Percent-encoded text is decoded to the same text`(
+    @Test(arguments: ["", "a", "é🙂", "a b&c=d+e%f", "\0\n", "%2B"])
+    func `Decoding percent-encoded text gives the text that was encoded`(
         text: String
     ) {
         #expect(formDecoded(text.percentEncoded().utf8) == text)

@@ -138,7 +138,7 @@ import FoundationNetworking
         #expect(failure?.findings.map(\.kind).contains(.unplayedStep) == true, "\(failure.map { "\($0)" } ?? "")")
     }
 
-    @Test func `A client that the app keeps is a leak, and the story describes it`() throws {
+    @Test func `A client that the app still holds at a test's end is reported as a leak, with the test's story`() throws {
         let kept = Locked<Pusher?>(nil)
         let failure = #expect(throws: TestFailure.self) {
             try withTestHarness { harness in

@@ -105,7 +105,7 @@ struct TestHarnessTests {
             ])
     }
 
-    @Test func `A very long story keeps its latest entries`() {
+    @Test func `The story of a very long test keeps its latest entries`() {
         let harness = TestHarness()
         for number in 0..<25_000 { harness.timeline.note("note", "\(number)") }
         #expect(harness.timeline.entries.count == 15_000)

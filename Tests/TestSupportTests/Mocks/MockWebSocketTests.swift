@@ -87,7 +87,7 @@ struct MockWebSocketTests {
         #expect(!socket.isOpen, "it was silent for too long")
     }
 
-    @Test func `A trusting socket accepts any signature and lists the user as a member at once`() {
+    @Test func `A mock socket that trusts all signatures lists the user as a member at once`() {
         let socket = makeSocket()
         socket.open(request, attempt: ConnectionAttempt(1))
         socket.send(ServerRig.subscription(to: "private-test-channel", auth: "testKey123:12345678gfder78ikjbg"))

@@ -90,7 +90,7 @@ import FoundationNetworking
         #expect(signer.requests.count == 4)
     }
 
-    @Test func `A client asks a busy signer again when its retry time is over`() async throws {
+    @Test func `A client asks again when the time that a busy signer gave is over`() async throws {
         try await withTestHarness { harness in
             let pusher = makePusher(harness, signer)
             let recorder = RecordingDelegate(of: pusher)

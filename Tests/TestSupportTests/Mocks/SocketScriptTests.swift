@@ -172,7 +172,7 @@ struct SocketScriptTests {
         #expect(rig.socket.findings.isEmpty)
     }
 
-    @Test func `A script can confirm two subscriptions that a client sends within one report`() throws {
+    @Test func `A server's script can confirm two subscriptions that arrive together`() throws {
         try withTestHarness { harness in
             let socket = harness.makeWebSocket()
             func confirmed(_ channel: String) -> SocketStep {

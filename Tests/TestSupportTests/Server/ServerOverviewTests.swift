@@ -105,7 +105,7 @@ struct ServerOverviewTests {
         #expect(try overview(rig).json["channels"]?["total"]?.integerValue == 0)
     }
 
-    @Test func `Clients that come and go don't displace events in the overview's log`() throws {
+    @Test func `The overview's log keeps its events while many clients come and go`() throws {
         var rig = rig(ServerMachine())
         rig.publish("news", "headline", "hello")
         for number in 1...300 { rig.open(number) }

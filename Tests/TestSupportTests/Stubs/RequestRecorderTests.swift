@@ -40,7 +40,7 @@ struct RequestRecorderTests {
         #expect(try await [first.path, second.path] == ["/1", "/2"])
     }
 
-    @Test func `A wait for a request in vain names the requests that came instead`() async throws {
+    @Test func `The error of a wait for a request that doesn't come names those that came`() async throws {
         try send("/1")
         let error = await #expect(throws: NothingCame.self) {
             try await session.nextRequest("GET /2", within: .zero)

@@ -55,7 +55,7 @@ struct RecordingSessionTests {
         #expect(rig.recorder.entries.isEmpty)
     }
 
-    @Test func `A canceled request completes once with an error and is recorded`() throws {
+    @Test func `A mock request that is canceled completes once, with an error, and is recorded`() throws {
         let scheduler = TestScheduler()
         session.delivery = .scheduled(scheduler, after: .seconds(1))
         try reply(200, "late")
