@@ -52,6 +52,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
         self.timeline = timeline
         recorder = RequestRecorder(limit: RequestRecorder.requestLimit, scheduler: scheduler)
         state = Locked(State(delivery: delivery))
+        InterceptingURLProtocol.register()
         server?.sendWebhooks(through: self)
     }
 
@@ -161,11 +162,11 @@ public final class MockSession: HTTPSession, RequestStubbing {
         let outcome = reply.outcome.error.map { "\($0)" } ?? "\(response.status)"
         timeline?.note("answer", "\(outcome) to \(name)\(reply.wait)\(reason ?? "")")
         if let error = reply.outcome.error as? UnsupportedFault {
-            state.withLock { $0.findings.append(Finding(.unsupportedFault, "\(error)")) }
+            note(Finding(.unsupportedFault, "\(error)"))
         }
         if reply.delay < .zero {
             let text = "the answer to \(name) is delayed by \(reply.delay): it comes at once, as nothing comes earlier"
-            state.withLock { $0.findings.append(Finding(.error, text)) }
+            note(Finding(.error, text))
         }
         return reply
     }
@@ -173,6 +174,11 @@ public final class MockSession: HTTPSession, RequestStubbing {
     /// Releases the stubs' closures, which may hold clients that hold this session. The counts stay, and late requests are refused.
     func release() {
         for stub in stubList.all { stub.release() }
+        InterceptingURLProtocol.release(self)
+    }
+
+    func note(_ finding: Finding) {
+        state.withLock { $0.findings.append(finding) }
     }
 
     /// The findings for a test's end: requests that nothing responded to, unused stubs, and faults that a session doesn't

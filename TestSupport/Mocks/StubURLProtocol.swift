@@ -12,11 +12,46 @@ extension MockSession {
     /// let urlSession = URLSession(configuration: session.urlSessionConfiguration())
     /// ```
     ///
-    /// On Linux, data tasks work, with a completion handler, a delegate, or `await`. These don't: `URLSession.shared`, WebSocket
-    /// tasks, and download tasks, which end the process. A redirect is a response like any other. The body of an upload task and
-    /// the configuration's `httpAdditionalHeaders` can't be seen; the request's headers can.
+    /// On Linux, data tasks work, with a completion handler, a delegate, or `await`. These don't: WebSocket tasks, and download
+    /// tasks, which end the process. A redirect is a response like any other. The body of an upload task and the configuration's
+    /// `httpAdditionalHeaders` can't be seen; the request's headers can.
     public func urlSessionConfiguration() -> URLSessionConfiguration {
         StubURLProtocols.configuration { [weak self] in self }
+    }
+
+    /// Responds to the requests that `URLSession.shared` makes to these hosts, for code that can't be given another session. Its
+    /// other requests go where they would go.
+    ///
+    /// ```swift
+    /// try harness.session.intercept(.shared, hosts: "api.example.com")
+    /// ```
+    ///
+    /// Foundation on Linux copies what intercepts requests once, when the process makes its first `URLSession`. A harness or a mock
+    /// session must therefore have been made before, or the first one is the process's last chance: too late is a finding. A host
+    /// belongs to one mock session at a time, until that is gone or its harness has ended, so tests that intercept the same host
+    /// are not run in parallel.
+    ///
+    /// - Parameters:
+    ///   - urlSession: `URLSession.shared`.
+    ///   - hosts: The hosts, such as `api.example.com`, without port.
+    /// - Throws: ``HostIsIntercepted`` if one of the hosts belongs to another mock session.
+    public func intercept(_ urlSession: URLSession, hosts: String...) throws {
+        try InterceptingURLProtocol.claim(hosts, for: self)
+        #if canImport(FoundationNetworking)
+        guard urlSession.configuration.protocolClasses?.first != InterceptingURLProtocol.self else { return }
+        note(Finding(.error, "\(hosts.joined(separator: ", ")): the process made a URLSession before its first mock session"))
+        #endif
+    }
+}
+
+/// The error if a host's requests are intercepted for two mock sessions at once.
+public struct HostIsIntercepted: Error, Equatable, CustomStringConvertible {
+    /// The host.
+    public let host: String
+
+    /// The host, and what to do.
+    public var description: String {
+        "\(host) is intercepted by another mock session: run tests that intercept the same host one after the other (.serialized)"
     }
 }
 
@@ -37,6 +72,7 @@ enum StubURLProtocols {
             entries.append(source)
             return entries.count - 1
         }
+        InterceptingURLProtocol.register()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [specialize(Binary.End.self, number: number, left: number)]
         return configuration
@@ -77,8 +113,51 @@ private enum Binary {
     }
 }
 
-/// A URL protocol that forwards a `URLSession`'s requests to one of our sessions.
-private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
+/// A URL protocol that forwards the requests of one `URLSession` to one of our sessions.
+private final class StubURLProtocol<Number: BinaryNumber>: ForwardingURLProtocol {
+    override class func canInit(with request: URLRequest) -> Bool { true }
+    override var session: (any HTTPSession)? { StubURLProtocols.session(Number.value) }
+}
+
+/// A URL protocol that forwards the requests to some hosts, of every `URLSession` that knows it.
+final class InterceptingURLProtocol: ForwardingURLProtocol {
+    private struct Claim {
+        weak var session: MockSession?
+    }
+
+    private static let claims = Locked<[Name: Claim]>([:])
+    private static let isRegistered = URLProtocol.registerClass(InterceptingURLProtocol.self)
+
+    /// Has Foundation know this class. Does something only in a process that has made no `URLSession` yet.
+    static func register() { _ = isRegistered }
+
+    fileprivate static func claim(_ hosts: [String], for session: MockSession) throws {
+        register()
+        try claims.withLock { claims in
+            for host in hosts {
+                if let owner = claims[key(host)]?.session, owner !== session { throw HostIsIntercepted(host: host) }
+            }
+            for host in hosts { claims[key(host)] = Claim(session: session) }
+        }
+    }
+
+    /// Gives the hosts of a session back.
+    static func release(_ session: MockSession) {
+        claims.withLock { claims in claims = claims.filter { $0.value.session != nil && $0.value.session !== session } }
+    }
+
+    private static func key(_ host: String) -> Name { Name(host.lowercased()) }
+
+    private static func session(for request: URLRequest) -> MockSession? {
+        request.url?.host.flatMap { host in claims.withLock { $0[key(host)]?.session } }
+    }
+
+    override class func canInit(with request: URLRequest) -> Bool { session(for: request) != nil }
+    override var session: (any HTTPSession)? { Self.session(for: request) }
+}
+
+/// A URL protocol that forwards requests to one of our sessions.
+class ForwardingURLProtocol: URLProtocol {
     private struct Loading {
         let reply: any HTTPTask
         let caller: URLProtocolCaller
@@ -86,12 +165,14 @@ private final class StubURLProtocol<Number: BinaryNumber>: URLProtocol {
 
     private let loading = Locked<Loading?>(nil)
 
-    override class func canInit(with request: URLRequest) -> Bool { true }
+    /// The session; `nil` if it is gone.
+    var session: (any HTTPSession)? { nil }
+
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
     override func startLoading() {
         let caller = URLProtocolCaller(urlProtocol: self)
-        guard let session = StubURLProtocols.session(Number.value) else {
+        guard let session else {
             return caller.finish(nil, nil, URLError(.cancelled))
         }
         let reply: any HTTPTask = session.dataTask(with: request) { [loading] data, response, error in

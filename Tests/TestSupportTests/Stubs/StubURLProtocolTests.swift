@@ -80,4 +80,39 @@ struct StubURLProtocolTests {
         let urlSession = URLSession(configuration: configuration)
         await #expect(throws: URLError.self) { try await urlSession.data(for: request()) }
     }
+
+    // MARK: URLSession.shared
+
+    #if os(Linux)
+    /// In a process of its own, because Foundation takes note of what intercepts requests once.
+    @Test func `Requests of URLSession.shared to intercepted hosts reach the mock session, others the network`() async {
+        await #expect(processExitsWith: .success) {
+            let session = MockSession(delivery: .immediate)
+            session.stub("GET /a", StubResponse(text: "mine"))
+            try session.intercept(.shared, hosts: "API.example.com", "b.example.com")
+            let (data, _) = try await URLSession.shared.data(from: #require(URL(string: "https://api.example.com/a")))
+            #expect(String(decoding: data, as: UTF8.self) == "mine")
+            let elsewhere = try #require(URL(string: "http://127.0.0.1:1/a"))
+            await #expect(throws: URLError.self) { try await URLSession.shared.data(from: elsewhere) }
+            #expect(session.requests.count == 1 && session.findings.isEmpty)
+        }
+    }
+
+    @Test func `Intercepting requests after the process's first URLSession is a finding`() async {
+        await #expect(processExitsWith: .success) {
+            _ = URLSession(configuration: .default)
+            let session = MockSession(delivery: .immediate)
+            try session.intercept(.shared, hosts: "api.example.com")
+            #expect(session.findings.map(\.kind) == [.error])
+        }
+    }
+    #endif
+
+    @Test func `A host is intercepted for one mock session at a time`() throws {
+        var other: MockSession? = MockSession(delivery: .immediate)
+        try other?.intercept(.shared, hosts: "one.example")
+        #expect(throws: HostIsIntercepted.self) { try session.intercept(.shared, hosts: "two.example", "ONE.example") }
+        other = nil
+        try session.intercept(.shared, hosts: "one.example")
+    }
 }
