@@ -200,6 +200,11 @@ public final class InMemoryServer: Sendable {
         set { change { machine, _ in machine.isClosing = newValue } }
     }
 
+    /// Forgets the streams of Sockudo's protocol V2, as a restart does; those of all channels unless one is named.
+    public func loseStreams(of channel: String? = nil) {
+        change { machine, _ in machine.loseStreams(of: channel) }
+    }
+
     /// Closes all connections as the server does when it is stopped. It still accepts new ones, unless ``isClosing``.
     public func shutdown() {
         change { machine, _ in machine.shutdown() }

@@ -258,6 +258,11 @@ public final class LocalServer: RequestStubbing {
         set { core.change { machine, _ in machine.isClosing = newValue } }
     }
 
+    /// Forgets the streams of Sockudo's protocol V2, as a restart does; those of all channels unless one is named.
+    public func loseStreams(of channel: String? = nil) {
+        core.change { machine, _ in machine.loseStreams(of: channel) }
+    }
+
     /// Closes all connections with a close frame; the server keeps running.
     public func closeAll(code: UInt16, reason: String = "") {
         core.closeAll(code: code, reason: reason)

@@ -30,7 +30,7 @@ extension ServerMachine {
             if profile.cachesClientEvents, caches(ChannelName(name)) {
                 cache.keep(passed, data: data ?? "", for: key, until: now + profile.cacheLifetime, at: now)
             }
-            sendEvent(passed, event, of: key, to: receivers)
+            sendEvent(passed, SockudoEvent(name: event), of: key, to: receivers)
             observe(
                 event, on: ChannelName(name), data: data ?? "", app: connection.app, by: id, receivers: receivers.count)
             let sent = WebhookEvent.ClientEvent(

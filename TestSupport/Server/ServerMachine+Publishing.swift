@@ -71,16 +71,17 @@ extension ServerMachine {
 
     /// Sends an event of the HTTP API as it is, because the caller has already encrypted it if necessary.
     mutating func passOn(
-        _ event: String, channel: String, data: String, isValue: Bool, app: ServerApp, excluding socketID: String?
+        _ event: String, channel: String, data: String, isValue: Bool, more: SockudoEvent.More, app: ServerApp,
+        excluding socketID: String?
     ) {
         let receivers = deliver(
-            event, on: ChannelName(channel), data: data, isValue: isValue, app: app, excluding: socketID)
+            event, on: ChannelName(channel), data: data, isValue: isValue, more: more, app: app, excluding: socketID)
         effects.append(.notice(.published(channel: channel, event: event, receivers: receivers)))
     }
 
     private mutating func deliver(
-        _ event: String, on channel: ChannelName, data: String, isValue: Bool = false, app: ServerApp,
-        excluding socketID: String?
+        _ event: String, on channel: ChannelName, data: String, isValue: Bool = false, more: SockudoEvent.More = .init(),
+        app: ServerApp, excluding socketID: String?
     ) -> Int {
         let key = ChannelKey(appKey: app.key, name: channel.name)
         let frame = ServerFrame.event(event, channel: channel.text, json: isValue ? data : data.quotedJSON, userID: nil)
@@ -95,7 +96,7 @@ extension ServerMachine {
             guard let socketID, let connection = connections[$0] else { return true }
             return !connection.socketID.hasBytes(of: socketID)
         }
-        sendEvent(frame, event, of: key, to: receivers)
+        sendEvent(frame, SockudoEvent(name: event, more: more), of: key, to: receivers)
         observe(event, on: channel, data: data, app: app, by: nil, receivers: receivers.count)
         return receivers.count
     }

@@ -39,8 +39,10 @@ extension ServerMachine {
                 return refuse(occasion, "Existing subscription to channel \(name)", channel: name, from: id)
             }
         }
+        guard let options = sockudoOptions(data, of: name, from: id) else { return }
         do throws(SubscriptionRefusal) {
             let member = try admit(data, to: channel, from: connection)
+            connections[id]?.sockudo?.options[channel.name] = options
             if connection.subscriptions[channel.name] == nil {
                 join(channel, id, as: member)
             } else {
@@ -199,6 +201,7 @@ extension ServerMachine {
         let members = name.kind == .presence ? channel?.presence(profile) : nil
         let success = profile.subscriptionSucceeded(name, members: members)
         effects.append(.send(withPosition(success, of: key, to: id, members: members), to: id))
+        sendPast(of: key, to: id)
         return true
     }
 
@@ -207,6 +210,7 @@ extension ServerMachine {
         let key = key(of: name, connection)
         let member = userID.flatMap { channels[key]?.members[$0] }
         connections[id]?.subscriptions[name] = nil
+        connections[id]?.sockudo?.options[name] = nil
         channels[key]?.remove(id)
         let isLast = userID.map { channels[key]?.leave($0) ?? false } ?? false
         let others = channels[key]?.subscribers ?? []

@@ -10,6 +10,8 @@ extension ServerMachine {
         let channels: [String]
         var socketID: String?
         var info: String?
+        /// What only subscribers of Sockudo's protocol V2 get.
+        var more = SockudoEvent.More()
     }
 
     /// `POST /apps/{id}/events`
@@ -71,7 +73,7 @@ extension ServerMachine {
     private mutating func run(_ trigger: Trigger, app: ServerApp) {
         for channel in trigger.channels {
             passOn(
-                trigger.name, channel: channel, data: trigger.data, isValue: trigger.isValue, app: app,
+                trigger.name, channel: channel, data: trigger.data, isValue: trigger.isValue, more: trigger.more, app: app,
                 excluding: trigger.socketID)
         }
     }
@@ -89,7 +91,7 @@ extension ServerMachine {
         }
         let trigger = Trigger(
             name: name, data: data, isValue: isValue, channels: channels, socketID: body["socket_id"]?.stringValue,
-            info: body["info"]?.stringValue)
+            info: body["info"]?.stringValue, more: SockudoEvent.More(tags: body["tags"], extras: body["extras"]))
         if let socketID = trigger.socketID, profile.answer(.invalidSocketID) != nil, socketID.wholeMatch(of: #/\d+\.\d+/#) == nil
         {
             throw HTTPRefusal(occasion: .invalidSocketID, status: 400, reason: "Invalid socket_id: \(socketID)")

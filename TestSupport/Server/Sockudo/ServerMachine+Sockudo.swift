@@ -2,7 +2,7 @@ import PusherChannels
 
 /// Sockudo's protocol V2. Connections of both protocols share channels; only those of V2 see positions.
 extension ServerMachine {
-    private typealias Settings = ServerProfile.SockudoV2
+    typealias Settings = ServerProfile.SockudoV2
 
     /// Returns what a connection has for protocol V2 if it asks for it.
     func sockudoConnection(_ parameters: [Name: String]) -> SockudoConnection? {
@@ -40,13 +40,13 @@ extension ServerMachine {
 
     private mutating func withID(_ frame: String) -> String { frame.adding(",\"message_id\":\"\(uuid())\"") }
 
-    private mutating func uuid() -> String {
+    mutating func uuid() -> String {
         let text = String(generator.next() | 1 << 63, radix: 16) + String(generator.next() | 1 << 63, radix: 16)
         let digits = Array(text.utf8)
         return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { digits[$0].text }.joined(separator: "-")
     }
 
-    private mutating func stream(of key: ChannelKey) -> SockudoStream {
+    mutating func stream(of key: ChannelKey) -> SockudoStream {
         if let stream = streams[key] { return stream }
         let stream = SockudoStream(id: uuid())
         streams[key] = stream
@@ -57,16 +57,24 @@ extension ServerMachine {
 
     /// Sends an event to a channel's subscribers: to those of V2 with its position.
     mutating func sendEvent(
-        _ frame: String, _ name: String, of key: ChannelKey, to receivers: [ConnectionID]
+        _ frame: String, _ event: SockudoEvent, of key: ChannelKey, to receivers: [ConnectionID]
     ) {
         guard let settings = profile.sockudoV2 else { return send(frame, to: receivers) }
-        var (own, serial) = (withID(frame), 0)
-        if settings.replays || settings.historyLength != nil {
+        let messageID = uuid()
+        var (own, serial) = (frame, 0)
+        if let tags = event.more.tags { own = own.adding(",\"tags\":\(tags.text)") }
+        own = own.adding(",\"message_id\":\"\(messageID)\"")
+        let isNumbered = (settings.replays || settings.historyLength != nil) && !event.more.isEphemeral
+        if isNumbered {
             var stream = stream(of: key)
             serial = stream.head + 1
             own = own.adding(",\"stream_id\":\"\(stream.id)\",\"serial\":\(serial)")
-            stream.append(SockudoStream.Entry(serial: serial, frame: own, name: name, time: now), settings)
+            if let extras = event.more.extras { own = own.adding(",\"extras\":\(extras.text)") }
+            stream.append(
+                SockudoStream.Entry(serial: serial, frame: own, event: event, messageID: messageID, time: now), settings)
             streams[key] = stream
+        } else if let extras = event.more.extras {
+            own = own.adding(",\"extras\":\(extras.text)")
         }
         for id in receivers {
             guard var connection = connections[id]?.sockudo else {
@@ -74,6 +82,7 @@ extension ServerMachine {
                 continue
             }
             if let join = connection.joins[key.name], now < join { continue }
+            if connection.options[key.name]?.admits(event) == false { continue }
             let isGated = connection.resumes.contains { $0.positions[key.name] != nil }
             if isGated { connection.gate.append((serial, own)) }
             if !isGated || settings.sendsLiveEventsTwice {
@@ -88,23 +97,6 @@ extension ServerMachine {
             }
             connections[id]?.sockudo = connection
         }
-    }
-
-    // MARK: Subscribing
-
-    /// Adds the channel's position to a success.
-    mutating func withPosition(_ success: String, of key: ChannelKey, to id: ConnectionID, members: JSONValue?) -> String {
-        guard let settings = profile.sockudoV2, connections[id]?.sockudo != nil else { return success }
-        let stream = stream(of: key)
-        var data: [Name: JSONValue] = [:]
-        data["presence"] = members
-        if settings.historyLength != nil { data["attach_serial"] = .integer(stream.head) }
-        let own = ServerFrame.event(
-            "pusher_internal:subscription_succeeded", channel: key.name.text, data: JSONValue.object(data).text)
-        guard settings.replays else { return own }
-        if settings.historyLength == nil { connections[id]?.sockudo?.joins[key.name] = now + settings.joinDelay }
-        let name = settings.namesOtherStreams ? uuid() : stream.id
-        return own.adding(",\"stream_id\":\"\(name)\",\"serial\":\(stream.head)")
     }
 
     // MARK: Replays
@@ -156,12 +148,17 @@ extension ServerMachine {
             let stream = stream(of: key(of: channel, connection))
             switch replay(asked, stream, settings) {
             case .success(let entries):
-                frames += entries.map(\.frame)
+                let options = connection.sockudo?.options[channel]
+                let shown = entries.filter { options?.admits($0.event) != false }
+                frames += shown.map(\.frame)
+                // It may be beyond the last frame, if a filter hides the tail.
                 let last = entries.last.map {
-                    JSONValue.object(["stream_id": .string(stream.id), "serial": .integer($0.serial)])
+                    JSONValue.object([
+                        "stream_id": .string(stream.id), "serial": .integer($0.serial), "last_message_id": .string($0.messageID),
+                    ])
                 }
                 recovered.append([
-                    "channel": .string(channel.text), "source": "hot", "replayed": .integer(entries.count),
+                    "channel": .string(channel.text), "source": "hot", "replayed": .integer(shown.count),
                     "position": last ?? .null,
                 ])
             case .failure(let failure):
@@ -221,55 +218,6 @@ extension ServerMachine {
         }
     }
 
-    // MARK: The history
-
-    /// Sends a page of a channel's history.
-    mutating func sendHistory(_ data: JSONValue?, from id: ConnectionID) {
-        guard let data = data?.stringValue.flatMap({ try? JSONValue(parsing: $0) }), let channel = data["channel"]?.stringValue
-        else {
-            let problem = "Invalid message format: Missing data in channel_history message"
-            return reject(problem, code: 4000, from: id)
-        }
-        guard let settings = profile.sockudoV2, settings.historyLength != nil else {
-            let problem = "Channel error: Durable history is disabled by policy for channel '\(channel.shortened)'"
-            return reject(problem, code: 4300, from: id)
-        }
-        guard let connection = connections[id], connection.subscriptions[channel] != nil else {
-            let problem = "Client event error: Socket is not subscribed to channel \(channel.shortened)"
-            return reject(problem, code: 4301, from: id)
-        }
-        let stream = stream(of: key(of: Name(channel), connection))
-        let isForward = data["direction"]?.stringValue.map { ["oldest_first", "forwards"].contains(Name($0)) } ?? false
-        let limit = min(max(data["limit"]?.integerValue ?? settings.pageLength, 1), settings.pageLength)
-        let first = data["start_serial"]?.integerValue ?? 0
-        let end = data["end_serial"]?.integerValue ?? .max
-        let cursor = data["cursor"]?.integerValue
-        var rest = stream.entries.filter { $0.serial >= first && $0.serial <= end }
-        if !isForward { rest.reverse() }
-        if let cursor { rest.removeAll { isForward ? $0.serial <= cursor : $0.serial >= cursor } }
-        let page = rest.prefix(limit)
-        let items = page.map { entry -> JSONValue in
-            [
-                "stream_id": .string(stream.id), "serial": .integer(entry.serial), "event_name": .string(entry.name),
-                "operation_kind": "append", "payload_size_bytes": .integer(entry.frame.utf8.count),
-                "message": (try? JSONValue(parsing: entry.frame)) ?? .null,
-            ]
-        }
-        let oldest = stream.entries.first?.serial ?? 0
-        let isTruncated = stream.head > 0 && oldest > max(first, 1)
-        let hasMore = rest.count > page.count
-        let answer: JSONValue = [
-            "items": .array(items), "direction": isForward ? "oldest_first" : "newest_first", "limit": .integer(limit),
-            "has_more": .bool(hasMore), "next_cursor": hasMore ? (page.last.map { .string(String($0.serial)) } ?? .null) : .null,
-            "continuity": [
-                "stream_id": .string(stream.id), "oldest_available_serial": .integer(oldest),
-                "newest_available_serial": .integer(stream.head), "complete": .bool(!isTruncated && !hasMore),
-                "truncated_by_retention": .bool(isTruncated),
-            ],
-        ]
-        effects.append(.send(ServerFrame.event("pusher:channel_history", channel: channel, value: answer), to: id))
-    }
-
     private func nested(_ data: JSONValue?) -> JSONValue? {
         data?.stringValue.map { try? JSONValue(parsing: $0) } ?? data
     }
@@ -277,7 +225,7 @@ extension ServerMachine {
 
 extension String {
     /// Adds members at the end of a frame's object.
-    fileprivate func adding(_ members: String) -> String { utf8.dropLast().text + members + "}" }
+    func adding(_ members: String) -> String { utf8.dropLast().text + members + "}" }
 }
 
 extension Collection<UInt8> {

@@ -14,6 +14,8 @@ extension ServerProfile {
         public var historyLength: Int?
         /// The largest number of events in a page of history.
         public var pageLength = 100
+        /// Indicates whether subscriptions may begin with the past (`rewind_enabled`), if there is a history.
+        public var rewinds = true
         /// Indicates whether channels are replayed to which the connection isn't subscribed, as the real server does.
         public var replaysUnsubscribed = false
         /// The time that a replay takes.
@@ -53,7 +55,8 @@ struct SockudoStream: Sendable {
     struct Entry: Sendable {
         let serial: Int
         let frame: String
-        let name: String
+        let event: SockudoEvent
+        let messageID: String
         let time: Instant
     }
 
@@ -81,6 +84,21 @@ struct SockudoStream: Sendable {
     }
 }
 
+/// An event as filters see it.
+struct SockudoEvent: Sendable {
+    /// What is published besides, and sent on protocol V2 only.
+    struct More: Sendable {
+        var tags: JSONValue?
+        var extras: JSONValue?
+
+        /// Indicates whether the event gets no serial, and isn't kept.
+        var isEphemeral: Bool { extras?["ephemeral"]?.boolValue == true }
+    }
+
+    let name: String
+    var more = More()
+}
+
 /// What a connection of protocol V2 has besides that of protocol 7.
 struct SockudoConnection: Sendable {
     /// An answer to a replay that is being made.
@@ -90,6 +108,8 @@ struct SockudoConnection: Sendable {
     }
 
     let getsOwnEvents: Bool
+    /// What the subscriptions asked for besides their channels.
+    var options: [Name: SockudoOptions] = [:]
     var resumes: [Resume] = []
     /// The live events that wait until a replay is sent.
     var gate: [(serial: Int, frame: String)] = []

@@ -120,10 +120,11 @@ struct ServerRig {
         return nil
     }
 
-    /// The code and the message of the `pusher:error` that was sent.
+    /// The code and the message of the `pusher:error` that was sent, or of Sockudo's own.
     var error: (code: Int?, message: String?)? {
         for case .send(let text, _) in effects {
-            guard let frame = try? JSONValue(parsing: text), frame["event"] == "pusher:error" else { continue }
+            guard let frame = try? JSONValue(parsing: text), frame["event"] == "pusher:error" || frame["event"] == "sockudo:error"
+            else { continue }
             let data = (frame["data"]?.stringValue).flatMap { try? JSONValue(parsing: $0) } ?? frame["data"]
             return (data?["code"]?.integerValue, data?["message"]?.stringValue)
         }
