@@ -113,18 +113,30 @@ public final class Pusher: Sendable {
     /// A refused channel is retried. A channel that is already subscribed stays subscribed, and its stream begins with
     /// ``ChannelUpdate/subscribed``.
     ///
+    /// With `rewind`, after the first ``ChannelUpdate/subscribed`` come past events, the oldest first; then an event
+    /// `sockudo:rewind_complete`, whose data counts them; then what came meanwhile. If the connection is lost before that event, or
+    /// ``ConnectionTimeouts/subscription`` passes, there is a gap. A `filter` is the channel's until it is unsubscribed, for all its
+    /// listeners. For a channel that was asked for before, nothing is rewound, and its filter stays.
+    ///
+    /// The stream throws the server's refusal, and an error of the kind `invalidRequest` for either on protocol 7, or if no server
+    /// accepts it.
+    ///
     /// - Parameters:
     ///   - channelName: The channel's name, prefix included.
     ///   - auth: An authorization to use once, instead of requesting one.
+    ///   - rewind: The past to begin with, on a Sockudo server (``PusherProtocol/sockudo``); nil for none.
+    ///   - filter: The events that such a server is to send, past ones included; nil for all.
     ///   - buffering: The size of the stream's buffer, and its overflow policy.
     public func updates(
-        of channelName: String, auth: PusherAuth? = nil, buffering: StreamBuffering = StreamBuffering()
+        of channelName: String, auth: PusherAuth? = nil, rewind: SubscriptionRewind? = nil, filter: SubscriptionFilter? = nil,
+        buffering: StreamBuffering = StreamBuffering()
     ) -> PusherStream<ChannelUpdate> {
-        PusherStream(source: connection.core.subscribe(Name(channelName), auth: auth, updates: buffering))
+        let options = SubscriptionOptions(rewind: rewind, filter: filter)
+        return PusherStream(source: connection.core.subscribe(Name(channelName), auth: auth, options, updates: buffering))
     }
 
-    /// Subscribes to a channel, as ``updates(of:auth:buffering:)`` does, and has the server replay what came after a position, such
-    /// as that of the last event that an earlier process handled.
+    /// Subscribes to a channel, as ``updates(of:auth:rewind:filter:buffering:)`` does, and has the server replay what came after a
+    /// position, such as that of the last event that an earlier process handled.
     ///
     /// After a replay come ``ChannelUpdate/recovered(count:)`` and ``ChannelUpdate/subscribed``. If nothing is replayed, the first
     /// update is ``ChannelUpdate/eventsMayBeMissing(_:)``, whatever the time that it names: on protocol 7, and if the server
@@ -133,11 +145,15 @@ public final class Pusher: Sendable {
     /// - Parameters:
     ///   - channelName: The channel's name, prefix included.
     ///   - position: The ``PusherEvent/position`` of the last event that was handled, stored together with what it changed.
+    ///   - filter: The events that the server is to send; nil for all.
     ///   - buffering: The size of the stream's buffer, and its overflow policy.
     public func updates(
-        of channelName: String, after position: StreamPosition, buffering: StreamBuffering = StreamBuffering()
+        of channelName: String, after position: StreamPosition, filter: SubscriptionFilter? = nil,
+        buffering: StreamBuffering = StreamBuffering()
     ) -> PusherStream<ChannelUpdate> {
-        PusherStream(source: connection.core.subscribe(Name(channelName), auth: nil, after: position, updates: buffering))
+        let options = SubscriptionOptions(filter: filter)
+        return PusherStream(
+            source: connection.core.subscribe(Name(channelName), auth: nil, after: position, options, updates: buffering))
     }
 
     /// Unsubscribes from a channel, whatever its state. Events that are still in transit are dropped.

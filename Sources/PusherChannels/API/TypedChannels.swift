@@ -89,7 +89,7 @@ public struct TypedFollowStream<State: Sendable, Event: ChannelEvents>: AsyncSeq
 }
 
 extension Pusher {
-    /// Subscribes to a channel, as ``updates(of:auth:buffering:)`` does, and returns its updates with its events as one type.
+    /// Subscribes to a channel, as ``updates(of:auth:rewind:filter:buffering:)`` does, and returns its updates with its events as one type.
     ///
     /// - Parameters:
     ///   - channelName: The channel's name, prefix included.

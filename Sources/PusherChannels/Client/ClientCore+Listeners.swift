@@ -46,13 +46,13 @@ extension ClientCore {
     }
 
     func subscribe(
-        _ channel: Name, auth: PusherAuth?, after position: StreamPosition? = nil, callbacks: ChannelCallbacks,
-        _ state: inout State, at now: Instant
+        _ channel: Name, auth: PusherAuth?, after position: StreamPosition? = nil, _ options: SubscriptionOptions? = nil,
+        callbacks: ChannelCallbacks, _ state: inout State, at now: Instant
     ) -> Int {
         calls.changes.increment()
         let number = state.listeners.request(channel)
         if let replaced = state.listeners.update(channel, callbacks) { state.removed.append(replaced) }
-        state.handle(.subscribe(channel: channel, auth: auth, after: position), at: now)
+        state.handle(.subscribe(channel: channel, auth: auth, after: position, options: options), at: now)
         return number
     }
 

@@ -22,11 +22,12 @@ extension ClientCore {
     /// Requests a channel and makes the stream in one step, so the stream has the outcome even if the channel is subscribed
     /// already.
     func subscribe(
-        _ channel: Name, auth: PusherAuth?, after position: StreamPosition? = nil, updates buffering: StreamBuffering
+        _ channel: Name, auth: PusherAuth?, after position: StreamPosition? = nil, _ options: SubscriptionOptions? = nil,
+        updates buffering: StreamBuffering
     ) -> StreamSource<ChannelUpdate> {
         make(\.updates, for: .init(channel: channel), buffering) { state, streams, id, now in
             streams.tellUnread(of: channel, to: id, state.machine.subscriptions[channel])
-            _ = subscribe(channel, auth: auth, after: position, callbacks: ChannelCallbacks(), &state, at: now)
+            _ = subscribe(channel, auth: auth, after: position, options, callbacks: ChannelCallbacks(), &state, at: now)
             guard state.machine.subscriptions[channel]?.isSubscribed == true else { return }
             streams.updates.change(id) { $0.append(.subscribed, at: now) }
         }

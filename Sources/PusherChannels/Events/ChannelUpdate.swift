@@ -5,7 +5,7 @@ import Foundation
 @nonexhaustive
 #endif
 public enum ChannelUpdate: Sendable {
-    /// The server confirmed the subscription; after a reconnect, again. In ``Pusher/updates(of:auth:buffering:)`` it is also the
+    /// The server confirmed the subscription; after a reconnect, again. In ``Pusher/updates(of:auth:rewind:filter:buffering:)`` it is also the
     /// first update of a channel that is subscribed already.
     case subscribed
     /// An event. Protocol events that have their own case here only come as that case.

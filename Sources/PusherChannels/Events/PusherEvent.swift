@@ -23,7 +23,7 @@ public struct PusherEvent: Sendable {
     public var userID: String? { envelope.userID }
 
     /// The event's place in its channel's stream, on a server that numbers events: a client with ``PusherClientOptions/protocol``
-    /// `.sockudo` can go on there (``Pusher/updates(of:after:buffering:)``). Nil on other servers. Read from the event on each access.
+    /// `.sockudo` can go on there (``Pusher/updates(of:after:filter:buffering:)``). Nil on other servers. Read from the event on each access.
     public var position: StreamPosition? { envelope.position }
 
     /// Decodes ``data`` from JSON with the environment's decoder. The default decodes like a `JSONDecoder()`, but faster.

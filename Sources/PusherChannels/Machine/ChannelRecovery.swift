@@ -10,6 +10,8 @@ struct ChannelRecovery: Equatable, Sendable {
         case retrying
         /// Reads the channel's history, which reaches further back than replays.
         case paging
+        /// Gets the past events that it asked for with the first subscription; only what came meanwhile is held.
+        case rewinding
     }
 
     /// What a subscription's success says of the channel's place.
@@ -36,6 +38,8 @@ struct ChannelRecovery: Equatable, Sendable {
     /// Indicates whether the position is that of an empty channel, whose stream has no name yet.
     private var isUnnamed = false
     private var head: Head?
+    /// Indicates whether the server hides some events: a hole says nothing then, and the history would bring them.
+    private var isFiltered = false
     /// Indicates whether events of several streams came: then several servers publish, and each replays only its own.
     private var isSpread = false
     private var held: [Envelope] = []
@@ -73,8 +77,10 @@ struct ChannelRecovery: Equatable, Sendable {
     /// - Parameters:
     ///   - news: What protocol 7 tells of the success.
     ///   - heard: The time up to which everything that arrived is known to have been heard.
-    mutating func succeeded(_ head: Head?, _ news: [Output], of channel: Name, receivedUpTo heard: Instant) -> [Output] {
-        self.head = head
+    mutating func succeeded(
+        _ head: Head?, _ news: [Output], _ options: SubscriptionOptions?, of channel: Name, receivedUpTo heard: Instant
+    ) -> [Output] {
+        (self.head, isFiltered) = (head, options?.filter != nil)
         (attempts, count, hasPaged, asked, step) = (0, 0, false, nil, 0)
         let since = gapSince.take() ?? news.lazy.compactMap(\.gapSince).first
         let rest = news.filter { $0.gapSince == nil }
@@ -88,8 +94,9 @@ struct ChannelRecovery: Equatable, Sendable {
         window = head.map { SerialWindow(after: $0.position) }
         isUnnamed = head?.position.serial == 0 && head?.attachSerial == 0
         isReconnect = false
+        if head != nil, options?.rewind != nil { (phase, gapSince) = (.rewinding, heard) }
         // Without a history, events between the success and the server's taking the channel in come only on request.
-        if head != nil, !hasHistory, !isSpread { (phase, gapSince) = (.waiting, heard) }
+        if head != nil, isLive, !hasHistory, !isSpread { (phase, gapSince) = (.waiting, heard) }
         return (since.map { [.deliver(.gap(channel: channel, since: $0))] } ?? []) + rest
     }
 
@@ -122,6 +129,10 @@ struct ChannelRecovery: Equatable, Sendable {
     mutating func receive(_ envelope: Envelope) -> Verdict {
         let position = envelope.position
         if let position, let head, head.attachSerial == nil, position.stream != head.position.stream { isSpread = true }
+        if phase == .rewinding, let window, position.map({ $0.stream == window.stream && $0.serial <= window.highest }) ?? true {
+            // The past may go further back than the window, which expects what follows the success.
+            return position.flatMap { self.window?.insert($0.serial) } == .seen ? .drop : .give
+        }
         guard isLive || position == nil && envelope.event.begins(with: "pusher:") else {
             held.append(envelope)
             heldBytes += envelope.heldSize
@@ -193,6 +204,8 @@ struct ChannelRecovery: Equatable, Sendable {
                 end.later.append(envelope)
             }
         }
+        // What the server hid before that place needs no replay.
+        if isFiltered, let place, place.stream == window?.stream { window?.advance(to: place.serial) }
         count += end.replayed.count
         if isReconnect { end.news = [.deliver(.recovered(channel: channel, count: count))] + news }
         settle()
@@ -242,7 +255,7 @@ struct ChannelRecovery: Equatable, Sendable {
 
     /// The serials to read from the history in place of a replay; nil if it was read, or can't have them.
     var page: ClosedRange<Int>? {
-        guard let head, let attach = head.attachSerial, let request, request.stream == head.position.stream,
+        guard !isFiltered, let head, let attach = head.attachSerial, let request, request.stream == head.position.stream,
             request.serial < attach,
             !hasPaged
         else { return nil }
@@ -257,6 +270,8 @@ struct ChannelRecovery: Equatable, Sendable {
 
     /// Notes the loss of the connection or of the subscription. What is held is replayed next time.
     mutating func lost() {
+        // No server sends the rest of the past to the next connection.
+        if phase == .rewinding { isUsable = false }
         (phase, news, held, heldBytes, asked, step) = (.live, [], [], 0, nil, 0)
     }
 
@@ -264,7 +279,7 @@ struct ChannelRecovery: Equatable, Sendable {
 
     /// The serials among which some are missing, and were not asked for yet.
     var missing: ClosedRange<Int>? {
-        guard isLive, hasHistory, let window, let lowest = window.lowestMissing else { return nil }
+        guard isLive, hasHistory, !isFiltered, let window, let lowest = window.lowestMissing else { return nil }
         return lowest...window.highest
     }
 

@@ -131,6 +131,9 @@ extension ConnectionMachine {
             break
         case .history(let channel, let page):
             pageCame(page, of: channel, at: now)
+        case .rewound:
+            event(envelope, at: now)
+            if let channel = envelope.channel { rewound(channel, at: now) }
         case .unknown:
             unknown(envelope, at: now)
         }

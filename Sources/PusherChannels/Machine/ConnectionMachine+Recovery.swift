@@ -8,8 +8,19 @@ extension ConnectionMachine {
         // A second success on one connection: the first one's replay doesn't cover what came between the two.
         if changeRecovery(of: channel, { !$0.isLive }) == true { missed(channel, at: now) }
         let heard = session.receivedBefore ?? now
-        outputs += changeRecovery(of: channel) { $0.succeeded(head, news, of: channel, receivedUpTo: heard) } ?? news
+        let options = subscriptions[channel]?.options
+        if let options { subscriptions[channel]?.options = options.withoutRewind }
+        outputs += changeRecovery(of: channel) { $0.succeeded(head, news, options, of: channel, receivedUpTo: heard) } ?? news
+        if changeRecovery(of: channel, { $0.phase == .rewinding }) == true {
+            setStep(of: channel, at: now + timeForUnreadReplies)
+        }
         awaitReplay(channel, at: now)
+    }
+
+    /// Gives what came live while past events were sent, now that those have come.
+    mutating func rewound(_ channel: Name, at now: Instant) {
+        guard changeRecovery(of: channel, { $0.phase == .rewinding }) == true else { return }
+        end(changeRecovery(of: channel) { $0.replayed(upTo: nil, of: channel) }, of: channel, at: now)
     }
 
     /// Passes a channel's event on, unless it has to wait or was had.
@@ -25,7 +36,8 @@ extension ConnectionMachine {
 
     /// Gives an event to the application.
     private mutating func give(_ envelope: Envelope, of channel: Name) {
-        if subscriptions.look(at: channel, { $0.isEncrypted }) == true, !envelope.event.begins(with: "pusher:") {
+        let isOwn = envelope.event.begins(with: "pusher:") || envelope.event.equals("sockudo:rewind_complete")
+        if subscriptions.look(at: channel, { $0.isEncrypted }) == true, !isOwn {
             encryptedEvent(envelope, of: channel)
         } else {
             outputs.append(.deliver(.event(envelope)))
@@ -128,7 +140,8 @@ extension ConnectionMachine {
     /// Takes an error as the answer to a request for replays, if it reads like one; returns whether it did.
     mutating func attributeToReplay(_ error: PusherError, at now: Instant) -> Bool {
         let words = error.message
-        guard configuration.protocol == .sockudo, !recovery.underWay.isEmpty, error.code == 4302 || words.mentionsReplay
+        guard configuration.protocol == .sockudo, !recovery.underWay.isEmpty,
+            error.code == 4302 || words.mentions("recovery", or: "resume")
         else { return false }
         giveUpReplays(words, inTime: false, at: now)
         return true
@@ -235,7 +248,9 @@ extension ConnectionMachine {
     mutating func recoveryDeadlineReached(_ channel: Name, at now: Instant) {
         guard let state = subscriptions[channel]?.recovery else { return }
         let isUnanswered = recovery.pagesUnderWay.contains(channel)
-        if isUnanswered, isReadingPaused { return setStep(of: channel, at: now + timeForUnreadReplies) }
+        if isUnanswered || state.phase == .rewinding, isReadingPaused {
+            return setStep(of: channel, at: now + timeForUnreadReplies)
+        }
         switch state.phase {
         case .retrying:
             changeRecovery(of: channel) { $0.begin(.waiting) }
@@ -244,6 +259,9 @@ extension ConnectionMachine {
             _ = recovery.pageCame(of: channel)
             pageFailed(channel, at: now)
             askForPages(at: now)
+        case .rewinding:
+            outputs.append(.log(.notRecovered(channel, problem: "no answer within \(timeForUnreadReplies)")))
+            missed(channel, at: now)
         case .live where isUnanswered:
             _ = recovery.pageCame(of: channel)
             outputs.append(.log(.notRecovered(channel, problem: "no answer within \(timeForUnreadReplies)")))
@@ -279,16 +297,5 @@ extension ConnectionMachine {
     /// Notes that a channel isn't subscribed any more.
     mutating func interruptRecovery(of channel: Name) {
         changeRecovery(of: channel) { $0.lost() }
-    }
-}
-
-extension String {
-    /// Indicates whether a server's error is about a replay.
-    fileprivate var mentionsReplay: Bool {
-        var text = self
-        return text.withUTF8 { bytes in
-            let bytes = UnsafeRawBufferPointer(bytes)
-            return bytes.contains("recovery") || bytes.contains("resume")
-        }
     }
 }

@@ -34,7 +34,10 @@ extension ConnectionMachine {
     /// way, each of them was refused. Before that, it isn't known which ones were: other replies or time-outs may tell.
     mutating func noteUnnamedRefusal(_ error: PusherError, at now: Instant) {
         guard error.mayBeUnnamedRefusal, subscriptions.unanswered > 0 else { return }
-        if subscriptions.unanswered == 1, let only = subscriptions.all.first(where: \.isSubscribing) {
+        let isAboutOptions = subscriptions.unansweredWithOptions == 1 && error.message.mentions("rewind", or: "filter")
+        if isAboutOptions || subscriptions.unanswered == 1,
+            let only = subscriptions.all.first(where: { $0.isSubscribing && (!isAboutOptions || $0.options != nil) })
+        {
             return refuse(only.channel, with: error, at: now)
         }
         subscriptions.unattributedError = error
@@ -79,6 +82,17 @@ extension PusherError {
         if code == 4301 || code == 4302 { return false }
         return !["Existing subscription", "No current subscription", "Connection is already signed in"].contains {
             message.utf8.starts(with: $0.utf8)
+        }
+    }
+}
+
+extension String {
+    /// Returns whether a server's words contain one of these.
+    func mentions(_ word: StaticString, or other: StaticString) -> Bool {
+        var text = self
+        return text.withUTF8 { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            return bytes.contains(word) || bytes.contains(other)
         }
     }
 }

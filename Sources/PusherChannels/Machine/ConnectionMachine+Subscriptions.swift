@@ -1,6 +1,8 @@
 /// The channels that the user wants.
 extension ConnectionMachine {
-    mutating func subscribe(_ channel: Name, auth: PusherAuth?, after position: StreamPosition?, at now: Instant) {
+    mutating func subscribe(
+        _ channel: Name, auth: PusherAuth?, after position: StreamPosition?, _ options: SubscriptionOptions?, at now: Instant
+    ) {
         if isShutDown {
             return outputs.append(.log(.shutDown))
         }
@@ -8,15 +10,22 @@ extension ConnectionMachine {
             return report(SubscriptionFailure(error: problem), of: channel)
         }
         let name = ChannelName(channel)
-        if let known = subscriptions[channel] {
+        let known = subscriptions[channel]
+        // Those who have the channel would hear of a mistake that isn't theirs.
+        if known == nil || known?.state == .failed, let problem = options?.problem(in: configuration.protocol) {
+            return report(SubscriptionFailure(error: PusherError(.invalidRequest, message: problem)), of: channel)
+        }
+        if let known {
             switch known.state {
-            case .failed, .retrying, .waiting: break
+            case .failed: subscriptions[channel]?.ask(for: options)
+            case .retrying, .waiting: break
             case .authorizing, .awaitingUser, .subscribing, .subscribed: return
             }
             subscriptions[channel]?.askedAgain(with: auth)
         } else {
             var subscription = SubscriptionMachine(name: name, suppliedAuth: auth)
             subscription.askedAt = now
+            subscription.ask(for: options)
             if let position { subscription.resume(after: position, isReplayed: configuration.protocol == .sockudo, at: now) }
             subscriptions.add(subscription)
         }

@@ -107,8 +107,8 @@ struct ConnectionMachine: Equatable, Sendable {
             socketClosed(closure, attempt: attempt, at: now)
         case .readersChanged(let areOver):
             readersChanged(areOver: areOver, at: now)
-        case .subscribe(let channel, let auth, let position):
-            subscribe(channel, auth: auth, after: position, at: now)
+        case .subscribe(let channel, let auth, let position, let options):
+            subscribe(channel, auth: auth, after: position, options, at: now)
         case .unsubscribe(let channel):
             unsubscribe(channel)
         case .adopt(let subscription):

@@ -19,8 +19,9 @@ enum Input: Equatable, Sendable {
     /// `areOver` indicates whether so much waits for the user's side that no more should be read.
     case readersChanged(areOver: Bool)
     /// `auth` is an authorization supplied by the caller, to be used instead of requesting one. Of a new channel, the application
-    /// has what came up to `position`.
-    indirect case subscribe(channel: Name, auth: PusherAuth?, after: StreamPosition? = nil)
+    /// has what came up to `position`. The options are for a channel that is new or was refused.
+    indirect case subscribe(
+        channel: Name, auth: PusherAuth?, after: StreamPosition? = nil, options: SubscriptionOptions? = nil)
     indirect case unsubscribe(channel: Name)
     /// Takes over a channel from another connection, with its known state. See ``ConnectionMachine/stateToMove(of:at:)``.
     indirect case adopt(SubscriptionMachine)

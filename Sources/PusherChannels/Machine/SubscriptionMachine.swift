@@ -54,6 +54,8 @@ struct SubscriptionMachine: Equatable, Sendable {
     var encryptedEvents: EncryptedEvents?
     /// The channel's place in its stream, on a server that has such; nil before the first success and on other servers.
     var recovery: ChannelRecovery?
+    /// What is asked for besides the channel, in Sockudo's protocol.
+    var options: SubscriptionOptions?
     private var myUserID: Name?
     /// The time since which events on the channel may be missing; nil if there is no such time.
     private var missingSince: Instant?
@@ -76,6 +78,11 @@ struct SubscriptionMachine: Equatable, Sendable {
     mutating func resume(after position: StreamPosition, isReplayed: Bool, at now: Instant) {
         missingSince = now
         if isReplayed { recovery = ChannelRecovery(after: position) }
+    }
+
+    /// Takes a request's options. Only the first subscription rewinds: later, what was missed is replayed, or is a gap.
+    mutating func ask(for options: SubscriptionOptions?) {
+        self.options = wasSubscribed ? options?.withoutRewind : options
     }
 
     // MARK: State
@@ -128,7 +135,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         guard name.needsAuthorization else {
             state = .subscribing(attempt)
             request = .made
-            return .send(.subscribe(channel: channel.text, auth: nil, channelData: nil))
+            return .send(.subscribe(channel: channel.text, auth: nil, channelData: nil, options: options))
         }
         state = .authorizing(attempt)
         defer { suppliedAuth = nil }
@@ -165,7 +172,7 @@ struct SubscriptionMachine: Equatable, Sendable {
         state = .subscribing(attempt)
         request = .made
         myUserID = auth.channelData.flatMap(Self.userID)
-        return .subscribe(channel: channel.text, auth: auth.auth, channelData: auth.channelData)
+        return .subscribe(channel: channel.text, auth: auth.auth, channelData: auth.channelData, options: options)
     }
 
     private static func userID(in channelData: String) -> Name? {

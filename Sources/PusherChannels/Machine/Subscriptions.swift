@@ -8,6 +8,8 @@ struct Subscriptions: Equatable, Sendable {
     private(set) var unanswered = 0
     /// The number of those among them that were authorized.
     private(set) var unansweredAuthorized = 0
+    /// The number of those that asked for more than the channel, and may be refused for it.
+    private(set) var unansweredWithOptions = 0
     /// The numbers of channels in each state, for ``PusherHealth`` and the metrics.
     private(set) var counts = Counts()
     /// The last error that may have been the answer to any of several; nil once all have been answered.
@@ -71,6 +73,7 @@ struct Subscriptions: Equatable, Sendable {
         guard channels.values[index].isSubscribing else { return }
         unanswered += step
         if channels.values[index].awaitsVerdict { unansweredAuthorized += step }
+        if channels.values[index].options != nil { unansweredWithOptions += step }
     }
 
     /// Calls `body` with a channel's state, in place: copying it would cost more than everything else that an event needs. `body`

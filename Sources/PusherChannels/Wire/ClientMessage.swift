@@ -3,7 +3,7 @@ package enum ClientMessage: Equatable, Sendable {
     case ping
     case pong
     /// `auth` and `channelData` are passed on byte for byte as the authorization gave them.
-    case subscribe(channel: String, auth: String?, channelData: String?)
+    case subscribe(channel: String, auth: String?, channelData: String?, options: SubscriptionOptions? = nil)
     case unsubscribe(channel: String)
     case signIn(auth: String, userData: String)
     /// `data` is JSON text, put into the frame as a value, never as a string holding JSON.
@@ -16,8 +16,9 @@ package enum ClientMessage: Equatable, Sendable {
     /// The message as a log may show it: without signatures and the data that was signed.
     var withoutSecrets: ClientMessage {
         switch self {
-        case .subscribe(let channel, let auth, let channelData):
-            .subscribe(channel: channel, auth: auth.map { _ in "…" }, channelData: channelData.map { _ in "…" })
+        case .subscribe(let channel, let auth, let channelData, let options):
+            .subscribe(
+                channel: channel, auth: auth.map { _ in "…" }, channelData: channelData.map { _ in "…" }, options: options)
         case .signIn: .signIn(auth: "…", userData: "…")
         case .ping, .pong, .unsubscribe, .clientEvent, .resume, .history: self
         }
@@ -30,8 +31,9 @@ enum EnvelopeEncoder {
         switch message {
         case .ping: #"{"event":"pusher:ping","data":{}}"#
         case .pong: #"{"event":"pusher:pong","data":{}}"#
-        case .subscribe(let channel, let auth, let channelData):
-            control("pusher:subscribe", [("channel", channel), ("auth", auth), ("channel_data", channelData)])
+        case .subscribe(let channel, let auth, let channelData, let options):
+            control(
+                "pusher:subscribe", [("channel", channel), ("auth", auth), ("channel_data", channelData)], options?.members ?? [])
         case .unsubscribe(let channel):
             control("pusher:unsubscribe", [("channel", channel)])
         case .signIn(let auth, let userData):
@@ -55,10 +57,11 @@ enum EnvelopeEncoder {
         "{\"event\":\"\(event)\",\"data\":\(JSONValue.object(data).text.quotedJSON)}"
     }
 
-    private static func control(_ event: String, _ data: [(key: String, value: String?)]) -> String {
-        let members = data.compactMap { member in
-            member.value.map { "\"\(member.key)\":\($0.quotedJSON)" }
-        }
+    private static func control(
+        _ event: String, _ data: [(key: String, value: String?)], _ more: [(key: String, value: JSONValue?)] = []
+    ) -> String {
+        let texts = data.map { ($0.key, $0.value?.quotedJSON) } + more.map { ($0.key, $0.value?.text) }
+        let members = texts.compactMap { key, text in text.map { "\"\(key)\":\($0)" } }
         return "{\"event\":\"\(event)\",\"data\":{\(members.joined(separator: ","))}}"
     }
 }

@@ -29,6 +29,8 @@ enum ServerControl: Equatable, Sendable {
     case resumeFailed
     /// Sockudo's answer to a request for a channel's history.
     case history(channel: Name, HistoryPage)
+    /// The past events that a subscription began with have come.
+    case rewound
     /// A name with a reserved prefix that this version does not know.
     case unknown
 }
@@ -72,6 +74,7 @@ private enum ProtocolEvent: String, CaseIterable {
     case resumed = "sockudo:resume_success"
     case resumeFailed = "sockudo:resume_failed"
     case history = "sockudo:channel_history"
+    case rewound = "sockudo:rewind_complete"
 
     static let byName = Dictionary(uniqueKeysWithValues: allCases.map { (Name($0.rawValue), $0) })
     /// The names in protocol 7 of Sockudo's events.
@@ -113,6 +116,7 @@ extension ServerControl {
         case .resumed: self = .resumed(ResumeAnswer(envelope))
         case .resumeFailed: self = .resumeFailed
         case .history: self = try reader.history()
+        case .rewound: self = .rewound
         }
     }
 }

@@ -80,6 +80,6 @@ private func check(_ control: ServerControl, _ envelope: Envelope) {
         .cacheMiss(let channel), .history(let channel, _):
         require(channel == envelope.channel && !channel.text.isEmpty, "\(control)")
     case .signedIn(let userID): require(!userID.text.isEmpty, "\(control)")
-    case .ping, .pong, .watchlist, .resumed, .resumeFailed, .unknown: break
+    case .ping, .pong, .watchlist, .resumed, .resumeFailed, .rewound, .unknown: break
     }
 }

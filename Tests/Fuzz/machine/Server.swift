@@ -42,7 +42,7 @@ extension World {
         let frame: String? =
             switch message {
             case .ping: #"{"event":"pusher:pong"}"#
-            case .subscribe(let channel, _, _):
+            case .subscribe(let channel, _, _, _):
                 #"{"event":"pusher_internal:subscription_succeeded","channel":\#(channel.quotedJSON),"data":"{}"}"#
             case .signIn: #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"me\"}"}}"#
             case .pong, .unsubscribe, .clientEvent, .resume, .history: nil

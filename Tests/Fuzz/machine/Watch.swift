@@ -109,7 +109,7 @@ struct Watch {
         sent.append(message)
         switch message {
         case .ping, .pong: return
-        case .subscribe(let channel, let auth, _):
+        case .subscribe(let channel, let auth, _, _):
             require((auth != nil) == ChannelName(channel).needsAuthorization, "\(channel) is asked for with \(auth ?? "nothing")")
             require(isCurrent(auth), "\(channel) is asked for with \(auth ?? "nothing") of another connection")
             askedFor.insert(Name(channel))

@@ -44,6 +44,30 @@ import TestSupport
         await server.stop()
     }
 
+    // Proves P19.17, P19.18.
+    @Test func `A Sockudo channel begins with what of its past the filter shows`() async throws {
+        let server = try await LocalServer.start(profile: .sockudoV2)
+        try await withWatchdog {
+            let api = Self.api(of: server)
+            for name in ["placed", "seen", "placed"] {
+                try await api.trigger(channels: ["orders"], eventName: name, data: "past")
+            }
+            let client = LiveClient(of: server, protocol: .sockudo)
+            let updates = client.pusher.updates(of: "orders", rewind: .events(2), filter: .events("placed"))
+            try await client.connect()
+            var seen: [String] = []
+            for try await case .event(let event) in updates {
+                seen.append("\(event.eventName) \(event.position?.serial ?? 0)")
+                if seen.count == 2 {
+                    for name in ["seen", "placed"] { server.publish(channel: "orders", event: name, data: "live") }
+                }
+                if seen.count == 3 { break }
+            }
+            #expect(seen == ["placed 3", "sockudo:rewind_complete 0", "placed 5"])
+        }
+        await server.stop()
+    }
+
     // Proves P6.1.
     @Test func `A client subscribes again when its server comes back at the same address`() async throws {
         let (port, held) = try HeldPort.take()

@@ -12,25 +12,29 @@ struct LiveClient: Sendable {
 
     init(
         port: Int, host: String = "127.0.0.1", key: String = "local-key", auth: AuthMethod = .noMethod,
-        userAuth: UserAuthMethod = .noMethod, autoReconnect: Bool = true
+        userAuth: UserAuthMethod = .noMethod, autoReconnect: Bool = true, protocol: PusherProtocol = .pusher
     ) {
+        var options = PusherClientOptions(
+            authMethod: auth, userAuthMethod: userAuth, autoReconnect: autoReconnect, host: .host(host), port: port,
+            useTLS: false,
+            timeouts: .patient,
+            reconnectPolicy: ReconnectPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100)))
+        options.protocol = `protocol`
         pusher = Pusher(
-            key: key,
-            options: PusherClientOptions(
-                authMethod: auth, userAuthMethod: userAuth, autoReconnect: autoReconnect, host: .host(host), port: port,
-                useTLS: false,
-                timeouts: .patient,
-                reconnectPolicy: ReconnectPolicy(initialDelay: .milliseconds(20), maximumDelay: .milliseconds(100))),
+            key: key, options: options,
             environment: PusherEnvironment(
                 httpSession: NetworkHTTPSession(loop: .patient), makeWebSocket: { NetworkWebSocket(loop: .patient) }))
         recorder = RecordingDelegate(of: pusher)
     }
 
     /// Creates a client of a local server that calls the server's own endpoint, or another path of it.
-    init(of server: LocalServer, key: String = "local-key", authPath: String = "/pusher/auth", autoReconnect: Bool = true) {
+    init(
+        of server: LocalServer, key: String = "local-key", authPath: String = "/pusher/auth", autoReconnect: Bool = true,
+        protocol: PusherProtocol = .pusher
+    ) {
         self.init(
             port: server.port, key: key, auth: .endpoint(authEndpoint: "\(server.url)\(authPath)"),
-            userAuth: .endpoint("\(server.url)/pusher/user-auth"), autoReconnect: autoReconnect)
+            userAuth: .endpoint("\(server.url)/pusher/user-auth"), autoReconnect: autoReconnect, protocol: `protocol`)
     }
 
     func connect() async throws {

@@ -63,7 +63,7 @@ import Testing
         for channel: Name in ["c", "a", "b"] { #expect(transcript.play(.subscribe(channel: channel, auth: nil)).isEmpty) }
         transcript.play(.connect)
         let channels = transcript.establish().sent.map { message in
-            if case .subscribe(let channel, _, _) = message { channel } else { "" }
+            if case .subscribe(let channel, _, _, _) = message { channel } else { "" }
         }
         #expect(channels == ["c", "a", "b"])
     }

@@ -167,13 +167,15 @@ struct FollowRig: Sendable {
     /// The status with which the authorization fails; 200 for none.
     let auth = Locked(200)
 
-    private init(_ executor: TestExecutor, seed: UInt64) {
+    private init(_ executor: TestExecutor, seed: UInt64, isSockudo: Bool) {
         self.executor = executor
-        let server = InMemoryServer(scheduler: executor.scheduler)
+        let machine = ServerMachine(profile: isSockudo ? .sockudoV2 : .hosted)
+        let server = InMemoryServer(machine, scheduler: executor.scheduler)
         (self.server, backend) = (server, FollowBackend(server, executor.clock))
         let (auth, signer) = (auth, Signer())
         var options = PusherClientOptions(delivery: .immediate)
         options.logger.logLevel = .critical
+        if isSockudo { options.protocol = .sockudo }
         options.authMethod = .customHandler { socketID, channel in
             let status = auth.withLock(\.self)
             if status != 200 { throw PusherError(.authorization, code: status, message: "no") }
@@ -187,8 +189,10 @@ struct FollowRig: Sendable {
         pusher.connect()
     }
 
-    static func run(seed: UInt64 = 1, _ body: @escaping @Sendable (FollowRig) async throws -> Void) async throws {
-        try await TestExecutor().run(limit: 50_000_000) { try await body(FollowRig($0, seed: seed)) }
+    static func run(
+        seed: UInt64 = 1, isSockudo: Bool = false, _ body: @escaping @Sendable (FollowRig) async throws -> Void
+    ) async throws {
+        try await TestExecutor().run(limit: 50_000_000) { try await body(FollowRig($0, seed: seed, isSockudo: isSockudo)) }
     }
 
     func follow(

@@ -24,6 +24,26 @@ import Testing
         }
     }
 
+    /// The state is loaded again only if the server lost what the channel missed.
+    @Test func `What a Sockudo server replays needs no load, and what it lost needs one`() async throws {
+        try await FollowRig.run(isSockudo: true) { rig in
+            let backend = rig.backend
+            await rig.executor.settle()
+            let following = rig.follow("private-orders")
+            try await rig.executor.eventually { following.store.version == 0 }
+            for losesStreams in [false, true] {
+                await rig.executor.advance(by: .seconds(61))
+                rig.server.shutdown()
+                if losesStreams { rig.server.loseStreams(of: "private-orders") }
+                let version = backend.changeSilently("private-orders")
+                rig.server.publish(channel: "private-orders", event: "n", data: "\(version)")
+                try await rig.executor.eventually { following.store.version == version }
+            }
+            #expect(following.words == ["state 0 first", "event 1", "state 2 reconnected"])
+            following.task.cancel()
+        }
+    }
+
     @Test func `Events that come while the state is loaded follow the state`() async throws {
         try await FollowRig.run { rig in
             rig.backend.loadTime = .seconds(5)

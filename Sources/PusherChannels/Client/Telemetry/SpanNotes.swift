@@ -31,7 +31,7 @@ struct SpanNotes: Sendable {
     ) {
         switch input {
         case .connect: caller = (attempt, ServiceContext.current)
-        case .subscribe(let channel, _, _):
+        case .subscribe(let channel, _, _, _):
             guard subscriptions[channel]?.isSubscribed == false else { return }
             begin(.subscribing(channel), in: ServiceContext.current, at: now)
         case .unsubscribe(let channel): end(.subscribing(channel), .unsubscribed(channel), at: now)
@@ -50,7 +50,7 @@ struct SpanNotes: Sendable {
             begin(.connecting(attempt, secure: secure), in: isAskedFor ? caller?.context : nil, at: now)
         case .command(.authorize(let attempt, _)) where subscriptions[attempt.channel]?.isSubscribed == false:
             begin(.subscribing(attempt.channel), in: nil, at: now)
-        case .command(.send(.subscribe(let channel, _, _))): begin(.subscribing(Name(channel)), in: nil, at: now)
+        case .command(.send(.subscribe(let channel, _, _, _))): begin(.subscribing(Name(channel)), in: nil, at: now)
         case .deliver(let delivery): note(delivery, at: now)
         default: break
         }
