@@ -44,7 +44,7 @@ public struct PusherEvent: Sendable {
     /// Returns a top-level member of the event object as the server sent it, including members that the SDK doesn't know.
     ///
     /// `event`, `channel` and `user_id` are strings, and so is `data` if the server sent a string. Any other value is what
-    /// `JSONSerialization` makes of it.
+    /// `JSONSerialization` makes of it. Sockudo's protocol V2 has `message_id`, a string, `tags` and `extras`, dictionaries.
     public func property(withKey key: String) -> Any? {
         switch Name(key) {
         case "event": eventName

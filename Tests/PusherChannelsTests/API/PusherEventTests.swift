@@ -51,4 +51,12 @@ import Testing
         #expect(event.property(withKey: "none") is NSNull)
         #expect(event.property(withKey: "missing") == nil)
     }
+
+    // Proves P19.22.
+    @Test func `Sockudo's message id, tags and extras are members of an event`() throws {
+        let event = try event(#","data":"x","message_id":"m","tags":{"k":"v"},"extras":{"headers":{"h":"1"}}"#)
+        #expect(event.property(withKey: "message_id") as? String == "m")
+        #expect(event.property(withKey: "tags") as? [String: String] == ["k": "v"])
+        #expect(event.property(withKey: "extras") as? [String: [String: String]] == ["headers": ["h": "1"]])
+    }
 }
