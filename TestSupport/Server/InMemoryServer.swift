@@ -200,6 +200,12 @@ public final class InMemoryServer: Sendable {
         set { change { machine, _ in machine.isClosing = newValue } }
     }
 
+    /// Indicates whether what is published on a node of Sockudo's reaches the connections of the others (``ServerProfile/SockudoV2/nodes``).
+    public var nodesHearEachOther: Bool {
+        get { state.withLock { $0.machine.nodesHearEachOther } }
+        set { change { machine, _ in machine.nodesHearEachOther = newValue } }
+    }
+
     /// Forgets the streams of Sockudo's protocol V2, as a restart does; those of all channels unless one is named.
     public func loseStreams(of channel: String? = nil) {
         change { machine, _ in machine.loseStreams(of: channel) }

@@ -90,6 +90,11 @@ public struct ServerMachine: Sendable {
         }
     }
 
+    struct StreamKey: Hashable {
+        let channel: ChannelKey
+        let node: Int
+    }
+
     /// The traits that vary between servers.
     package let profile: ServerProfile
     let admission: Admission
@@ -110,7 +115,10 @@ public struct ServerMachine: Sendable {
     /// The publishes that the HTTP API knows again.
     var publishKeys = PublishKeys()
     /// The streams of Sockudo's protocol V2.
-    var streams: [ChannelKey: SockudoStream] = [:]
+    var streams: [StreamKey: SockudoStream] = [:]
+    /// Indicates whether what is published on a node of Sockudo's reaches the connections of the others, as it doesn't after one
+    /// was started or hung.
+    public var nodesHearEachOther = true
     /// What happened, for an observer; `nil` if there is none.
     var observation: Observation?
     var webhooks: WebhookQueue

@@ -12,7 +12,7 @@ extension ServerMachine {
 
     /// Forgets the streams of channels, as a restart does; those of all channels unless one is named.
     package mutating func loseStreams(of channel: String? = nil) {
-        streams = streams.filter { key, _ in channel.map { key.name != Name($0) } ?? false }
+        streams = streams.filter { key, _ in channel.map { key.channel.name != Name($0) } ?? false }
     }
 
     /// Returns an event's name under protocol 7's prefix: V2 connections use either.
@@ -46,11 +46,24 @@ extension ServerMachine {
         return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { digits[$0].text }.joined(separator: "-")
     }
 
-    mutating func stream(of key: ChannelKey) -> SockudoStream {
+    /// The node that a connection is on.
+    private func node(of id: ConnectionID) -> Int { id.number % max(profile.sockudoV2?.nodes ?? 1, 1) }
+
+    private mutating func stream(of key: StreamKey) -> SockudoStream {
         if let stream = streams[key] { return stream }
         let stream = SockudoStream(id: uuid())
         streams[key] = stream
         return stream
+    }
+
+    private func streamKey(_ key: ChannelKey, on node: Int, _ settings: Settings) -> StreamKey {
+        StreamKey(channel: key, node: settings.historyLength == nil ? node : 0)
+    }
+
+    /// Returns a channel's stream as a connection's node knows it.
+    mutating func view(of key: ChannelKey, for id: ConnectionID, _ settings: Settings) -> SockudoView {
+        let node = node(of: id)
+        return SockudoView(stream: stream(of: streamKey(key, on: node, settings)), node: node, now: now, settings: settings)
     }
 
     // MARK: Events
@@ -60,23 +73,26 @@ extension ServerMachine {
         _ frame: String, _ event: SockudoEvent, of key: ChannelKey, to receivers: [ConnectionID]
     ) {
         guard let settings = profile.sockudoV2 else { return send(frame, to: receivers) }
+        let node = settings.nodes > 1 ? Int.random(in: 0..<settings.nodes, using: &generator) : 0
         let messageID = uuid()
         var (own, serial) = (frame, 0)
         if let tags = event.more.tags { own = own.adding(",\"tags\":\(tags.text)") }
         own = own.adding(",\"message_id\":\"\(messageID)\"")
         let isNumbered = (settings.replays || settings.historyLength != nil) && !event.more.isEphemeral
         if isNumbered {
-            var stream = stream(of: key)
+            let place = streamKey(key, on: node, settings)
+            var stream = stream(of: place)
             serial = stream.head + 1
             own = own.adding(",\"stream_id\":\"\(stream.id)\",\"serial\":\(serial)")
             if let extras = event.more.extras { own = own.adding(",\"extras\":\(extras.text)") }
             stream.append(
-                SockudoStream.Entry(serial: serial, frame: own, event: event, messageID: messageID, time: now), settings)
-            streams[key] = stream
+                SockudoStream.Entry(serial: serial, frame: own, event: event, messageID: messageID, time: now, node: node),
+                settings)
+            streams[place] = stream
         } else if let extras = event.more.extras {
             own = own.adding(",\"extras\":\(extras.text)")
         }
-        for id in receivers {
+        for id in receivers where nodesHearEachOther || self.node(of: id) == node {
             guard var connection = connections[id]?.sockudo else {
                 effects.append(.send(frame, to: id))
                 continue
@@ -145,8 +161,8 @@ extension ServerMachine {
         var (frames, recovered, failed): ([String], [JSONValue], [JSONValue]) = ([], [], [])
         for (channel, asked) in resume.positions.sorted(by: { $0.key < $1.key }) {
             connections[id]?.sockudo?.joins[channel] = nil
-            let stream = stream(of: key(of: channel, connection))
-            switch replay(asked, stream, settings) {
+            let view = view(of: key(of: channel, connection), for: id, settings)
+            switch replay(asked, view, settings) {
             case .success(let entries):
                 let options = connection.sockudo?.options[channel]
                 let shown = entries.filter { options?.admits($0.event) != false }
@@ -154,7 +170,8 @@ extension ServerMachine {
                 // It may be beyond the last frame, if a filter hides the tail.
                 let last = entries.last.map {
                     JSONValue.object([
-                        "stream_id": .string(stream.id), "serial": .integer($0.serial), "last_message_id": .string($0.messageID),
+                        "stream_id": .string(view.stream.id), "serial": .integer($0.serial),
+                        "last_message_id": .string($0.messageID),
                     ])
                 }
                 recovered.append([
@@ -195,26 +212,24 @@ extension ServerMachine {
     }
 
     private mutating func replay(
-        _ asked: (serial: Int, stream: String?), _ stream: SockudoStream, _ settings: Settings
+        _ asked: (serial: Int, stream: String?), _ view: SockudoView, _ settings: Settings
     ) -> Result<[SockudoStream.Entry], ReplayFailure> {
         func failure(_ code: String, _ reason: String, hasCurrent: Bool = true) -> Result<[SockudoStream.Entry], ReplayFailure> {
-            let range = stream.entries.first.map { $0.serial...stream.head }
+            let range = view.stored.first.map { $0.serial...view.storedHead }
             return .failure(
                 ReplayFailure(
-                    code, reason, asked: asked.stream, current: hasCurrent ? stream.id : nil,
+                    code, reason, asked: asked.stream, current: hasCurrent ? view.stream.id : nil,
                     settings.historyLength == nil ? nil : range))
         }
         let expired = "hot_replay_expired_and_durable_history_disabled"
-        if let name = asked.stream, !name.hasBytes(of: stream.id) { return failure("stream_reset", "stream_id_mismatch") }
-        let isAhead = asked.serial > stream.head || Int.random(in: 0..<100, using: &generator) < settings.refusedReplays
-        switch (isAhead, settings.historyLength) {
-        case (true, nil): return failure("position_expired", expired, hasCurrent: false)
-        case (true, _): return failure("continuity_unverifiable", "position_ahead_of_durable_stream")
-        case (false, let history):
-            if let entries = stream.replay(after: asked.serial, at: now, settings) { return .success(Array(entries)) }
-            return history == nil
-                ? failure("position_expired", expired, hasCurrent: false)
-                : failure("position_expired", "recovery_window_exceeded")
+        if let name = asked.stream, !name.hasBytes(of: view.stream.id) { return failure("stream_reset", "stream_id_mismatch") }
+        let isRefused = Int.random(in: 0..<100, using: &generator) < settings.refusedReplays
+        switch isRefused ? .ahead : view.replay(after: asked.serial) {
+        case .events(let entries): return .success(entries)
+        case .ahead where settings.historyLength != nil:
+            return failure("continuity_unverifiable", "position_ahead_of_durable_stream")
+        case .expired where settings.historyLength != nil: return failure("position_expired", "recovery_window_exceeded")
+        case .ahead, .expired: return failure("position_expired", expired, hasCurrent: false)
         }
     }
 

@@ -124,7 +124,7 @@ extension ServerMachine {
             let rewind = options.rewind
         else { return }
         connections[id]?.sockudo?.options[key.name]?.rewind = nil
-        let entries = stream(of: key).entries
+        let entries = view(of: key, for: id, settings).stored
         let past: ArraySlice<SockudoStream.Entry>
         var (hasMore, isBeforeOldest) = (false, false)
         switch rewind {
@@ -153,16 +153,16 @@ extension ServerMachine {
     /// Adds the channel's position to a success.
     mutating func withPosition(_ success: String, of key: ChannelKey, to id: ConnectionID, members: JSONValue?) -> String {
         guard let settings = profile.sockudoV2, connections[id]?.sockudo != nil else { return success }
-        let stream = stream(of: key)
+        let view = view(of: key, for: id, settings)
         var data: [Name: JSONValue] = [:]
         data["presence"] = members
-        if settings.historyLength != nil { data["attach_serial"] = .integer(stream.head) }
+        if settings.historyLength != nil { data["attach_serial"] = .integer(view.storedHead) }
         let own = ServerFrame.event(
             "pusher_internal:subscription_succeeded", channel: key.name.text, data: JSONValue.object(data).text)
         guard settings.replays else { return own }
         if settings.historyLength == nil { connections[id]?.sockudo?.joins[key.name] = now + settings.joinDelay }
-        let name = settings.namesOtherStreams ? uuid() : stream.id
-        return own.adding(",\"stream_id\":\"\(name)\",\"serial\":\(stream.head)")
+        let name = settings.namesOtherStreams ? uuid() : view.stream.id
+        return own.adding(",\"stream_id\":\"\(name)\",\"serial\":\(view.head)")
     }
 
     // MARK: The history
@@ -183,13 +183,14 @@ extension ServerMachine {
             let problem = "Client event error: Socket \(socket) is not subscribed to channel \(channel.shortened)"
             return reject(problem, code: 4301, from: id)
         }
-        let stream = stream(of: key(of: Name(channel), connection))
+        let view = view(of: key(of: Name(channel), connection), for: id, settings)
+        let (stream, stored) = (view.stream, view.stored)
         let isForward = data["direction"]?.stringValue.map { ["oldest_first", "forwards"].contains(Name($0)) } ?? false
         let limit = min(max(data["limit"]?.integerValue ?? settings.pageLength, 1), settings.pageLength)
         let first = data["start_serial"]?.integerValue ?? 0
         let end = data["end_serial"]?.integerValue ?? .max
         let cursor = data["cursor"]?.integerValue
-        var rest = stream.entries.filter { $0.serial >= first && $0.serial <= end }
+        var rest = stored.filter { $0.serial >= first && $0.serial <= end }
         if !isForward { rest.reverse() }
         if let cursor { rest.removeAll { isForward ? $0.serial <= cursor : $0.serial >= cursor } }
         let page = rest.prefix(limit)
@@ -201,8 +202,8 @@ extension ServerMachine {
                 "published_at_ms": .integer(entry.milliseconds),
             ]
         }
-        let oldest = stream.entries.first?.serial ?? 0
-        let isTruncated = stream.head > 0 && oldest > max(first, 1)
+        let oldest = stored.first?.serial ?? 0
+        let isTruncated = view.storedHead > 0 && oldest > max(first, 1)
         let hasMore = rest.count > page.count
         let answer: JSONValue = [
             "items": .array(items), "direction": isForward ? "oldest_first" : "newest_first", "limit": .integer(limit),
@@ -213,11 +214,11 @@ extension ServerMachine {
             ],
             "continuity": [
                 "stream_id": .string(stream.id), "oldest_available_serial": .integer(oldest),
-                "newest_available_serial": .integer(stream.head), "complete": .bool(!isTruncated && !hasMore),
-                "truncated_by_retention": .bool(isTruncated), "retained_messages": .integer(stream.entries.count),
-                "retained_bytes": .integer(stream.entries.reduce(0) { $0 + $1.frame.utf8.count }),
-                "oldest_available_published_at_ms": stream.entries.first.map { .integer($0.milliseconds) } ?? .null,
-                "newest_available_published_at_ms": stream.entries.last.map { .integer($0.milliseconds) } ?? .null,
+                "newest_available_serial": .integer(view.storedHead), "complete": .bool(!isTruncated && !hasMore),
+                "truncated_by_retention": .bool(isTruncated), "retained_messages": .integer(stored.count),
+                "retained_bytes": .integer(stored.reduce(0) { $0 + $1.frame.utf8.count }),
+                "oldest_available_published_at_ms": stored.first.map { .integer($0.milliseconds) } ?? .null,
+                "newest_available_published_at_ms": stored.last.map { .integer($0.milliseconds) } ?? .null,
             ],
             "stream_state": [
                 "stream_id": .string(stream.id), "durable_state": "healthy", "recovery_allowed": true, "reset_required": false,

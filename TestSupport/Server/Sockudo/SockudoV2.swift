@@ -18,6 +18,9 @@ extension ServerProfile {
         public var rewinds = true
         /// Indicates whether channels are replayed to which the connection isn't subscribed, as the real server does.
         public var replaysUnsubscribed = false
+        /// The number of nodes. With a history they share it; without one, each has streams of its own. A connection is on the node
+        /// that its number gives; each event is published on any.
+        public var nodes = 1
         /// The time that a replay takes.
         public var answerDelay: Duration = .zero
 
@@ -35,6 +38,9 @@ extension ServerProfile {
         public var namesOtherStreams = false
         /// The percentage of events that reach a connection after the one that follows, as with two nodes.
         public var swappedEvents = 0
+
+        /// The time after which the other nodes see an event in the shared history, which they heard before.
+        public var storeDelay: Duration = .zero
 
         /// Creates the settings: replays without a history, and no fault.
         public init() {}
@@ -58,6 +64,7 @@ struct SockudoStream: Sendable {
         let event: SockudoEvent
         let messageID: String
         let time: Instant
+        let node: Int
     }
 
     let id: String
@@ -74,13 +81,46 @@ struct SockudoStream: Sendable {
         let excess = entries.count - max(settings.bufferLength, settings.historyLength ?? 0)
         if excess > 0 { entries.removeFirst(excess) }
     }
+}
 
-    /// Returns the events after a serial as they are replayed; nil if one of them isn't there any more.
-    func replay(after serial: Int, at now: Instant, _ settings: ServerProfile.SockudoV2) -> ArraySlice<Entry>? {
-        let kept = settings.historyLength == nil ? entries.drop { $0.time + settings.bufferLifetime <= now } : entries
-        guard serial < head else { return [] }
-        guard head - serial <= settings.bufferLength, let first = kept.first, first.serial <= serial + 1 else { return nil }
-        return kept.drop { $0.serial <= serial }
+/// A channel's stream as a node knows it: the events that it published itself, and those that are in the history by now.
+struct SockudoView {
+    typealias Entry = SockudoStream.Entry
+
+    enum Replay {
+        case events([Entry])
+        /// What was asked for is newer than what the node knows, or it doesn't know all of it.
+        case ahead
+        /// What was asked for is too old, or too much.
+        case expired
+    }
+
+    let stream: SockudoStream
+    let node: Int
+    let now: Instant
+    let settings: ServerProfile.SockudoV2
+
+    /// The events that the history has.
+    var stored: ArraySlice<Entry> {
+        settings.storeDelay > .zero ? stream.entries.prefix { $0.time + settings.storeDelay <= now } : stream.entries
+    }
+
+    var storedHead: Int { stored.last?.serial ?? stream.entries.first.map { $0.serial - 1 } ?? stream.head }
+
+    var head: Int { max(storedHead, stream.entries.last { $0.node == node }?.serial ?? 0) }
+
+    /// Returns the events after a serial as they are replayed.
+    func replay(after serial: Int) -> Replay {
+        if serial > head { return .ahead }
+        if serial == head { return .events([]) }
+        if head - serial > settings.bufferLength { return .expired }
+        let isLasting = settings.historyLength != nil
+        let own = stream.entries.filter { entry in
+            entry.node == node && entry.serial > serial && (isLasting || entry.time + settings.bufferLifetime > now)
+        }
+        if own.count == head - serial { return .events(own) }
+        guard isLasting, (stream.entries.first?.serial ?? 0) <= serial + 1 else { return .expired }
+        return serial > storedHead ? .ahead : .events(Array(stored.drop { $0.serial <= serial }))
     }
 }
 

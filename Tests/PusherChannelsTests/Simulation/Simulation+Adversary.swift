@@ -19,6 +19,7 @@ extension Simulation {
         case 78..<84: closeConnections(code: pick([1000, 1001, 4001, 4100, 4200, 4200, 4201]))
         case 84..<94: comeOrGo(peer: Int.random(in: 1...4, using: &random))
         case 94..<97: tellClient(.signIn)
+        case 97 where separatesNodes: changeServer { server, _ in server.nodesHearEachOther.toggle() }
         default: restartServer()
         }
         schedule(.trouble, at: now + duration(chance(70) ? 1...2_000 : 1...longestQuiet))

@@ -38,6 +38,8 @@ struct Simulation {
     /// Indicates whether nothing goes wrong anymore.
     var isCalm = false
     var remainingTroubles = 40
+    /// Indicates whether a server's nodes stop hearing each other at times.
+    private(set) var separatesNodes = false
     /// The longest pause between two troubles, in milliseconds.
     var longestQuiet = 40_000
 
@@ -57,7 +59,11 @@ struct Simulation {
         if let settings {
             profile = .sockudoV2
             profile.sockudoV2 = settings
-            oracle.replays = ReplayOracle(isOrdered: settings.swappedEvents == 0)
+            separatesNodes = settings.nodes > 1 && seed % 16 >= 14
+            oracle.replays = ReplayOracle(
+                isOrdered: settings.swappedEvents == 0 && settings.nodes == 1,
+                mayLose: settings.nodes > 1 && (settings.historyLength == nil || separatesNodes),
+                mayRepeat: settings.nodes > 1 && settings.historyLength == nil)
         }
         server = ServerMachine(apps: [Self.app], profile: profile, seed: seed)
         var configuration = ConnectionMachine.Configuration()

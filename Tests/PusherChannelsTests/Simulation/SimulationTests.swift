@@ -37,13 +37,13 @@ import Testing
         if Self.count >= 1_000 { #expect(gaps > 0) }
     }
 
-    /// With a history and without, with the server's own faults and without: nothing is lost outside an announced gap, and
-    /// nothing comes twice.
+    /// On one node and on two, with a history and without, with the server's own faults and without: nothing is lost outside an
+    /// announced gap, and nothing comes twice. Two nodes that share no history, or don't hear each other, may lose events silently.
     // Proves P19.3, P19.7, P19.9, P19.12.
     @Test(arguments: 0..<parts) func `With a Sockudo server, no event comes twice, and none is lost outside an announced gap`(
         part: Int
     ) {
-        var (gaps, replayed) = (0, 0)
+        var (gaps, replayed, lost) = (0, 0, 0)
         for seed in Self.from..<Self.from + Self.count where seed % UInt64(Self.parts) == UInt64(part) {
             var simulation = Simulation(seed: seed, ServerProfile.SockudoV2(seed: seed))
             simulation.isTraced = Self.isTraced
@@ -52,12 +52,15 @@ import Testing
             for channel in Simulation.channels { simulation.oracle.settleReplays(of: channel, isOver: isOver) }
             gaps += simulation.oracle.gapsAnnounced
             replayed += simulation.oracle.replays?.count ?? 0
+            lost += simulation.oracle.replays?.lost ?? 0
             if let problem = simulation.oracle.problem {
                 Issue.record("seed \(seed) of protocol V2: \(problem) (at \(simulation.now))")
                 return
             }
         }
-        if Self.count >= 1_000 { #expect(gaps > 0 && replayed > 0) }
+        guard Self.count >= 1_000 else { return }
+        #expect(gaps > 0 && replayed > 0)
+        if [5, 7].contains(part) { #expect(lost > 0, "two nodes without a shared history lose events") }
     }
 
     @Test func `After a simulated week of trouble, the client is connected`() {
@@ -96,6 +99,7 @@ extension Simulation {
     /// Stops all trouble and repeats the user's requests, because some of them had failed for good.
     private mutating func calmDown() {
         isCalm = true
+        changeServer { server, _ in server.nodesHearEachOther = true }
         run(until: now + .seconds(60))
         if wantsConnection { connect() } else { disconnect() }
         for channel in wantedChannels.sorted() { subscribe(to: channel) }
@@ -130,23 +134,27 @@ extension Simulation {
         for channel in Self.channels {
             let came = (oracle.delivered[channel] ?? 0) - (before[channel] ?? 0)
             let expected = wantedChannels.contains(channel) ? 1 : 0
+            if came > expected, oracle.replays?.mayLose == true { continue }
             if came != expected { oracle.fail("of one event on \(channel) came \(came)") }
         }
     }
 }
 
 extension ServerProfile.SockudoV2 {
-    /// Every other seed has no history, and every other pair of seeds has the server's faults.
+    /// Every other seed has no history, every other pair of seeds has the server's faults, and every other four have two nodes.
     fileprivate init(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         self.init()
         historyLength = seed % 2 == 0 ? 2_000 : nil
+        nodes = seed % 8 >= 4 ? 2 : 1
         guard seed % 4 >= 2 else { return }
         answerDelay = .milliseconds(Int.random(in: 0...2_000, using: &random))
         joinDelay = .milliseconds(Int.random(in: 0...100, using: &random))
         refusedReplays = Int.random(in: 0...30, using: &random)
         sendsLiveEventsTwice = Bool.random(using: &random)
         namesOtherStreams = historyLength != nil && Int.random(in: 0..<4, using: &random) == 0
+        // A client misses a serial for 300 ms, and then stops missing what the history doesn't have.
+        if nodes > 1, historyLength != nil { storeDelay = .milliseconds(Int.random(in: 0...200, using: &random)) }
         swappedEvents = historyLength != nil ? Int.random(in: 0...10, using: &random) : 0
     }
 }

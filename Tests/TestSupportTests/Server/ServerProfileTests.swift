@@ -317,7 +317,7 @@ private struct Comparison {
 
 extension ServerRig {
     /// Publishes as a backend does.
-    fileprivate mutating func post(_ body: String) {
+    mutating func post(_ body: String) {
         let status = respond(to: .signed("POST", "/apps/1/events", body: body)).status
         #expect(status == 200)
     }

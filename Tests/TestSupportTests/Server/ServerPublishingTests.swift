@@ -115,3 +115,84 @@ struct ServerClientEventTests {
         }
     }
 }
+
+/// Two nodes of Sockudo, in one machine: connections with odd numbers are on one, those with even numbers on the other.
+struct SockudoNodesTests {
+    private func rig(_ change: (inout ServerProfile.SockudoV2) -> Void = { _ in }) -> ServerRig {
+        var profile = ServerProfile.sockudoV2
+        var settings = ServerProfile.SockudoV2()
+        (settings.nodes, settings.historyLength) = (2, 1_000)
+        change(&settings)
+        profile.sockudoV2 = settings
+        var rig = ServerRig(ServerMachine(profile: profile))
+        for number in 1...2 {
+            rig.open(number, path: "/app/local-key?protocol=2")
+            rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#, from: number)
+        }
+        return rig
+    }
+
+    /// Publishes an event on any node; returns who got it, with which stream and serial.
+    private func publish(_ rig: inout ServerRig) -> [(number: String, stream: String?, serial: Int?)] {
+        rig.post(#"{"name":"e","data":"x","channel":"a"}"#)
+        return rig.sent.map { line in
+            let frame = try? JSONValue(parsing: String(line.dropFirst(3)))
+            return (String(line.prefix(1)), frame?["stream_id"]?.stringValue, frame?["serial"]?.integerValue)
+        }
+    }
+
+    private func resume(_ rig: inout ServerRig, _ number: Int, after serial: Int, _ stream: String) -> JSONValue? {
+        let position = #"{\"channel_positions\":{\"a\":{\"serial\":\#(serial),\"stream_id\":\"\#(stream)\"}}}"#
+        rig.receive(#"{"event":"sockudo:resume","data":"\#(position)"}"#, from: number)
+        let answer = rig.sent.last.flatMap { try? JSONValue(parsing: String($0.dropFirst(3))) }
+        return (answer?["data"]?.stringValue).flatMap { try? JSONValue(parsing: $0) }
+    }
+
+    @Test func `With a shared history there is one stream, and either node replays all of it`() throws {
+        var rig = rig()
+        let sent = (1...20).map { _ in publish(&rig) }
+        #expect(sent.allSatisfy { $0.map(\.number) == ["1", "2"] })
+        #expect(sent.map { $0[0].serial } == Array(1...20))
+        let stream = try #require(sent[0][0].stream)
+        for number in 1...2 {
+            let answer = resume(&rig, number, after: 4, stream)
+            #expect(answer?["recovered"]?.arrayValue?.first?["replayed"] == 16)
+        }
+    }
+
+    @Test func `A store that is behind what was sent doesn't know it yet`() throws {
+        var rig = rig { $0.storeDelay = .milliseconds(100) }
+        rig.handle(.timePassed)
+        let sent = (1...20).map { _ in publish(&rig) }
+        let stream = try #require(sent[0][0].stream)
+        let early = (1...2).map { resume(&rig, $0, after: 20, stream) }
+        #expect(early.contains { $0?["failed"]?.arrayValue?.first?["code"] == "continuity_unverifiable" })
+        rig.now = rig.now + .milliseconds(100)
+        rig.handle(.timePassed)
+        for number in 1...2 {
+            let answer = resume(&rig, number, after: 19, stream)
+            #expect(answer?["recovered"]?.arrayValue?.first?["replayed"] == 1)
+        }
+    }
+
+    @Test func `Without a shared history each node has a stream of its own`() throws {
+        var rig = rig { $0.historyLength = nil }
+        let sent = (1...20).map { _ in publish(&rig) }
+        #expect(Set(sent.map { $0[0].stream }).count == 2)
+        let codes = (1...2).map { number in
+            resume(&rig, number, after: 1, sent[0][0].stream ?? "")?["failed"]?.arrayValue?.first?["code"]?.stringValue
+        }
+        #expect(codes.contains(nil) && codes.contains("stream_reset"), "one node knows nothing of the other's stream")
+    }
+
+    @Test func `Nodes that don't hear each other send only what is published on them`() {
+        var rig = rig()
+        rig.machine.nodesHearEachOther = false
+        let numbers = (1...20).map { _ in publish(&rig).map(\.number) }
+        #expect(numbers.allSatisfy { $0.count == 1 })
+        #expect(Set(numbers.joined()).count == 2)
+        rig.machine.nodesHearEachOther = true
+        let last = publish(&rig).map(\.serial)
+        #expect(last == [21, 21])
+    }
+}
