@@ -22,10 +22,6 @@ extension MockSession {
     /// Responds to the requests that `URLSession.shared` makes to these hosts, for code that can't be given another session. Its
     /// other requests go where they would go.
     ///
-    /// ```swift
-    /// try harness.session.intercept(.shared, hosts: "api.example.com")
-    /// ```
-    ///
     /// Foundation on Linux copies what intercepts requests once, when the process makes its first `URLSession`. A harness or a mock
     /// session must therefore have been made before, or the first one is the process's last chance: too late is a finding. A host
     /// belongs to one mock session at a time, until that is gone or its harness has ended, so tests that intercept the same host
