@@ -112,7 +112,8 @@ import FoundationNetworking
     @Test func `Every public type has a secret planted in it or is listed as having no place for one`() throws {
         let without: Set = [
             "AsyncIterator", "Attribute", "CachedEvent", "ClientEvent", "Continuation", "Decision", "LaravelEvent",
-            "PusherHealth", "PusherProtocol", "Response", "StreamPosition", "TelemetryNames", "TypedFollowStep",
+            "PusherHealth", "PusherProtocol", "Response", "StreamPosition", "SubscriptionFilter", "SubscriptionRewind", "Tags",
+            "TelemetryNames", "TypedFollowStep",
             "TypedFollowStream", "TypedUpdate", "TypedUpdates", "ConnectionAttempt", "ConnectionState",
             "ConnectionStateChange", "ConnectionTimeouts",
             "DefaultTransport",
