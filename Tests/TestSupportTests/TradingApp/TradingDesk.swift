@@ -99,13 +99,13 @@ final class TraderRoom: @unchecked Sendable {
     private var lines: [String] = []
 
     var news: [String] { lock.withLock { lines } }
-    var traders: [String] { lock.withLock { channel }?.members.map(\.userId).sorted() ?? [] }
+    var traders: [String] { lock.withLock { channel }?.members.map(\.userID).sorted() ?? [] }
 
     func enter(_ pusher: Pusher) {
         let channel = pusher.subscribeToPresenceChannel(
             channelName: "presence-traders",
-            onMemberAdded: { [weak self] in self?.note("\($0.userId) came") },
-            onMemberRemoved: { [weak self] in self?.note("\($0.userId) left") })
+            onMemberAdded: { [weak self] in self?.note("\($0.userID) came") },
+            onMemberRemoved: { [weak self] in self?.note("\($0.userID) left") })
         lock.withLock { self.channel = channel }
     }
 
