@@ -33,6 +33,8 @@ struct ChannelRecovery: Equatable, Sendable {
     /// The step whose deadline counts.
     var step = 0
     private var window: SerialWindow?
+    /// The windows of other streams whose events came: several servers that share no history count each by itself.
+    private var otherWindows: [SerialWindow] = []
     /// Indicates whether the window's position can be asked for. It can't once a gap was told because of it.
     private var isUsable = false
     /// Indicates whether the position is that of an empty channel, whose stream has no name yet.
@@ -91,7 +93,7 @@ struct ChannelRecovery: Equatable, Sendable {
             return rest.filter(\.isAboutMembers)
         }
         isUsable = head != nil
-        window = head.map { SerialWindow(after: $0.position) }
+        enter(head?.position)
         isUnnamed = head?.position.serial == 0 && head?.attachSerial == 0
         isReconnect = false
         if head != nil, options?.rewind != nil { (phase, gapSince) = (.rewinding, heard) }
@@ -141,11 +143,24 @@ struct ChannelRecovery: Equatable, Sendable {
         return take(position)
     }
 
+    /// Goes over to a stream, whose events count after this place. Those that came before it are still known.
+    private mutating func enter(_ place: StreamPosition?) {
+        let known = otherWindows.first { $0.stream == place?.stream }
+        otherWindows = otherWindows.filter { $0.stream != place?.stream }.suffix(2)
+        if let window, window.stream != place?.stream { otherWindows.append(window) }
+        window = place.map { place in
+            var entered = known ?? SerialWindow(after: place)
+            entered.advance(to: place.serial)
+            entered.settle()
+            return entered
+        }
+    }
+
     /// Notes an event's place, and returns whether it is news.
     private mutating func take(_ position: StreamPosition?) -> Verdict {
         guard let position, head != nil else { return .give }
         if window?.stream != position.stream {
-            window = SerialWindow(after: position.before)
+            enter(position.before)
             isUsable = true
         }
         isUnnamed = false
@@ -222,7 +237,7 @@ struct ChannelRecovery: Equatable, Sendable {
         end.later = takeHeld().filter { take($0.position) == .give }
         // The stream of the events counts, if it is another one than the success names.
         if let head, window?.stream == head.position.stream || window?.position == before {
-            if window?.stream != head.position.stream { window = SerialWindow(after: head.position) }
+            if window?.stream != head.position.stream { enter(head.position) }
             window?.advance(to: head.position.serial)
         }
         window?.settle()
@@ -322,71 +337,4 @@ extension StreamPosition {
 extension Envelope {
     /// The number of bytes that count while it is held. A short one takes more than its text.
     fileprivate var heldSize: Int { max(size, 128) }
-}
-
-/// The serials of a stream's latest events that a channel has had, and those that it misses among them.
-struct SerialWindow: Equatable, Sendable {
-    private static let size = 320
-
-    let stream: Name
-    private(set) var highest: Int
-    /// The serial up to which none is missed.
-    private var settled: Int
-    /// A bit for each of the latest serials, in a ring.
-    private var bits = [UInt64](repeating: 0, count: size / 64)
-
-    /// Creates a window that expects the serials after this one.
-    init(after position: StreamPosition) {
-        stream = position.stream
-        highest = position.serial
-        settled = position.serial
-    }
-
-    var position: StreamPosition { StreamPosition(stream: stream, serial: highest) }
-
-    enum Place {
-        case new
-        case seen
-        /// Too far behind to know.
-        case behind
-    }
-
-    /// Adds a serial.
-    mutating func insert(_ serial: Int) -> Place {
-        advance(to: serial)
-        guard serial > highest - Self.size else { return .behind }
-        if self[serial] { return .seen }
-        self[serial] = true
-        return .new
-    }
-
-    /// Expects only serials after this one, unless the window is there already.
-    mutating func advance(to serial: Int) {
-        guard serial > highest else { return }
-        if serial - highest >= Self.size {
-            bits = [UInt64](repeating: 0, count: bits.count)
-        } else {
-            for passed in highest + 1...serial { self[passed] = false }
-        }
-        highest = serial
-    }
-
-    /// The lowest serial that is missed; nil if none is.
-    var lowestMissing: Int? {
-        let first = max(settled, highest - Self.size)
-        return first < highest ? (first + 1...highest).first { !self[$0] } : nil
-    }
-
-    /// Stops missing serials up to this one, or all of them.
-    mutating func settle(upTo serial: Int = .max) {
-        settled = max(settled, min(serial, highest))
-    }
-
-    private subscript(serial: Int) -> Bool {
-        get { bits[serial % Self.size / 64] >> UInt64(serial % 64) & 1 == 1 }
-        set {
-            let bit: UInt64 = 1 << UInt64(serial % 64)
-            if newValue { bits[serial % Self.size / 64] |= bit } else { bits[serial % Self.size / 64] &= ~bit }
-        }
-    }
 }

@@ -294,6 +294,17 @@ import Testing
         transcript.event(2, stream: "other")
         #expect(transcript.resumed(upTo: 9).told.filter { $0 != "gap" } == ["9", "10", "2"])
     }
+
+    // Proves P19.7.
+    @Test func `An event that two streams' events surround is delivered once`() {
+        var transcript = Transcript.sockudo(attach: nil)
+        transcript.resumed(upTo: 5)
+        #expect(transcript.event(6).told == ["6"])
+        #expect(transcript.event(1, stream: "other").told == ["1"])
+        #expect(transcript.event(6).told.isEmpty)
+        #expect(transcript.event(1, stream: "other").told.isEmpty)
+        #expect(transcript.event(7).told == ["7"])
+    }
 }
 
 extension Transcript {

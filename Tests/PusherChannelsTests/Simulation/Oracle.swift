@@ -95,8 +95,6 @@ struct ReplayOracle {
     let isOrdered: Bool
     /// Indicates whether events may be lost silently, and late ones may come once nothing goes wrong any more.
     let mayLose: Bool
-    /// Indicates whether events may come twice: several nodes without a shared history have a stream each.
-    let mayRepeat: Bool
     /// The number of events that were lost silently.
     fileprivate(set) var lost = 0
     /// The number of events that were replayed.
@@ -104,8 +102,8 @@ struct ReplayOracle {
     /// The number of events that were missed within gaps.
     fileprivate(set) var missed = 0
 
-    init(isOrdered: Bool, mayLose: Bool, mayRepeat: Bool) {
-        (self.isOrdered, self.mayLose, self.mayRepeat) = (isOrdered, mayLose, mayRepeat)
+    init(isOrdered: Bool, mayLose: Bool) {
+        (self.isOrdered, self.mayLose) = (isOrdered, mayLose)
     }
 }
 
@@ -114,7 +112,6 @@ extension Oracle {
         // A cache channel sends its cached event, which has no position, with each subscription.
         guard envelope.position != nil else { return }
         if replays?.heard[channel, default: []].insert(number).inserted == false {
-            if replays?.mayRepeat == true { return }
             return fail("\(number) on \(channel) came twice")
         }
         let isLate = number < replays?.latest[channel] ?? 0

@@ -62,8 +62,7 @@ struct Simulation {
             separatesNodes = settings.nodes > 1 && seed % 16 >= 14
             oracle.replays = ReplayOracle(
                 isOrdered: settings.swappedEvents == 0 && settings.nodes == 1,
-                mayLose: settings.nodes > 1 && (settings.historyLength == nil || separatesNodes),
-                mayRepeat: settings.nodes > 1 && settings.historyLength == nil)
+                mayLose: settings.nodes > 1 && (settings.historyLength == nil || separatesNodes))
         }
         server = ServerMachine(apps: [Self.app], profile: profile, seed: seed)
         var configuration = ConnectionMachine.Configuration()
