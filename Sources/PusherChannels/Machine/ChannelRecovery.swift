@@ -145,7 +145,8 @@ struct ChannelRecovery: Equatable, Sendable {
 
     /// Goes over to a stream, whose events count after this place. Those that came before it are still known.
     private mutating func enter(_ place: StreamPosition?) {
-        let known = otherWindows.first { $0.stream == place?.stream }
+        var known = otherWindows.first { $0.stream == place?.stream }
+        if let window, let place, window.stream == place.stream, window.highest <= place.serial { known = window }
         otherWindows = otherWindows.filter { $0.stream != place?.stream }.suffix(2)
         if let window, window.stream != place?.stream { otherWindows.append(window) }
         window = place.map { place in

@@ -296,6 +296,16 @@ import Testing
     }
 
     // Proves P19.7.
+    @Test func `A late replay brings nothing again that came before a second success`() {
+        var transcript = Transcript.sockudo(attach: nil)
+        transcript.resumed(upTo: 5)
+        #expect(transcript.event(6).told == ["6"])
+        transcript.succeed(serial: 6, attach: nil)
+        transcript.event(6)
+        #expect(!transcript.resumed(upTo: 6).told.contains("6"))
+    }
+
+    // Proves P19.7.
     @Test func `An event that two streams' events surround is delivered once`() {
         var transcript = Transcript.sockudo(attach: nil)
         transcript.resumed(upTo: 5)
