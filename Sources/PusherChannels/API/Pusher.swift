@@ -64,7 +64,7 @@ public final class Pusher: Sendable {
 
     /// Subscribes to a channel. The subscription is made as soon as there is a connection, and again after each reconnect.
     ///
-    /// This is the convenience for closures and delegates; ``updates(of:auth:buffering:)`` subscribes and reads in one step.
+    /// This is the convenience for closures and delegates; ``updates(of:auth:rewind:filter:buffering:)`` subscribes and reads in one step.
     ///
     /// The delegate and bindings to `pusher:subscription_succeeded` and `pusher:subscription_error` are notified of the outcome.
     /// A failed subscription is retried when this is called again, and on the next connection. `auth` is used once, in place of a
