@@ -118,8 +118,8 @@ public final class Pusher: Sendable {
     /// ``ConnectionTimeouts/subscription`` passes, there is a gap. A `filter` is the channel's until it is unsubscribed, for all its
     /// listeners. For a channel that was asked for before, nothing is rewound, and its filter stays.
     ///
-    /// The stream throws the server's refusal, and an error of the kind `invalidRequest` for either on protocol 7, or if no server
-    /// accepts it.
+    /// The stream throws the server's refusal, and an error of the kind `invalidRequest` for either on protocol 7, for a number of
+    /// events' names that no server accepts, and for a rewind of nothing.
     ///
     /// - Parameters:
     ///   - channelName: The channel's name, prefix included.

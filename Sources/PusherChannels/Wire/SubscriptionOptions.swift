@@ -2,6 +2,8 @@
 public struct SubscriptionRewind: Equatable, Sendable {
     let json: JSONValue
 
+    fileprivate var isEmpty: Bool { (json.integerValue ?? json["seconds"]?.integerValue ?? 0) < 1 }
+
     /// The latest events, up to this number. A server gives one page at most, by default 100 events.
     public static func events(_ count: Int) -> Self { Self(json: .integer(count)) }
 
@@ -83,6 +85,7 @@ package final class SubscriptionOptions: Equatable, Sendable {
     /// Returns why they can't be requested; nil if they can. A server that takes no names for all of them gets none.
     func problem(in protocol: PusherProtocol) -> String? {
         if `protocol` != .sockudo { return "rewind and filter need PusherClientOptions.protocol to be .sockudo" }
+        if rewind?.isEmpty == true { return "a rewind needs at least one event, or a time above zero" }
         guard let count = filter?.events?.count, !(1...50).contains(count) else { return nil }
         return "a filter can name 1 to 50 events, this one names \(count)"
     }

@@ -63,6 +63,8 @@ import Testing
         arguments: [
             (PusherProtocol.pusher, SubscriptionOptions(rewind: .events(1)), "PusherClientOptions.protocol"),
             (.pusher, SubscriptionOptions(filter: .events("a")), "PusherClientOptions.protocol"),
+            (.sockudo, SubscriptionOptions(rewind: .events(0)), "at least one event"),
+            (.sockudo, SubscriptionOptions(rewind: .time(.seconds(-1))), "a time above zero"),
             (.sockudo, SubscriptionOptions(filter: SubscriptionFilter(events: [])), "this one names 0"),
             (
                 .sockudo, SubscriptionOptions(filter: SubscriptionFilter(events: Array(repeating: "a", count: 51))),
