@@ -11,9 +11,7 @@ import Testing
 
     /// Large numbers aren't rounded to the nearest number that a `Double` can hold.
     @Test func `A member's information is decoded exactly as sent, so large integers are not rounded`() throws {
-        let rig = ClientRig.connected(server: .manual)
-        rig.socket.accept()
-        rig.socket.serverEstablishes()
+        let rig = ClientRig.unanswered()
         let lobby = rig.pusher.subscribeToPresenceChannel(channelName: "presence-lobby")
         let presence = #"{\"presence\":{\"count\":1,\"ids\":[\"ann\"],\"hash\":{\"ann\":{\"id\":18446744073709551615}}}}"#
         rig.socket.serverSends(

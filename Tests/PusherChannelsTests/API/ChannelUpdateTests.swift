@@ -107,11 +107,8 @@ import Testing
         let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: EncryptedChannelTests.masterKey))
         let updates = rig.pusher.subscribe(channel).updates(buffering: StreamBuffering(limit: 1, overflow: .dropOldest))
         rig.scheduler.advance(by: .seconds(30))
-        let attempt = try #require(rig.socket.currentAttempt)
-        let message = Array(#"{"event":"placed","channel":"\#(channel)","data":"\#(EncryptedChannelTests.event)"}"#.utf8)
-        MessageBatch.with(Array(repeating: (.text, message), count: 3), .told(age: .seconds(20))) {
-            rig.pusher.connection.core.webSocketDidReceive($0, attempt: attempt)
-        }
+        let message = #"{"event":"placed","channel":"\#(channel)","data":"\#(EncryptedChannelTests.event)"}"#
+        rig.read(Array(repeating: message, count: 3), age: .seconds(20))
         for try await update in updates {
             guard case .eventsMayBeMissing(let gap) = update else { continue }
             #expect(gap.reason == .overflow)

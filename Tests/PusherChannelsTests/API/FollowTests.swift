@@ -24,13 +24,28 @@ import Testing
         try await connection
     }
 
-    @Test func `The README's loop throws code 4001 when the server refuses the key`() async throws {
+    enum End: CaseIterable {
+        case refused, canceled, shutDown
+    }
+
+    @Test(arguments: End.allCases)
+    func `The README's loop ends with the client's error, or without one when it is canceled or the client is shut down`(
+        end: End
+    ) async throws {
         let rig = rig()
         let following = Task { try await readme.follow(rig.pusher) }
         try await connected(rig)
-        rig.socket.serverCloses(code: 4001, reason: "no such app")
-        let error = await #expect(throws: PusherError.self) { try await following.value }
-        #expect(error?.code == 4001)
+        switch end {
+        case .refused: rig.socket.serverCloses(code: 4001, reason: "no such app")
+        case .canceled: following.cancel()
+        case .shutDown: await rig.pusher.shutdown()
+        }
+        if end == .refused {
+            let error = await #expect(throws: PusherError.self) { try await following.value }
+            #expect(error?.code == 4001)
+        } else {
+            try await following.value
+        }
         #expect(rig.pusher.connection.connectionState == .disconnected)
     }
 
@@ -66,22 +81,5 @@ import Testing
         #expect(error?.kind == .readerTooSlow)
         #expect(error?.message.contains("the stream of events named price of prices") == true, "\(error?.message ?? "")")
         #expect(rig.pusher.connection.connectionState == .disconnected)
-    }
-
-    @Test func `The README's loop ends and the client disconnects when the task is canceled`() async throws {
-        let rig = rig()
-        let following = Task { try await readme.follow(rig.pusher) }
-        try await connected(rig)
-        following.cancel()
-        try await following.value
-        #expect(rig.pusher.connection.connectionState == .disconnected)
-    }
-
-    @Test func `The README's loop ends without an error when the client is shut down`() async throws {
-        let rig = rig()
-        let following = Task { try await readme.follow(rig.pusher) }
-        try await connected(rig)
-        await rig.pusher.shutdown()
-        try await following.value
     }
 }

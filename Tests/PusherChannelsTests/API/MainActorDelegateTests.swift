@@ -180,13 +180,6 @@ import Testing
 
 /// The delegate's calls that matter to applications moving from PusherSwift.
 @Suite struct DelegateNewsTests {
-    @Test func `A connection that is lost and made again is never reported as disconnected`() {
-        let rig = ClientRig.connected()
-        rig.socket.drop()
-        rig.scheduler.advance(by: .seconds(60))
-        #expect(rig.recorder.states == [.connecting, .connected, .reconnecting, .connecting, .connected])
-    }
-
     private final class TypedErrors: PusherDelegate {
         let errors = Locked<[PusherError]>([])
 

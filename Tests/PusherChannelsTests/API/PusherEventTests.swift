@@ -52,6 +52,13 @@ import Testing
         #expect(event.property(withKey: "missing") == nil)
     }
 
+    @Test func `An event's data property is the JSON value that the server sent`() throws {
+        #expect(try event(#","data":"{}""#).property(withKey: "data") as? String == "{}")
+        #expect(try event(#","data":[1]"#).property(withKey: "data") as? [Int] == [1])
+        #expect(try event(#","data":7"#).property(withKey: "data") as? Int == 7)
+        #expect(try event(#","data":null"#).property(withKey: "data") == nil)
+    }
+
     // Proves P19.22.
     @Test func `Sockudo's message id, tags and extras are members of an event`() throws {
         let event = try event(#","data":"x","message_id":"m","tags":{"k":"v"},"extras":{"headers":{"h":"1"}}"#)

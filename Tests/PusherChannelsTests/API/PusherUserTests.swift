@@ -1,22 +1,14 @@
 import Dispatch
-import Foundation
 import TestSupport
 import Testing
 
 @testable import PusherChannels
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite(.timeLimit(.lost)) struct PusherUserTests {
     private let userData = #"{"id":"ann"}"#
 
     private func rig(_ method: UserAuthMethod) -> ClientRig {
-        let rig = ClientRig.connected(server: .manual) { $0.userAuthMethod = method }
-        rig.socket.accept()
-        rig.socket.serverEstablishes()
-        return rig
+        .unanswered { $0.userAuthMethod = method }
     }
 
     private func succeed(_ rig: ClientRig) {
@@ -35,13 +27,9 @@ import FoundationNetworking
     }
 
     // Proves P9.1.
-    @Test func `A sign-in asks the endpoint with the socket ID and sends its reply to the server`() throws {
+    @Test func `A sign-in asks the endpoint with the socket ID and sends its reply to the server`() {
         let rig = rig(.endpoint("http://h/user-auth"))
-        let url = try #require(URL(string: "http://h"))
-        rig.session.mockResponse = (
-            Data(#"{"auth":"k:s","user_data":"{\"id\":\"ann\"}"}"#.utf8),
-            HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil), nil
-        )
+        rig.respond(#"{"auth":"k:s","user_data":"{\"id\":\"ann\"}"}"#)
         rig.pusher.signIn { _ in }
         #expect(rig.session.requests.map(\.text) == ["socket_id=46123.486095"])
         #expect(rig.socket.frames.first?.dataString("auth") == "k:s")
@@ -78,12 +66,10 @@ import FoundationNetworking
     /// This holds however long the outcome waits on the application's queue.
     @Test func `A sign-in's outcome goes to earlier callers only, and later callers await the next one`() {
         let queue = DispatchQueue(label: "slow")
-        let rig = ClientRig.connected(server: .manual) {
+        let rig = ClientRig.unanswered {
             $0.userAuthMethod = .inline(secret: "s", userData: userData)
             $0.delivery = .queue(queue)
         }
-        rig.socket.accept()
-        rig.socket.serverEstablishes()
         let heard = Locked<[String]>([])
         func signIn(_ name: String) {
             rig.pusher.signIn { result in heard.withLock { $0.append("\(name) \((try? result.get()) ?? "failed")") } }
@@ -130,6 +116,9 @@ import FoundationNetworking
         #expect(heard.withLock { $0 } == ["hi"])
     }
 
+    private let online =
+        #"{"event":"pusher_internal:watchlist_events","data":{"events":[{"name":"online","user_ids":["b"]}]}}"#
+
     // Proves P9.7.
     @Test func `A watchlist binding is called with the user IDs of its event`() {
         let rig = rig(.inline(secret: "s", userData: userData))
@@ -137,8 +126,7 @@ import FoundationNetworking
         for name in ["online", "offline"] {
             rig.pusher.user.watchlist.bind(eventName: name) { ids in heard.withLock { $0.append("\(name): \(ids)") } }
         }
-        rig.socket.serverSends(
-            #"{"event":"pusher_internal:watchlist_events","data":{"events":[{"name":"online","user_ids":["b"]}]}}"#)
+        rig.socket.serverSends(online)
         #expect(heard.withLock { $0 } == [#"online: ["b"]"#])
     }
 
@@ -151,8 +139,7 @@ import FoundationNetworking
         }
         ids.withLock { $0 = [watchlist.bind(eventName: "online") { _ in heard.withLock { $0.append("second") } }] }
         watchlist.bind(eventName: "online") { _ in heard.withLock { $0.append("third") } }
-        rig.socket.serverSends(
-            #"{"event":"pusher_internal:watchlist_events","data":{"events":[{"name":"online","user_ids":["b"]}]}}"#)
+        rig.socket.serverSends(online)
         #expect(heard.withLock(\.self) == ["third"])
         // Its closure refers to the client, by the watchlist.
         watchlist.unbind(callbackId: first)

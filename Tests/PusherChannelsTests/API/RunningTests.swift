@@ -14,24 +14,20 @@ import Testing
         try await rig.recorder.next { $0 == .state(.connected) }
     }
 
-    @Test func `A run connects the client and ends disconnected when its task is canceled`() async throws {
-        let rig = rig()
-        let running = Task { try await rig.pusher.run() }
-        try await waitUntilConnected(rig)
-        running.cancel()
-        try await running.value
-        #expect(rig.pusher.connection.connectionState == .disconnected)
-    }
-
     #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
     // On one thread: a second one that still handles the effects of connecting would also handle later effects, at any time.
 
+    private func running(_ pusher: Pusher, _ executor: TestExecutor) async -> Task<Void, any Error> {
+        let task = Task(executorPreference: executor) { try await pusher.run() }
+        await executor.settle()
+        return task
+    }
+
     @Test func `A run goes on through any number of lost connections`() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
-            let running = Task(executorPreference: executor) { try await rig.pusher.run() }
-            await executor.settle()
+            let running = await running(rig.pusher, executor)
             for _ in 0..<150 {
                 rig.socket.drop()
                 rig.scheduler.advance(by: .seconds(130))
@@ -79,8 +75,7 @@ import Testing
             let socket = SlowToClose(rig.socket)
             rig.pusher.connection.socket = socket
             rig.pusher.subscribe("news")
-            let first = Task(executorPreference: executor) { try await rig.pusher.run() }
-            await executor.settle()
+            let first = await running(rig.pusher, executor)
             first.cancel()
             await executor.settle()
             let hasEnded = Locked(false)
@@ -129,8 +124,7 @@ import Testing
     @Test func `Subscriptions requested between a disconnect and a run's return await the next connection`() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
-            let running = Task(executorPreference: executor) { try await rig.pusher.run() }
-            await executor.settle()
+            let running = await running(rig.pusher, executor)
             rig.pusher.disconnect()
             let updates = rig.pusher.subscribe("news").updates
             let subscribing = Task(executorPreference: executor) { try await rig.pusher.subscribe(to: "news") }
@@ -164,8 +158,7 @@ import Testing
     @Test func `Canceling a run whose connection has already ended leaves the next connection alone`() async throws {
         try await TestExecutor().run { executor in
             let rig = rig()
-            let running = Task(executorPreference: executor) { try await rig.pusher.run() }
-            await executor.settle()
+            let running = await running(rig.pusher, executor)
             rig.pusher.disconnect()
             rig.pusher.connect()
             running.cancel()
@@ -211,15 +204,6 @@ import Testing
     }
 
     #endif
-
-    @Test func `A run throws the error that ends the connection for good`() async throws {
-        let rig = rig()
-        let running = Task { try await rig.pusher.run() }
-        try await waitUntilConnected(rig)
-        rig.socket.serverCloses(code: 4001, reason: "no such app")
-        let error = await #expect(throws: PusherError.self) { try await running.value }
-        #expect(error?.code == 4001)
-    }
 
     @Test func `A run's end ends its streams, and a stream made later is for the next connection`() async throws {
         let rig = rig()

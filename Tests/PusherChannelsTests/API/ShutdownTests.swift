@@ -31,10 +31,12 @@ import Testing
     }
     #endif
 
-    @Test func `Subscribing after a shutdown subscribes to nothing and is logged`() async {
+    @Test func `Subscribing after a shutdown subscribes to nothing and is logged, and nothing as undelivered`() async {
         let lines = Locked<[String]>([])
         let rig = rig { $0.logger = LineRecorder.logger(lines) }
+        rig.pusher.connect()
         await rig.pusher.shutdown()
+        #expect(lines.withLock { !$0.contains { $0.contains(LogMessage.undelivered.rawValue) } })
         let channel = rig.pusher.subscribe("news")
         #expect(!channel.subscribed)
         #expect(lines.withLock(\.last)?.contains("the client was shut down") == true)
@@ -93,12 +95,8 @@ import Testing
                 entered.signal()
                 gate.wait()
             }
-            let (core, attempt) = (rig.pusher.connection.core, try #require(rig.socket.currentAttempt))
             @Sendable func bring(_ data: [String]) {
-                let messages = data.map { Array(#"{"event":"n","channel":"news","data":"\#($0)"}"#.utf8) }
-                MessageBatch.with(messages.map { (.text, $0) }, .told(age: .zero)) {
-                    core.webSocketDidReceive($0, attempt: attempt)
-                }
+                rig.read(data.map { #"{"event":"n","channel":"news","data":"\#($0)"}"# })
             }
             queue.async { bring(["1"]) }
             DispatchQueue.global().sync { entered.wait() }
@@ -136,9 +134,7 @@ import Testing
             DispatchQueue.global().sync { entered.wait() }
             let event = #"{"event":"placed","channel":"private-encrypted-orders","data":"\#(EncryptedChannelTests.event)"}"#
             let (core, attempt) = (rig.pusher.connection.core, try #require(rig.socket.currentAttempt))
-            MessageBatch.with(Array(repeating: (.text, Array(event.utf8)), count: 2), .told(age: .zero)) {
-                core.webSocketDidReceive($0, attempt: attempt)
-            }
+            rig.read([event, event])
             // Without a connection, the shutdown waits for nothing else.
             core.webSocketDidClose(.failed(TransportError(.connectionLost, "")), attempt: attempt)
             let isOver = Locked(false)
@@ -186,14 +182,6 @@ import Testing
         await shutdown.value
         #expect(rig.pusher.connection.connectionState == .disconnecting)
         try await rig.pusher.run()
-    }
-
-    @Test func `A shutdown that delivers everything logs nothing as undelivered`() async {
-        let lines = Locked<[String]>([])
-        let rig = rig { $0.logger = LineRecorder.logger(lines) }
-        rig.pusher.connect()
-        await rig.pusher.shutdown()
-        #expect(lines.withLock { !$0.contains { $0.contains(LogMessage.undelivered.rawValue) } })
     }
 
     @Test func `A stream with unread events at a shutdown no longer counts as a slow reader`() async {

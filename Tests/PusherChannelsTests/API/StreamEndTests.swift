@@ -50,20 +50,14 @@ import Testing
 
     /// Both come in one read, so the retried subscription has already succeeded when a reader looks.
     @Test func `A temporary refusal that a success follows in the same read ends no stream`() async throws {
-        let rig = ClientRig.connected(server: .manual)
-        rig.socket.accept()
-        rig.socket.serverEstablishes()
+        let rig = ClientRig.unanswered()
         let channel = rig.pusher.subscribe("news")
         var iterator = channel.events(named: "n").makeAsyncIterator()
-        let attempt = try #require(rig.socket.currentAttempt)
-        let texts = [
+        rig.read([
             #"{"event":"pusher:subscription_error","channel":"news","data":{"type":"ServerError","status":503,"error":"busy"}}"#,
             #"{"event":"pusher_internal:subscription_succeeded","channel":"news","data":"{}"}"#,
             #"{"event":"n","channel":"news","data":"1"}"#,
-        ]
-        MessageBatch.with(texts.map { (.text, Array($0.utf8)) }, .told(age: .zero)) {
-            rig.pusher.connection.core.webSocketDidReceive($0, attempt: attempt)
-        }
+        ])
         #expect(try await iterator.next()?.data == "1")
     }
 

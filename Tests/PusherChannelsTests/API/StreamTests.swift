@@ -85,21 +85,6 @@ import Testing
 
     // MARK: Slow readers
 
-    @Test(arguments: [
-        (StreamBuffering(limit: 3, overflow: .dropOldest), ["7", "8", "9"]),
-        (StreamBuffering(limit: 3, overflow: .dropNewest), ["0", "1", "2"]),
-    ])
-    func `A full stream drops the oldest or the newest events, as set, and counts them`(
-        buffering: StreamBuffering, left: [String]
-    ) async throws {
-        let rig = rig()
-        let stream = rig.pusher.events(buffering: buffering)
-        rig.publish(0..<10)
-        #expect(rig.socket.isReading)
-        #expect(stream.dropped == 7)
-        #expect(try await stream.data(of: 3) == left)
-    }
-
     /// Twenty thousand events are published before the reader begins: the server has to wait, nothing is lost, and no more than
     /// the limit is held.
     @Test func `A full stream stops the socket's reading, and its reader loses no event`() async throws {
@@ -181,21 +166,6 @@ import Testing
         #expect(try await stream.data(of: 10) == (2..<12).map { "\($0)" })
     }
 
-    /// Tasks may share the work, so one reader must not hold elements that the others could handle.
-    @Test func `Of several readers of one stream, each takes one element at a time`() async throws {
-        let rig = rig()
-        let stream = rig.pusher.events
-        var first = stream.makeAsyncIterator()
-        var second = stream.makeAsyncIterator()
-        rig.publish(0..<4)
-        var data: [String?] = []
-        for _ in 0..<2 {
-            data.append(try await first.next()?.data)
-            data.append(try await second.next()?.data)
-        }
-        #expect(data == ["0", "1", "2", "3"])
-    }
-
     @MainActor @Test func `A loop on the main actor receives events on the main actor`() async throws {
         let rig = rig()
         let stream = rig.pusher.events
@@ -248,17 +218,6 @@ import Testing
         rig.socket.heal()
         rig.scheduler.advance(by: .seconds(2))
         #expect(rig.socket.isReading, "nobody is waited for")
-    }
-
-    @Test func `With pauseThenDrop, a reader that is too slow loses events but keeps its stream`() async throws {
-        let rig = rig { $0.pauseLimit = .seconds(5) }
-        let stream = rig.pusher.events(buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
-        rig.publish(0..<50)
-        rig.scheduler.advance(by: .seconds(5))
-        #expect(stream.dropped == 40)
-        #expect(try await stream.data(of: 10) == (0..<10).map { "\($0)" })
-        rig.publish(50..<51)
-        #expect(try await stream.data(of: 1) == ["50"])
     }
 
     @Test func `A second slow stream gets the full pause limit, too, before it ends`() async throws {

@@ -145,9 +145,7 @@ import Testing
 
     @Test func `Client events are triggered as enum cases, and members' information is decoded as a type`() throws {
         struct Info: Decodable, Equatable, Sendable { let name: String }
-        let rig = ClientRig.connected(server: .manual)
-        rig.socket.accept()
-        rig.socket.serverEstablishes()
+        let rig = ClientRig.unanswered()
         let room = rig.pusher.subscribeToPresenceChannel(channelName: "presence-room")
         let hash = #"{\"presence\":{\"ids\":[\"a\",\"b\"],\"hash\":{\"a\":{\"name\":\"Ann\"},\"b\":null},\"count\":2}}"#
         rig.socket.serverSends(

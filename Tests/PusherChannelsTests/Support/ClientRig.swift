@@ -1,5 +1,8 @@
-import PusherChannels
+import Foundation
 import TestSupport
+import Testing
+
+@testable import PusherChannels
 
 /// A client with a mock socket and a mock session in virtual time. Everything is delivered immediately, so when a call
 /// returns, all of its effects have happened.
@@ -36,6 +39,16 @@ struct ClientRig {
         rig.pusher.connect()
         return rig
     }
+
+    /// Creates a client whose connection is established, to a server that answers nothing by itself.
+    static func unanswered(
+        auth: AuthMethod = .inline(secret: "secret"), _ change: (inout PusherClientOptions) -> Void = { _ in }
+    ) -> ClientRig {
+        let rig = ClientRig.connected(server: .manual, auth: auth, change)
+        rig.socket.accept()
+        rig.socket.serverEstablishes()
+        return rig
+    }
 }
 
 extension PusherStream<PusherEvent> {
@@ -54,5 +67,22 @@ extension ClientRig {
     /// Publishes events `n` with these numbers as their data.
     func publish(_ numbers: Range<Int>, on channel: String = "news") {
         for number in numbers { socket.publish(channel: channel, event: "n", data: "\(number)") }
+    }
+
+    /// Receives messages that came in one read, and may have waited for as long as this.
+    func read(_ messages: [String], age: Duration = .zero) {
+        guard let attempt = socket.currentAttempt else {
+            Issue.record("there is no connection to read")
+            return
+        }
+        MessageBatch.with(messages.map { (.text, Array($0.utf8)) }, .told(age: age)) {
+            pusher.connection.webSocketDidReceive($0, attempt: attempt)
+        }
+    }
+
+    /// Answers every HTTP request from now on with this response.
+    func respond(_ body: String, status: Int = 200) {
+        session.removeAllStubs()
+        session.stub(.any, StubResponse(status: status, body: Data(body.utf8)))
     }
 }
