@@ -6,9 +6,7 @@ import Testing
     private let event = ClientEvent(name: "client-e", channel: "private-room", data: "{\"a\":1}")
 
     private func subscribing() -> Transcript {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
-        return transcript
+        Transcript.subscribing(to: "private-room", auth: PusherAuth(auth: "k:s"))
     }
 
     private func succeed(_ transcript: inout Transcript) -> [Output] {
@@ -18,14 +16,6 @@ import Testing
     private func trigger(_ transcript: Transcript, _ event: ClientEvent) -> TriggerResult {
         var machine = transcript.machine
         return machine.trigger(event, at: transcript.now)
-    }
-
-    // Proves P8.6.
-    @Test func `A client event on a subscribed channel is sent at once`() {
-        var transcript = subscribing()
-        _ = succeed(&transcript)
-        #expect(trigger(transcript, event) == .sent)
-        #expect(transcript.play(.trigger(event)) == [.command(.send(event.message))])
     }
 
     // Proves P8.5, P8.6.
@@ -56,8 +46,7 @@ import Testing
 
     // Proves P8.5.
     @Test func `Client events that wait for their subscription are limited in number, by default to 100`() {
-        var transcript = Transcript.connected { $0.unsentEventLimit = 2 }
-        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
+        var transcript = Transcript.subscribing(to: "private-room", auth: PusherAuth(auth: "k:s")) { $0.unsentEventLimit = 2 }
         for _ in 1...2 { transcript.play(.trigger(event)) }
         guard case .refused = trigger(transcript, event) else {
             Issue.record("the third event was accepted")
@@ -70,8 +59,7 @@ import Testing
     @Test(arguments: ["private-a", "presence-a", "private-cache-a", "presence-cache-a"])
     func `Private and presence channels, including their cache kinds, take client events`(name: String) {
         let channel = Name(name)
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
+        var transcript = Transcript.subscribing(to: channel, auth: PusherAuth(auth: "k:s"))
         transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)"}"#)
         #expect(trigger(transcript, ClientEvent(name: "client-e", channel: channel, data: "{}")) == .sent)
     }
@@ -109,8 +97,7 @@ import Testing
 
     // Proves P12.4.
     @Test func `With the protocol's limits switched off, client events may have any size and rate`() {
-        var transcript = Transcript.connected { $0.limits = .unchecked }
-        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
+        var transcript = Transcript.subscribing(to: "private-room", auth: PusherAuth(auth: "k:s")) { $0.limits = .unchecked }
         _ = succeed(&transcript)
         for _ in 0..<100 { #expect(transcript.play(.trigger(event)) == [.command(.send(event.message))]) }
         let big = ClientEvent(name: "client-e", channel: "private-room", data: String(repeating: "1", count: 100_000))
@@ -166,8 +153,7 @@ import Testing
     }
 
     @Test func `Client events left unsent when the connection is lost are sent on the next one`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "private-room", auth: nil))
+        var transcript = Transcript.subscribing(to: "private-room")
         for _ in 0..<15 { transcript.play(.trigger(event)) }
         func authorize(_ outputs: [Output]) {
             for attempt in outputs.authorizations {
@@ -180,19 +166,18 @@ import Testing
                     SubscriptionAttempt(channel: "private-room", connection: transcript.attempt, generation: 1), socketID: "1.1"))
         ])
         #expect(succeed(&transcript).sent.count == 10)
-        transcript.close(4200)
-        authorize(transcript.establish())
+        authorize(transcript.restart())
         #expect(succeed(&transcript).sent.count == 5)
     }
 
     @Test func `Client events that were sent no longer count toward the byte limit of waiting ones`() {
-        var transcript = Transcript.connected { $0.unsentEventByteLimit = 2 * event.data.utf8.count }
-        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
+        var transcript = Transcript.subscribing(to: "private-room", auth: PusherAuth(auth: "k:s")) {
+            $0.unsentEventByteLimit = 2 * event.data.utf8.count
+        }
         for _ in 0..<2 { transcript.play(.trigger(event)) }
         #expect(trigger(transcript, event) != .queued)
         #expect(succeed(&transcript).sent.count == 2)
-        transcript.close(4200)
-        transcript.establish()
+        transcript.restart()
         transcript.play(.trigger(event))
         #expect(trigger(transcript, event) == .queued)
     }

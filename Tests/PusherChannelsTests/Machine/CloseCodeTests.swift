@@ -40,9 +40,7 @@ import Testing
         let advice = try #require(CloseCode(UInt16(code)).advice)
         let closed = closed(with: UInt16(code)).errors
         #expect(closed.map(\.message) == ["the server closed the connection: why; \(advice)"])
-        var transcript = Transcript()
-        transcript.play(.connect)
-        transcript.play(.socketOpened(transcript.attempt))
+        var transcript = Transcript.opened()
         let told = transcript.receive(#"{"event":"pusher:error","data":{"message":"why","code":\#(code)}}"#).errors
         #expect(told.map(\.message) == ["why; \(advice)"])
     }
@@ -61,28 +59,21 @@ import Testing
         #expect(errors.isEmpty)
     }
 
-    // Proves P5.4.
-    @Test(arguments: [4200, 4201, 4202, 4299] as [UInt16])
-    func `A close with 4200 to 4299 makes the client reconnect at once, without an error`(code: UInt16) {
-        let (outcome, errors) = closed(with: code)
-        #expect(outcome == .returnsAtOnce)
-        #expect(errors.isEmpty)
-    }
-
-    // Proves P5.5.
-    @Test(arguments: [4300, 4301, 4302, 4303, 4999, 1002, 1003, 1007, 1008, 1009, 1010, 1015, 3000] as [UInt16])
-    func `A close with any other error code makes the client back off and is reported`(code: UInt16) {
-        let (outcome, errors) = closed(with: code)
-        #expect(outcome == .waits(atLeast: .zero))
-        #expect(errors.map(\.code) == [Int(code)])
-    }
-
-    // Proves P5.5.
-    @Test(arguments: [1000, 1001, 1005, 1006, 1011, 1012, 1013, 1014] as [UInt16])
-    func `An ordinary WebSocket close makes the client back off without an error`(code: UInt16) {
-        let (outcome, errors) = closed(with: code)
-        #expect(outcome == .waits(atLeast: .zero))
-        #expect(errors.isEmpty)
+    // Proves P5.4, P5.5.
+    @Test(
+        arguments: [
+            (.returnsAtOnce, false, [4200, 4201, 4202, 4299]),
+            (.waits(atLeast: .zero), true, [4300, 4301, 4302, 4303, 4999, 1002, 1003, 1007, 1008, 1009, 1010, 1015, 3000]),
+            (.waits(atLeast: .zero), false, [1000, 1001, 1005, 1006, 1011, 1012, 1013, 1014]),
+        ] as [(Outcome, Bool, [UInt16])])
+    func `After a close with 4200 to 4299 the client returns at once, else it backs off, and an error code is reported`(
+        expected: Outcome, isReported: Bool, codes: [UInt16]
+    ) {
+        for code in codes {
+            let (outcome, errors) = closed(with: code)
+            #expect(outcome == expected, "\(code)")
+            #expect(errors.map(\.code) == (isReported ? [Int(code)] : []))
+        }
     }
 
     // Proves P5.6.
@@ -210,9 +201,7 @@ import Testing
     func `An error with 4000 to 4099 before the establishment ends the attempt and is reported once`(
         code: Int, state: ConnectionState
     ) {
-        var transcript = Transcript()
-        transcript.play(.connect)
-        transcript.play(.socketOpened(transcript.attempt))
+        var transcript = Transcript.opened()
         let refusal = #"{"event":"pusher:error","data":"{\"message\":\"no such app\",\"code\":\#(code)}"}"#
         let outputs = transcript.receive(refusal)
         let isRefused = state == .disconnected

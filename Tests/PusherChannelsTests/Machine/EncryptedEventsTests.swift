@@ -44,6 +44,14 @@ import Testing
         }
     }
 
+    /// A channel whose key doesn't fit the event "a", so that another one is asked for.
+    private func refreshing() throws -> (Transcript, SubscriptionAttempt) {
+        var transcript = subscribed()
+        let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        #expect(asked.deliveries.isEmpty)
+        return (transcript, try #require(asked.authorizations.first))
+    }
+
     @Test func `Undecrypted events request a pause of reading when they fill half of their byte limit`() {
         var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
         let opening = transcript.receive(event("first"))
@@ -131,10 +139,7 @@ import Testing
 
     // Proves P10.5, P10.6, P10.7.
     @Test func `If a key doesn't fit, a new one is fetched while the channel's later events wait in order`() throws {
-        var transcript = subscribed()
-        let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
-        let refresh = try #require(asked.authorizations.first)
-        #expect(asked.deliveries.isEmpty)
+        var (transcript, refresh) = try refreshing()
         for name in ["b", "c"] { #expect(transcript.receive(event(name)).isEmpty, "it waits its turn") }
         transcript.play(.subscribe(channel: "news", auth: nil))
         transcript.succeed("news")
@@ -226,10 +231,8 @@ import Testing
     @Test(arguments: [403, nil]) func `Without a new key, waiting events are reported as undecryptable and the channel stays`(
         status: Int?
     ) throws {
-        var transcript = subscribed()
-        let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        var (transcript, refresh) = try refreshing()
         transcript.receive(event("b"))
-        let refresh = try #require(asked.authorizations.first)
         let replied =
             status.map { transcript.play(.authorized(refresh, .failure(AuthorizationFailure(message: "no", status: $0)))) }
             ?? transcript.pass(.seconds(15))
@@ -239,10 +242,8 @@ import Testing
     }
 
     @Test func `Encrypted events waiting when the connection is lost are decrypted with the next key`() throws {
-        var transcript = subscribed()
-        let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
+        var (transcript, refresh) = try refreshing()
         transcript.receive(event("b"))
-        let refresh = try #require(asked.authorizations.first)
         #expect(transcript.close(4200).contains(.command(.cancelAuthorization(refresh))))
         let again = try #require(transcript.establish().authorizations.first)
         let outputs = reply(
@@ -260,8 +261,7 @@ import Testing
         var transcript = subscribed()
         _ = reply(&transcript, transcript.receive(event("a")), open: open)
         transcript.receive(event("b"))
-        transcript.close(4200)
-        let again = try #require(transcript.establish().authorizations.first)
+        let again = try #require(transcript.restart().authorizations.first)
         _ = reply(&transcript, transcript.play(.authorized(again, .success(auth("new")))), open: open)
         if isLate { transcript.pass(.seconds(30)) }
         let refresh = try #require(transcript.succeed(channel).authorizations.first)
@@ -272,9 +272,7 @@ import Testing
     }
 
     @Test func `A refusal of the channel cancels its key request, and the next subscription brings the key`() throws {
-        var transcript = subscribed()
-        let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "new"))
-        let refresh = try #require(asked.authorizations.first)
+        var (transcript, refresh) = try refreshing()
         let error = #"{"event":"pusher_internal:subscription_error","channel":"\#(channel)","data":"{\"status\":403}"}"#
         #expect(transcript.receive(error).contains(.command(.cancelAuthorization(refresh))))
         // The next subscription also brings the key for the waiting events.

@@ -6,10 +6,7 @@ import Testing
 /// After losing a subscription, the client reports the time since which events may be missing.
 @Suite struct GapTests {
     private func subscribed() -> Transcript {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
-        transcript.succeed("room")
-        return transcript
+        Transcript.subscribed(to: "room")
     }
 
     private func gaps(_ outputs: [Output]) -> [Delivery] {
@@ -38,8 +35,7 @@ import Testing
     }
 
     @Test func `A server that answers two subscribe requests only once is asked again after the time-out`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
+        var transcript = Transcript.subscribing(to: "room")
         transcript.play(.unsubscribe(channel: "room"))
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.succeed("room")
@@ -54,9 +50,7 @@ import Testing
         transcript.pass(.seconds(10))
         transcript.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
         transcript.pass(.seconds(50))
-        transcript.close(1006)
-        transcript.passToDeadline()
-        transcript.establish()
+        transcript.reconnect()
         let outputs = transcript.succeed("room")
         #expect(gaps(outputs) == [.gap(channel: "room", since: .seconds(10))])
         let announced = outputs.deliveries.firstIndex(of: .gap(channel: "room", since: .seconds(10)))
@@ -72,9 +66,7 @@ import Testing
         transcript.play(.readersChanged(areOver: true))
         transcript.pass(.seconds(15))
         transcript.play(.readersChanged(areOver: false))
-        transcript.close(1006)
-        transcript.passToDeadline()
-        transcript.establish()
+        transcript.reconnect()
         #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: .seconds(10))])
     }
 
@@ -89,25 +81,19 @@ import Testing
         transcript.play(.receivedLate(by: age, transcript.attempt))
         transcript.play(.receivedLate(by: .seconds(45), ConnectionAttempt(99)))
         transcript.pass(.seconds(5))
-        transcript.close(1006)
-        transcript.passToDeadline()
-        transcript.establish()
+        transcript.reconnect()
         #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: since)])
     }
 
     @Test func `Late reading on one connection doesn't lengthen the gap after the next one`() {
         var transcript = subscribed()
         transcript.play(.receivedLate(by: .seconds(40), transcript.attempt))
-        transcript.close(1006)
-        transcript.passToDeadline()
-        transcript.establish()
+        transcript.reconnect()
         transcript.succeed("room")
         transcript.pass(.seconds(10))
         transcript.receive(#"{"event":"greet","channel":"room","data":"hi"}"#)
         let now = transcript.now
-        transcript.close(1006)
-        transcript.passToDeadline()
-        transcript.establish()
+        transcript.reconnect()
         #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: now)])
     }
 
@@ -128,9 +114,7 @@ import Testing
         var transcript = subscribed()
         transcript.pass(.seconds(10))
         for _ in 0..<3 {
-            transcript.close(1006)
-            transcript.passToDeadline()
-            transcript.establish()
+            transcript.reconnect()
         }
         #expect(gaps(transcript.succeed("room")) == [.gap(channel: "room", since: .origin)])
     }
@@ -174,8 +158,7 @@ import Testing
     }
 
     @Test func `A channel moved before its first subscription reports no gap`() throws {
-        var first = Transcript.connected()
-        first.play(.subscribe(channel: "private-room", auth: nil))
+        let first = Transcript.subscribing(to: "private-room")
         let handedOver = try #require(first.machine.stateToMove(of: "private-room", at: first.now))
         var second = Transcript()
         second.play(.adopt(handedOver))

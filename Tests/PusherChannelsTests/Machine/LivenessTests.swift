@@ -37,9 +37,7 @@ import Testing
             },
         ]
         for (number, say) in says.enumerated() {
-            var transcript = Transcript.connected()
-            transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
-            transcript.succeed("private-room")
+            var transcript = Transcript.subscribed(to: "private-room", auth: PusherAuth(auth: "k:s"))
             transcript.pass(.seconds(80))
             transcript.receive(event)
             say(&transcript)

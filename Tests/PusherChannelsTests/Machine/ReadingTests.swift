@@ -35,8 +35,7 @@ import Testing
     /// The reply may have arrived without being read yet.
     // Proves P4.7.
     @Test func `The time for a subscription's answer doesn't run while reading is paused`() {
-        var transcript = Transcript.connected { $0.pauseLimit = .seconds(1_000) }
-        transcript.play(.subscribe(channel: "news", auth: nil))
+        var transcript = Transcript.subscribing(to: "news") { $0.pauseLimit = .seconds(1_000) }
         transcript.play(.readersChanged(areOver: true))
         #expect(transcript.pass(.seconds(100)).allSatisfy { $0 == .command(.send(.ping)) })
         transcript.play(.readersChanged(areOver: false))

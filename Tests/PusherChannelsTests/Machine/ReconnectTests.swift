@@ -86,22 +86,16 @@ import Testing
     }
 
     // Proves P5.6, P5.11.
-    @Test func `A client gives up after the maximum number of retries and can be connected again`() {
-        var transcript = Transcript { $0.reconnectPolicy.maximumRetries = 2 }
-        connect(&transcript, failing: 2)
+    @Test(arguments: [(2, "2 retries"), (1, "1 retry")])
+    func `A client gives up after the maximum number of retries and can be connected again`(maximum: Int, words: String) {
+        var transcript = Transcript { $0.reconnectPolicy.maximumRetries = maximum }
+        connect(&transcript, failing: maximum)
         let outputs = transcript.play(.socketClosed(.failed(TransportError(.noAnswer, "no word")), transcript.attempt))
         #expect(outputs.errors.map(\.kind) == [.transport(.noAnswer), .attemptsExhausted])
-        #expect(outputs.errors.last?.message == "gave up after 2 retries: no word; call connect() to try again")
+        #expect(outputs.errors.last?.message == "gave up after \(words): no word; call connect() to try again")
         #expect(outputs.errors.last?.isRetryable == true)
         #expect(transcript.machine.state == .disconnected)
         #expect(transcript.play(.connect).opened.count == 1, "the user can start again")
-    }
-
-    @Test func `Giving up after a single retry is reported as 1 retry`() {
-        var transcript = Transcript { $0.reconnectPolicy.maximumRetries = 1 }
-        connect(&transcript, failing: 1)
-        let outputs = transcript.play(.socketClosed(.failed(TransportError(.noAnswer, "no word")), transcript.attempt))
-        #expect(outputs.errors.last?.message == "gave up after 1 retry: no word; call connect() to try again")
     }
 
     /// An untrusted certificate won't be any better at the next call.

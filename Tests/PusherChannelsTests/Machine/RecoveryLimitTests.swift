@@ -123,8 +123,7 @@ import Testing
         let again = transcript.succeed(serial: 8, attach: 8).sent
         #expect(again == [.resume(["room": StreamPosition(stream: "s", serial: 8)])], "of the success, not the one before")
         transcript.event(9)
-        transcript.drop()
-        transcript.establish()
+        transcript.reconnect()
         #expect(transcript.succeed(serial: 9, attach: 9).sent.isEmpty, "after two in a row, one connection goes without")
         #expect(transcript.event(10).told == ["10"])
         #expect(transcript.subscribeAgain(serial: 10, attach: 10).sent.count == 1)
@@ -286,8 +285,7 @@ import Testing
 
     // Proves P19.5.
     @Test func `Held events of two streams are sorted by serial within each stream`() {
-        var transcript = Transcript.connected { $0.protocol = .sockudo }
-        transcript.play(.subscribe(channel: "room", auth: nil))
+        var transcript = Transcript.subscribing(to: "room") { $0.protocol = .sockudo }
         transcript.succeed(serial: 4, attach: nil)
         transcript.event(10, stream: "s")
         transcript.event(9, stream: "s")

@@ -22,9 +22,7 @@ import Testing
     // Proves P19.1.
     @Test(arguments: ["sockudo", "pusher"])
     func `A client for Sockudo reads protocol events with either prefix, sockudo or pusher`(prefix: String) {
-        var transcript = Transcript { $0.protocol = .sockudo }
-        transcript.play(.connect)
-        transcript.play(.socketOpened(transcript.attempt))
+        var transcript = Transcript.opened { $0.protocol = .sockudo }
         let outputs = transcript.receive(
             #"{"event":"\#(prefix):connection_established","data":"{\"socket_id\":\"1.2\",\"activity_timeout\":120}"}"#)
         #expect(outputs.events == ["pusher:connection_established"])
@@ -47,15 +45,13 @@ import Testing
     }
 
     @Test func `A client of protocol 7 ignores stream positions and reports a gap after a loss`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
+        var transcript = Transcript.subscribing(to: "room")
         transcript.receive(
             #"{"event":"pusher_internal:subscription_succeeded","channel":"room","data":"{}","stream_id":"s","serial":1}"#)
         #expect(transcript.event(2).events == ["e"])
         #expect(transcript.event(2).events == ["e"], "it knows nothing of serials")
         #expect(transcript.receive(#"{"event":"sockudo:resume_success","data":"{}"}"#).events == ["sockudo:resume_success"])
-        transcript.drop()
-        transcript.establish()
+        transcript.reconnect()
         #expect(transcript.succeed("room").told.first == "gap")
     }
 
@@ -110,8 +106,7 @@ import Testing
         }
         transcript.play(.subscribe(channel: "presence-r", auth: auth))
         transcript.receive(success("u2"))
-        transcript.drop()
-        let attempt = try #require(transcript.establish().authorizations.first)
+        let attempt = try #require(transcript.reconnect().authorizations.first)
         transcript.play(.authorized(attempt, .success(auth)))
         #expect(transcript.receive(success("u3")).events == ["pusher:member_removed", "pusher:member_added"])
         #expect(transcript.resumed("presence-r").told == ["recovered 0", "success", "subscribed"])
@@ -126,18 +121,12 @@ import Testing
         #expect(outputs.told.first == "gap")
     }
 
-    // Proves P19.6.
-    @Test func `A replay without events is reported as a recovery, too`() {
-        var transcript = Transcript.sockudo(attach: 5)
-        transcript.subscribeAgain(serial: 5, attach: 5)
-        #expect(transcript.resumed().told == ["recovered 0", "success", "subscribed"])
-    }
-
-    // Proves P19.2.
-    @Test func `A channel without events asks for a replay from the position of its success`() {
+    // Proves P19.2, P19.6.
+    @Test func `A channel without events asks for a replay from its success on, and one without events is a recovery, too`() {
         var transcript = Transcript.sockudo(attach: 5)
         #expect(
             transcript.subscribeAgain(serial: 7, attach: 7).sent == [.resume(["room": StreamPosition(stream: "s", serial: 5)])])
+        #expect(transcript.resumed().told == ["recovered 0", "success", "subscribed"])
     }
 
     /// An idle channel's stream gets its name with the first event.
@@ -153,8 +142,7 @@ import Testing
     /// Without a history, events between a success and the server's taking the channel in come only on request.
     // Proves P19.5.
     @Test func `Without a history, the first subscription asks for a replay of events since its success`() {
-        var transcript = Transcript.connected { $0.protocol = .sockudo }
-        transcript.play(.subscribe(channel: "room", auth: nil))
+        var transcript = Transcript.subscribing(to: "room") { $0.protocol = .sockudo }
         let asked = transcript.succeed(serial: 4, attach: nil)
         #expect(asked.sent == [.resume(["room": StreamPosition(stream: "s", serial: 4)])])
         #expect(asked.told.last == "subscribed", "it is told at once: there is no gap to wait for")
@@ -190,8 +178,7 @@ import Testing
         let auth = PusherAuth(auth: "k:s", sharedSecret: "secret")
         transcript.play(.subscribe(channel: "private-encrypted-e", auth: auth))
         transcript.succeed("private-encrypted-e", serial: 1, attach: 1)
-        transcript.drop()
-        let asked = try #require(transcript.establish().authorizations.first)
+        let asked = try #require(transcript.reconnect().authorizations.first)
         transcript.play(.authorized(asked, .success(auth)))
         #expect(transcript.succeed("private-encrypted-e", serial: 2, attach: 2).sent.count == 1)
         transcript.event(2, on: "private-encrypted-e")
@@ -212,8 +199,7 @@ import Testing
             transcript.succeed(channel, serial: 0, attach: 0)
             transcript.event(1, on: channel)
         }
-        transcript.drop()
-        transcript.establish()
+        transcript.reconnect()
         let place = StreamPosition(stream: "s", serial: 1)
         #expect(transcript.succeed("a", serial: 500, attach: 500).sent == [.resume(["a": place])])
         for channel: Name in ["b", "c"] { #expect(transcript.succeed(channel, serial: 451, attach: 451).sent.isEmpty) }
@@ -236,8 +222,7 @@ import Testing
             transcript.play(.subscribe(channel: channel, auth: nil))
             transcript.succeed(channel, serial: 1, attach: 1)
         }
-        transcript.drop()
-        transcript.establish()
+        transcript.reconnect()
         for channel in channels { transcript.succeed(channel, serial: 1, attach: 1) }
         let sent = transcript.resumed("c-0").sent
         guard case .resume(let positions)? = sent.first else { return #expect(Bool(false), "\(sent)") }
@@ -351,17 +336,10 @@ extension Transcript {
         receive(#"{"event":"e","channel":"\#(channel)","data":"\#(serial)","stream_id":"\#(stream)","serial":\#(serial)}"#)
     }
 
-    /// Loses the connection, and passes to the next attempt.
-    mutating func drop() {
-        close(1006)
-        passToDeadline()
-    }
-
     /// Loses the connection, and subscribes again on the next one; returns what the success brings.
     @discardableResult
     mutating func subscribeAgain(serial: Int?, attach: Int?, stream: String = "s") -> [Output] {
-        drop()
-        establish()
+        reconnect()
         return succeed(serial: serial, attach: attach, stream: stream)
     }
 

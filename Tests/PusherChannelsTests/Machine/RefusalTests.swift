@@ -126,8 +126,7 @@ import Testing
     @Test(arguments: ["pusher:subscription_error", "pusher_internal:subscription_error"])
     func `A refusal is ignored while the channel's authorization is under way`(event: String) throws {
         var transcript = subscribing("private-x")
-        transcript.close(4200)
-        let asked = try #require(transcript.establish().authorizations.first)
+        let asked = try #require(transcript.restart().authorizations.first)
         let refusal = #"{"event":"\#(event)","channel":"private-x","data":{"status":401}}"#
         #expect(transcript.receive(refusal).isEmpty)
         #expect(transcript.play(.authorized(asked, .success(PusherAuth(auth: "k:s")))).sent.count == 1)
@@ -206,8 +205,7 @@ import Testing
     @Test func `Unnamed refusals of an earlier connection don't count on the next one`() {
         var transcript = subscribing("private-a", "private-b")
         transcript.receive(unnamed)
-        transcript.close(4200)
-        for attempt in transcript.establish().authorizations {
+        for attempt in transcript.restart().authorizations {
             transcript.play(.authorized(attempt, .success(PusherAuth(auth: "k:s"))))
         }
         #expect(failures(transcript.receive(unnamed)).isEmpty)

@@ -132,8 +132,7 @@ import Testing
         var transcript = rewinding()
         for serial in [4, 5] { transcript.event(serial) }
         transcript.rewound()
-        transcript.drop()
-        #expect(transcript.establish().sent == [.subscribe(channel: "room", auth: nil, channelData: nil)])
+        #expect(transcript.reconnect().sent == [.subscribe(channel: "room", auth: nil, channelData: nil)])
         #expect(transcript.succeed(serial: 6, attach: 6).sent == [.resume(["room": StreamPosition(stream: "s", serial: 5)])])
         transcript.event(6)
         #expect(transcript.resumed(upTo: 6).told.prefix(2) == ["6", "recovered 1"])
@@ -285,8 +284,7 @@ import Testing
     @Test func `A filter is asked for on every connection, also after a stored position and on another client`() throws {
         let request = ClientMessage.subscribe(channel: "room", auth: nil, channelData: nil, options: filter)
         var transcript = filtered()
-        transcript.drop()
-        #expect(transcript.establish().sent == [request])
+        #expect(transcript.reconnect().sent == [request])
         let moved = try #require(transcript.machine.stateToMove(of: "room", at: transcript.now))
         var other = client()
         #expect(other.play(.adopt(moved)).sent == [request])

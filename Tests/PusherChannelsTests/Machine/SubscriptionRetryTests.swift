@@ -41,15 +41,13 @@ import Testing
         var (transcript, asked) = authorizing()
         let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(20))
         transcript.play(.authorized(try #require(asked.first), .failure(busy)))
-        transcript.close(4200)
-        #expect(transcript.establish().authorizations.isEmpty)
+        #expect(transcript.restart().authorizations.isEmpty)
         #expect(transcript.pass(.seconds(19)).authorizations.isEmpty)
         let again = transcript.pass(.seconds(1)).authorizations
         #expect(again.map(\.channel) == [channel])
         transcript.play(.authorized(try #require(again.first), .success(PusherAuth(auth: "k:s"))))
         transcript.succeed(channel)
-        transcript.close(4200)
-        #expect(transcript.establish().authorizations.count == 1, "that is over")
+        #expect(transcript.restart().authorizations.count == 1, "that is over")
     }
 
     /// A backend may name a day, and a connection flap.
@@ -69,8 +67,7 @@ import Testing
         var (transcript, asked) = authorizing()
         let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(20))
         transcript.play(.authorized(try #require(asked.first), .failure(busy)))
-        transcript.close(4200)
-        transcript.establish()
+        transcript.restart()
         #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorizations.count == 1)
     }
 
@@ -179,8 +176,7 @@ import Testing
         (4300, false), (4301, false), (499, false), (600, false), (401, false), (403, false), (428, false), (nil, false),
     ])
     func `A server's refusal is retried only if its status is 429, 5xx, or 4100 to 4299`(status: Int?, isTriedAgain: Bool) {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
+        var transcript = Transcript.subscribing(to: "room")
         let data = status.map { #"{"error":"no","status":\#($0)}"# } ?? "{}"
         transcript.receive(#"{"event":"pusher:subscription_error","channel":"room","data":\#(data)}"#)
         let again = transcript.pass(.seconds(1)).sent
@@ -191,8 +187,7 @@ import Testing
     @Test func `The next connection tries a channel with a refused authorization again`() throws {
         var (transcript, asked) = authorizing()
         transcript.play(.authorized(try #require(asked.first), failure(status: 403, isRetryable: false)))
-        transcript.close(4200)
-        #expect(transcript.establish().authorizations.map(\.channel) == [channel])
+        #expect(transcript.restart().authorizations.map(\.channel) == [channel])
     }
 
     @Test func `A channel unsubscribed while it waits for a retry isn't tried again`() throws {
@@ -204,8 +199,7 @@ import Testing
 
     // Proves P6.5.
     @Test func `A channel that timed out is unsubscribed at the server, but a refused one isn't`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
+        var transcript = Transcript.subscribing(to: "room")
         transcript.pass(.seconds(30))
         #expect(transcript.play(.unsubscribe(channel: "room")) == [.command(.send(.unsubscribe(channel: "room")))])
         transcript.play(.subscribe(channel: "room", auth: nil))
@@ -215,8 +209,7 @@ import Testing
 
     // Proves P6.6.
     @Test func `A success after a refusal counts, as the refusal may be for an earlier request`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
+        var transcript = Transcript.subscribing(to: "room")
         transcript.play(.unsubscribe(channel: "room"))
         transcript.play(.subscribe(channel: "room", auth: nil))
         transcript.receive(#"{"event":"pusher:subscription_error","channel":"room","data":{"error":"no","status":403}}"#)
@@ -224,46 +217,10 @@ import Testing
         #expect(transcript.play(.unsubscribe(channel: "room")) == [.command(.send(.unsubscribe(channel: "room")))])
     }
 
-    // MARK: Refusals that name no channel
-
-    private let refusal = #"{"event":"pusher:error","data":{"code":4009,"message":"Connection is unauthorized"}}"#
-
-    // Proves P14.10.
-    @Test func `A success after a refusal that names no channel counts, as another channel may be meant`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "private-given-up", auth: PusherAuth(auth: "k:bad")))
-        transcript.play(.unsubscribe(channel: "private-given-up"))
-        transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
-        #expect(transcript.receive(refusal).events == ["pusher:error", "pusher:subscription_error"])
-        #expect(transcript.succeed(channel).deliveries.contains(.subscribed(channel: channel)))
-    }
-
     // Proves P6.5, P14.10.
     @Test func `A channel that an unnamed error refused is still unsubscribed at the server`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s")))
-        transcript.receive(refusal)
+        var transcript = Transcript.subscribing(to: channel, auth: PusherAuth(auth: "k:s"))
+        transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"Connection is unauthorized"}}"#)
         #expect(transcript.play(.unsubscribe(channel: channel)) == [.command(.send(.unsubscribe(channel: channel.text)))])
-    }
-
-    // Proves P14.10.
-    @Test func `An unnamed refusal with 4009 is for the only authorized channel that awaits an answer`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
-        transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:bad")))
-        let outputs = transcript.receive(refusal)
-        #expect(outputs.events == ["pusher:error", "pusher:subscription_error"])
-        #expect(transcript.machine.subscriptions[channel]?.state == .failed)
-        #expect(transcript.machine.subscriptions["room"]?.isSubscribing == true)
-    }
-
-    // Proves P14.10.
-    @Test func `An unnamed refusal with two channels awaiting an answer leaves both to their time-outs`() {
-        var transcript = Transcript.connected()
-        for channel: Name in ["private-a", "private-b"] {
-            transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:bad")))
-        }
-        #expect(transcript.receive(refusal).events == ["pusher:error"])
-        #expect(transcript.pass(.seconds(30)).events == ["pusher:subscription_error", "pusher:subscription_error"])
     }
 }

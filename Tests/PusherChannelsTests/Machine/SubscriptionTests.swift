@@ -6,8 +6,7 @@ import Testing
 @Suite struct SubscriptionTests {
     /// Found by the simulation: the success was for a subscription that had since been given up.
     @Test func `A success for an undone request doesn't subscribe a channel whose authorization failed`() throws {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
+        var transcript = Transcript.subscribing(to: "private-room", auth: PusherAuth(auth: "k:s"))
         transcript.play(.unsubscribe(channel: "private-room"))
         let asked = transcript.play(.subscribe(channel: "private-room", auth: nil)).authorizations
         transcript.play(.authorized(try #require(asked.first), .failure(AuthorizationFailure(message: "no", isRetryable: true))))
@@ -50,8 +49,7 @@ import Testing
     // Proves P6.3.
     @Test(arguments: [#""{}""#, "{}", #""""#, "null", nil] as [String?])
     func `A subscription succeeds whatever data its success event has`(data: String?) {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
+        var transcript = Transcript.subscribing(to: "room")
         let member = data.map { ",\"data\":\($0)" } ?? ""
         transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"room"\#(member)}"#)
         #expect(transcript.machine.subscriptions["room"]?.isSubscribed == true)
@@ -70,8 +68,7 @@ import Testing
 
     // Proves P6.4.
     @Test func `Subscribing to a channel that is already wanted sends nothing`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
+        var transcript = Transcript.subscribing(to: "room")
         #expect(transcript.play(.subscribe(channel: "room", auth: nil)).isEmpty)
         transcript.receive(succeeded)
         #expect(transcript.play(.subscribe(channel: "room", auth: nil)).isEmpty)
@@ -133,19 +130,11 @@ import Testing
 
     // Proves P6.6.
     @Test func `Events of a channel that was unsubscribed are dropped`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
-        transcript.receive(succeeded)
+        var transcript = Transcript.subscribed(to: "room")
         let event = #"{"event":"e","channel":"room","data":"x"}"#
         #expect(transcript.receive(event).events == ["e"])
         transcript.play(.unsubscribe(channel: "room"))
         #expect(transcript.receive(event).events.isEmpty)
-    }
-
-    // Proves P2.4.
-    @Test func `An event without a channel is delivered`() {
-        var transcript = Transcript.connected()
-        #expect(transcript.receive(#"{"event":"online","data":{"user_ids":["1"]}}"#).events == ["online"])
     }
 
     // MARK: Authorization
@@ -168,15 +157,6 @@ import Testing
     }
 
     // Proves P14.8.
-    @Test func `An authorization given with the subscription is used without requesting another`() {
-        var transcript = Transcript.connected()
-        #expect(
-            transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own"))) == [
-                .command(.send(.subscribe(channel: "private-room", auth: "k:own", channelData: nil)))
-            ])
-    }
-
-    // Proves P14.8.
     @Test func `An authorization given later for a channel wanted before is used on connecting`() {
         var transcript = Transcript()
         transcript.play(.subscribe(channel: "private-room", auth: nil))
@@ -187,11 +167,13 @@ import Testing
     }
 
     // Proves P14.8.
-    @Test func `An authorization given with the subscription is used for one connection only`() {
+    @Test func `An authorization given with the subscription is used without requesting another, for one connection only`() {
         var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own")))
-        transcript.close(4200)
-        let outputs = transcript.establish()
+        #expect(
+            transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:own"))) == [
+                .command(.send(.subscribe(channel: "private-room", auth: "k:own", channelData: nil)))
+            ])
+        let outputs = transcript.restart()
         #expect(outputs.sent.isEmpty)
         #expect(outputs.authorizations.map(\.channel) == ["private-room"])
     }
@@ -229,8 +211,7 @@ import Testing
         var (transcript, attempt) = authorizing()
         transcript.play(.authorized(try #require(attempt), .failure(AuthorizationFailure(message: "no"))))
         #expect(transcript.play(.unsubscribe(channel: "private-room")).isEmpty)
-        transcript.close(4200)
-        #expect(transcript.establish().authorizations.isEmpty)
+        #expect(transcript.restart().authorizations.isEmpty)
     }
 
     // Proves P6.5, P6.6.
@@ -266,16 +247,13 @@ import Testing
 
     // Proves P6.8.
     @Test func `A subscription not answered within 30 seconds times out, but a later success counts`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
+        var transcript = Transcript.subscribing(to: "room")
         #expect(transcript.pass(.seconds(30)).events == ["pusher:subscription_error"])
         #expect(transcript.receive(succeeded).deliveries.last == .subscribed(channel: "room"), "late, but it is the answer")
     }
 
     @Test func `A subscription that succeeded leaves no deadline behind`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
-        transcript.receive(succeeded)
+        let transcript = Transcript.subscribed(to: "room")
         #expect(transcript.machine.nextDeadline == .seconds(90), "only the heartbeat's is left")
     }
 
@@ -284,8 +262,7 @@ import Testing
     // Proves P6.7.
     @Test(arguments: ["pusher:subscription_error", "pusher_internal:subscription_error"])
     func `A subscription_error with either prefix is reported as a refusal`(event: String) {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:bad")))
+        var transcript = Transcript.subscribing(to: "private-room", auth: PusherAuth(auth: "k:bad"))
         let outputs = transcript.receive(
             #"{"event":"\#(event)","channel":"private-room","data":{"type":"AuthError","error":"bad signature","status":401}}"#)
         let failure = SubscriptionFailure(error: PusherError(.subscriptionRefused, code: 401, message: "bad signature"))
@@ -303,9 +280,7 @@ import Testing
 
     // Proves P6.12.
     @Test func `A channel's subscription count is kept and reported`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "room", auth: nil))
-        transcript.receive(succeeded)
+        var transcript = Transcript.subscribed(to: "room")
         let outputs = transcript.receive(
             #"{"event":"pusher_internal:subscription_count","channel":"room","data":"{\"subscription_count\":7}"}"#)
         #expect(outputs.events == ["pusher:subscription_count"])
@@ -334,13 +309,11 @@ import Testing
 
     // Proves P11.2, P11.3.
     @Test func `The cached event follows every success of a cache channel`() {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "cache-room", auth: nil))
+        var transcript = Transcript.subscribing(to: "cache-room")
         for _ in 1...2 {
             let outputs = transcript.receive(succeeded) + transcript.receive(cached)
             #expect(outputs.events == ["pusher:subscription_succeeded", "price"])
-            transcript.close(4200)
-            transcript.establish()
+            transcript.restart()
         }
     }
 }

@@ -90,8 +90,7 @@ import Testing
         try fail(after: transcript.play(.signIn), retryAfter: .seconds(20), &transcript)
         #expect(transcript.machine.user.state == .retrying(at: transcript.now + .seconds(20)))
         #expect(asked(transcript.pass(.seconds(10))) == nil)
-        transcript.close(4200)
-        #expect(asked(transcript.establish()) == nil, "by the next connection, too")
+        #expect(asked(transcript.restart()) == nil, "by the next connection, too")
         #expect(asked(transcript.pass(.seconds(9))) == nil)
         #expect(asked(transcript.pass(.seconds(1))) != nil)
     }
@@ -255,8 +254,7 @@ import Testing
         waiting.authorizeUser()
         #expect(!waiting.transcript.receive(success).sent.contains(subscribe))
 
-        lost.transcript.close(4200)
-        let again = lost.transcript.establish()
+        let again = lost.transcript.restart()
         #expect(again.authorizations.map(\.channel) == [Self.lobby], "the signature was for the connection")
     }
 

@@ -23,6 +23,32 @@ struct Transcript {
         return transcript
     }
 
+    /// Creates a transcript that begins after the socket was opened, before the connection is established.
+    static func opened(_ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }) -> Transcript {
+        var transcript = Transcript(change)
+        transcript.play(.connect)
+        transcript.play(.socketOpened(transcript.attempt))
+        return transcript
+    }
+
+    /// Creates a transcript of a connection on which a channel was asked for.
+    static func subscribing(
+        to channel: Name, auth: PusherAuth? = nil, _ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }
+    ) -> Transcript {
+        var transcript = Transcript.connected(change)
+        transcript.play(.subscribe(channel: channel, auth: auth))
+        return transcript
+    }
+
+    /// Creates a transcript of a connection on which a channel is subscribed.
+    static func subscribed(
+        to channel: Name, auth: PusherAuth? = nil, _ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }
+    ) -> Transcript {
+        var transcript = Transcript.subscribing(to: channel, auth: auth, change)
+        transcript.succeed(channel)
+        return transcript
+    }
+
     var attempt: ConnectionAttempt { machine.attempt }
 
     @discardableResult
@@ -74,6 +100,26 @@ struct Transcript {
     @discardableResult
     mutating func close(_ code: UInt16, _ reason: String = "") -> [Output] {
         play(.socketClosed(.closed(code: code, reason: reason), attempt))
+    }
+
+    /// Loses the connection, and passes to the next attempt.
+    mutating func drop() {
+        close(1006)
+        passToDeadline()
+    }
+
+    /// Loses the connection, and establishes the next one.
+    @discardableResult
+    mutating func reconnect() -> [Output] {
+        drop()
+        return establish()
+    }
+
+    /// Establishes the next connection, which the server asks for when it closes this one.
+    @discardableResult
+    mutating func restart() -> [Output] {
+        close(4200)
+        return establish()
     }
 
     /// Lets time pass and handles each deadline when it comes.

@@ -120,6 +120,9 @@ import Testing
             (#"{"ids":["z","z"],"hash":{"z":"Z","y":"Y"},"count":9}"#, [("z", "Z"), ("y", "Y")]),
             (#"{"ids":[10,"11"],"hash":{"10":{"n":"ten"}}}"#, [("10", ["n": "ten"]), ("11", nil)]),
             (#"{"ids":[null,1.5,{},"a"],"hash":null}"#, [("1.5", nil), ("a", nil)]),
+            (#"{"ids":[12345678901234567890123,1e2],"hash":{"1e2":{}}}"#, [("12345678901234567890123", nil), ("1e2", [:])]),
+            // A member without an id of soketi's: null among the ids, a text in their descriptions.
+            (#"{"ids":[null,"bob"],"hash":{"undefined":{},"bob":{}}}"#, [("bob", [:]), ("undefined", [:])]),
             (#"{"ids":[],"hash":[],"count":0}"#, []),
             (#"{}"#, []),
         ] as [(String, [(String, JSONValue?)])])
