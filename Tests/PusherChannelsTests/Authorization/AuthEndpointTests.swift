@@ -3,10 +3,6 @@ import PusherChannels
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Endpoints whose headers and parameters are fetched first.
 @Suite(.timeLimit(.lost)) struct AuthEndpointTests {
     private struct NoToken: Error {}
@@ -14,10 +10,9 @@ import FoundationNetworking
     private let session = MockSession(delivery: .immediate)
     private let asked = Locked<[AuthorizationContext]>([])
 
-    private func reply(_ status: Int, _ body: String) throws {
-        let url = try #require(URL(string: "http://auth.example/auth"))
-        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
-        session.mockResponse = (Data(body.utf8), response, nil)
+    private func reply(_ status: Int, _ body: String) {
+        session.removeAllStubs()
+        session.stub(.any, StubResponse(status: status, body: Data(body.utf8)))
     }
 
     private func rig(
@@ -33,7 +28,7 @@ import FoundationNetworking
     }
 
     @Test func `An endpoint's own headers and parameters are sent with the authorization request`() async throws {
-        try reply(200, #"{"auth":"k:s"}"#)
+        reply(200, #"{"auth":"k:s"}"#)
         let rig = rig {
             $0.headers = { context in ["Authorization": "Bearer of \(context.channelName ?? "nobody")"] }
             $0.parameters = { _ in ["tenant": "a b", "after": "z"] }
@@ -46,7 +41,7 @@ import FoundationNetworking
     }
 
     @Test func `An authorization request can be sent as JSON`() async throws {
-        try reply(200, #"{"auth":"k:s","user_data":"{\"id\":\"ann\"}"}"#)
+        reply(200, #"{"auth":"k:s","user_data":"{\"id\":\"ann\"}"}"#)
         let rig = rig {
             $0.encoding = .json
             $0.parameters = { _ in ["tenant": "7"] }
@@ -63,7 +58,7 @@ import FoundationNetworking
     func `An endpoint's own parameters never replace the socket ID and the channel name`(encoding: AuthEndpoint.Encoding)
         async throws
     {
-        try reply(200, #"{"auth":"k:s"}"#)
+        reply(200, #"{"auth":"k:s"}"#)
         let rig = rig {
             $0.encoding = encoding
             $0.parameters = { _ in ["channel_name": "private-b", "socket_id": "1.1", "tenant": "7"] }
@@ -77,14 +72,11 @@ import FoundationNetworking
 
     // Proves P14.12.
     @Test func `After a 401, the headers are fetched once more and the request is repeated`() async throws {
-        try reply(401, "expired")
+        reply(401, "expired")
         let rig = rig {
             $0.headers = { [asked, session] context in
                 asked.withLock { $0.append(context) }
-                if context.isRetry, let url = URL(string: "http://auth.example/auth") {
-                    let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
-                    session.mockResponse = (Data(#"{"auth":"k:s"}"#.utf8), response, nil)
-                }
+                if context.isRetry { session.stub(.any, .json(["auth": "k:s"])) }
                 return ["Authorization": context.isRetry ? "fresh" : "stale"]
             }
         }
@@ -97,7 +89,7 @@ import FoundationNetworking
 
     @Test(arguments: [(401, [false, true]), (400, [false]), (403, [false])])
     func `A second 401 or any other failure status fails the authorization`(status: Int, retries: [Bool]) async throws {
-        try reply(status, "no")
+        reply(status, "no")
         let rig = rig {
             $0.headers = { [asked] context in
                 asked.withLock { $0.append(context) }
@@ -113,7 +105,7 @@ import FoundationNetworking
     #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
     @Test func `An error thrown while the headers are fetched is reported, and the channel is retried`() async throws {
-        try reply(200, #"{"auth":"k:s"}"#)
+        reply(200, #"{"auth":"k:s"}"#)
         try await TestExecutor().run { executor in
             let rig = rig(
                 {
@@ -162,7 +154,7 @@ import FoundationNetworking
     #endif
 
     @Test func `An endpoint reply of more than a megabyte fails the authorization`() async throws {
-        try reply(200, String(repeating: " ", count: (1 << 20) + 1))
+        reply(200, String(repeating: " ", count: (1 << 20) + 1))
         let rig = rig { _ in }
         rig.pusher.subscribe("private-a")
         let failure = try await rig.recorder.next { $0.failure != nil }

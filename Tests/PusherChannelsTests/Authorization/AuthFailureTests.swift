@@ -9,6 +9,22 @@ import FoundationNetworking
 
 /// The failures of an authorization that are final, and those that aren't.
 @Suite(.timeLimit(.lost)) struct AuthFailureTests {
+    /// Returns what becomes of an endpoint's response, of which only an `auth` is wanted.
+    private func read(
+        _ body: Data, status: Int, _ fields: [String: String]? = nil
+    ) throws -> Result<JSONValue?, AuthorizationFailure> {
+        let url = try #require(URL(string: "http://auth.example/"))
+        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields)
+        return AuthResponse.read(body, response, nil) { json throws(AuthResponse.Unusable) in json["auth"] }
+    }
+
+    private func failure(
+        _ body: Data, status: Int, _ fields: [String: String]? = nil
+    ) throws -> AuthorizationFailure? {
+        let result = try read(body, status: status, fields)
+        return #expect(throws: AuthorizationFailure.self) { try result.get() }
+    }
+
     private static let statuses: [(Int?, Bool)] = [
         (302, false), (400, false), (401, false), (403, false), (404, false), (407, false), (408, true), (425, true), (429, true),
         (499, false), (500, true), (599, true), (600, false),
@@ -19,10 +35,7 @@ import FoundationNetworking
         status: Int?, isRetryable: Bool
     ) throws {
         let status = try #require(status)
-        let url = try #require(URL(string: "http://auth.example/"))
-        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
-        let result = AuthResponse.read(Data(), response, nil) { json throws(AuthResponse.Unusable) in json }
-        let failure = #expect(throws: AuthorizationFailure.self) { try result.get() }
+        let failure = try failure(Data(), status: status)
         #expect(failure?.status == status)
         #expect(failure?.isRetryable == isRetryable)
     }
@@ -30,12 +43,9 @@ import FoundationNetworking
     /// The response may be a framework's error page.
     // Proves P14.2, P14.14.
     @Test func `An authorization whose reply is too long is retried if its status is 503, not if it is 200`() throws {
-        let url = try #require(URL(string: "http://auth.example/"))
         let page = Data(repeating: UInt8(ascii: "x"), count: AuthResponse.maximumSize + 1)
         for (status, isRetryable) in [(503, true), (200, false)] {
-            let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: ["Retry-After": "5"])
-            let result = AuthResponse.read(page, response, nil) { json throws(AuthResponse.Unusable) in json }
-            let failure = #expect(throws: AuthorizationFailure.self) { try result.get() }
+            let failure = try failure(page, status: status, ["Retry-After": "5"])
             #expect(failure?.isRetryable == isRetryable)
             #expect(failure?.retryAfter == .seconds(5))
         }
@@ -51,10 +61,7 @@ import FoundationNetworking
     @Test(arguments: refusals) func `An error in the body of a 200 reply is a failure with the error's code and text`(
         body: String, status: Int, isRetryable: Bool
     ) throws {
-        let url = try #require(URL(string: "http://auth.example/"))
-        let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
-        let result = AuthResponse.read(Data(body.utf8), response, nil) { json throws(AuthResponse.Unusable) in json }
-        let failure = #expect(throws: AuthorizationFailure.self) { try result.get() }
+        let failure = try failure(Data(body.utf8), status: 200)
         let error = status == 200 ? "an error" : "error \(status)"
         #expect(failure?.message == #"the authorization endpoint answered with status 200 and \#(error): "why\u{1b}""#)
         #expect(failure?.status == status)
@@ -64,11 +71,7 @@ import FoundationNetworking
 
     // Proves P14.2.
     @Test func `An error beside an auth value in an endpoint's reply is ignored`() throws {
-        let url = try #require(URL(string: "http://auth.example/"))
-        let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
-        let body = Data(#"{"auth":"k:s","error":"","code":403}"#.utf8)
-        let result = AuthResponse.read(body, response, nil) { json throws(AuthResponse.Unusable) in json["auth"] }
-        #expect(try result.get() == "k:s")
+        #expect(try read(Data(#"{"auth":"k:s","error":"","code":403}"#.utf8), status: 200).get() == "k:s")
     }
 
     // Proves P14.14.
@@ -79,12 +82,7 @@ import FoundationNetworking
             ("Fri, 31 Dec 1999 23:59:59 GMT", nil),
         ] as [(String?, Duration?)])
     func `An endpoint's Retry-After is used if it is whole seconds, up to one day`(field: String?, time: Duration?) throws {
-        let url = try #require(URL(string: "http://auth.example/"))
-        let fields = field.map { ["Retry-After": $0] }
-        let response = HTTPURLResponse(url: url, statusCode: 503, httpVersion: nil, headerFields: fields)
-        let result = AuthResponse.read(Data(), response, nil) { json throws(AuthResponse.Unusable) in json }
-        let failure = #expect(throws: AuthorizationFailure.self) { try result.get() }
-        #expect(failure?.retryAfter == time)
+        #expect(try failure(Data(), status: 503, field.map { ["Retry-After": $0] })?.retryAfter == time)
     }
 
     // Proves P14.14.

@@ -21,27 +21,20 @@ import Testing
     // MARK: Authorizer
 
     // Proves P14.6.
-    @Test func `An authorizer's value is sent with the subscription`() {
-        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(replies: [PusherAuth(auth: "key:own")])))
-        rig.pusher.subscribe("private-room")
-        #expect(auths(rig) == ["key:own"])
-        #expect(rig.recorder.subscribedChannels == ["private-room"])
-    }
-
-    // Proves P14.6.
-    @Test func `An authorizer that returns nil fails the subscription`() {
-        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(replies: [nil])))
-        rig.pusher.subscribe("private-room")
-        #expect(rig.recorder.errors.map(\.message) == ["the authorizer gave nothing for private-room"])
-    }
-
-    // Proves P14.6.
-    @Test func `Only the first reply of an authorizer counts`() {
-        let replies = [PusherAuth(auth: "key:1"), nil, PusherAuth(auth: "key:2")]
+    @Test(
+        arguments: [
+            ([PusherAuth(auth: "key:own")], "key:own", nil),
+            ([nil], nil, "the authorizer gave nothing for private-room"),
+            ([PusherAuth(auth: "key:1"), nil, PusherAuth(auth: "key:2")], "key:1", nil),
+        ] as [([PusherAuth?], String?, String?)])
+    func `The first value of an authorizer is sent with the subscription, and nil fails it`(
+        replies: [PusherAuth?], auth: String?, error: String?
+    ) {
         let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(replies: replies)))
         rig.pusher.subscribe("private-room")
-        #expect(auths(rig) == ["key:1"])
-        #expect(rig.recorder.errors.isEmpty)
+        #expect(auths(rig) == (auth.map { [$0] } ?? []))
+        #expect(rig.recorder.errors.map(\.message) == (error.map { [$0] } ?? []))
+        #expect(rig.recorder.subscribedChannels == (auth == nil ? [] : ["private-room"]))
     }
 
     // MARK: A secret
@@ -161,15 +154,5 @@ import Testing
         rig.pusher.unsubscribe("private-room")
         for await _ in cancelled {}
         #expect(rig.recorder.errors.isEmpty)
-    }
-
-    // MARK: None
-
-    @Test func `Without an auth method, a private channel's error says which option to set`() {
-        let rig = ClientRig.connected(auth: .noMethod)
-        rig.pusher.subscribe("private-room")
-        #expect(rig.recorder.errors.map(\.kind) == [.authorization])
-        #expect(rig.recorder.errors.first?.message.contains("set PusherClientOptions.authMethod") == true)
-        #expect(rig.pusher.subscribe("news").subscribed)
     }
 }

@@ -65,25 +65,18 @@ extension ErrorScenario {
         },
     ]
 
-    private static func manual() -> ClientRig {
-        let rig = ClientRig.connected(server: .manual)
-        rig.socket.accept()
-        rig.socket.serverEstablishes()
-        return rig
-    }
-
     static let subscriptions: [ErrorScenario] = [
         method("A channel's name contains an invalid character", .noMethod, channel: "my channel"),
         method("A channel's name is too long", .noMethod, channel: String(repeating: "a", count: 201)),
         ErrorScenario("The server refused the subscription") {
-            let rig = manual()
+            let rig = ClientRig.unanswered()
             rig.pusher.subscribe("private-orders")
             let data = #"{\"type\":\"AuthError\",\"error\":\"Invalid signature\",\"status\":401}"#
             rig.socket.serverSends(#"{"event":"pusher:subscription_error","channel":"private-orders","data":"\#(data)"}"#)
             return try await rig.error()
         },
         ErrorScenario("The server didn't confirm the subscription") {
-            let rig = manual()
+            let rig = ClientRig.unanswered()
             rig.pusher.subscribe("news")
             rig.scheduler.advance(by: .seconds(30))
             return try await rig.error()

@@ -47,24 +47,6 @@ struct ServerProfileTests {
         #expect(second.events("pusher:cache_miss").isEmpty)
     }
 
-    /// If the endpoint refuses, no request reaches the server.
-    @Test func `A channel that the endpoint refuses fails with an authorization error of code 403`() throws {
-        let server = server(ServerCase.all[0]) { $0.deniedChannels = ["private-a"] }
-        let session = MockSession(server: server, delivery: .immediate)
-        let pusher = Pusher(
-            key: "local-key",
-            options: PusherClientOptions(
-                authMethod: .endpoint(authEndpoint: "http://server/pusher/auth"), delivery: .immediate),
-            environment: PusherEnvironment(
-                scheduler: scheduler, httpSession: session, makeWebSocket: { server.makeWebSocket() }, randomSeed: { 1 }))
-        let recorder = RecordingDelegate(of: pusher)
-        pusher.connect()
-        pusher.subscribe("private-a")
-        let error = try #require(recorder.errors.first)
-        #expect(error.kind == .authorization)
-        #expect(error.code == 403)
-    }
-
     /// The endpoint signs with another secret, so each server refuses in its own way, some without naming the channel.
     @Test(arguments: ServerCase.all, ["private-a", "presence-a", "private-encrypted-a"])
     func `A subscription that the server refuses fails at once, and the connection stays open`(

@@ -55,7 +55,7 @@ import Testing
         #expect(rig.sendUnlessBusy("answer") == [])
     }
 
-    // Proves W5.27, W7.5.
+    // Proves W5.24, W5.27, W7.5.
     @Test func `A close without a code is echoed without one and reported as 1005`() {
         var rig = ConversationRig()
         let empty = ClientFrame(opcode: 8, payload: [])
@@ -160,36 +160,31 @@ import Testing
 
     // Proves W5.32.
     @Test func `After the client's close, only the last ping during a full stream is answered`() {
-        var rig = ConversationRig()
-        rig.room = 0
-        let text = String(repeating: "a", count: 70_000)
-        #expect(rig.send(text) == [])
+        var rig = ConversationRig.full()
         #expect(rig.close(1000) == [timer])
         for number in 0..<1000 { #expect(rig.receive(ServerFrame.ping("\(number)")) == [.heardControlFrame]) }
-        let written = [ClientFrame(opcode: 1, text: text), .close(1000), ClientFrame(opcode: 10, text: "999")]
+        let written = [ClientFrame(opcode: 1, text: ConversationRig.backlog), .close(1000), ClientFrame(opcode: 10, text: "999")]
         #expect(rig.streamTakes(.max) == [.wrote(written), timer])
     }
 
-    // Proves W7.3.
-    @Test func `The client's close ends the conversation if the server doesn't reply in time`() {
-        var rig = ConversationRig()
-        _ = rig.close(1000, "bye")
-        #expect(rig.timerFires() == [.reported(.closed(code: 1000, reason: "bye")), .closedStream])
-        expectNothingMore(&rig)
+    enum Answer: CaseIterable {
+        case nothing, endOfStream, violation
     }
 
-    // Proves W7.5, W7.10.
-    @Test func `A stream that ends after the client's close is reported as that close`() {
+    // Proves W7.3, W7.5, W7.10.
+    @Test(arguments: Answer.allCases)
+    func `The client's close is reported as such if the server doesn't answer, ends the stream, or breaks the protocol`(
+        answer: Answer
+    ) {
         var rig = ConversationRig()
         _ = rig.close(4100, "bye")
-        #expect(rig.streamEnds() == [.reported(.closed(code: 4100, reason: "bye")), .closedStream])
-        expectNothingMore(&rig)
-    }
-
-    @Test func `A violation after the client's close is reported as that close, not as a failure`() {
-        var rig = ConversationRig()
-        _ = rig.close(1000, "bye")
-        #expect(rig.receive([0xFF, 0xFF]) == [.reported(.closed(code: 1000, reason: "bye")), .closedStream])
+        let did =
+            switch answer {
+            case .nothing: rig.timerFires()
+            case .endOfStream: rig.streamEnds()
+            case .violation: rig.receive([0xFF, 0xFF])
+            }
+        #expect(did == [.reported(.closed(code: 4100, reason: "bye")), .closedStream])
         expectNothingMore(&rig)
     }
 
@@ -237,24 +232,6 @@ import Testing
         #expect(rig.receive(ServerFrame.text("a")) == [.delivered(["a"])])
     }
 
-    // Proves W7.7, W7.8, W7.15.
-    @Test(arguments: [
-        (ServerFrame(opcode: 3, payload: []).bytes, 1002, "unknown opcode 3"),
-        (ServerFrame(opcode: 1, payload: [0xFF]).bytes, 1007, "text message is not UTF-8"),
-        (ServerFrame.binary([UInt8](repeating: 0, count: 201)), 1009, "message of more than 200 bytes"),
-    ])
-    func `A violation is answered and reported after earlier messages are delivered`(bytes: [UInt8], code: UInt16, reason: String)
-    {
-        var rig = ConversationRig(maximumSize: 200)
-        let failure = TransportError(.protocolViolation, "The server broke the WebSocket protocol: \(reason)")
-        let did = rig.receive(ServerFrame.text("good") + bytes + ServerFrame.text("never"))
-        let expected: [Did] = [
-            .wrote([.close(code, reason)]), .delivered(["good"]), .reported(.failed(failure)), .closedStream,
-        ]
-        #expect(did == expected)
-        expectNothingMore(&rig)
-    }
-
     @Test func `Every violation has a reason of its own that fits into a close frame`() {
         let violations: [ProtocolViolation] = [
             .maskedFrame, .reservedBits, .unknownOpcode(255), .lengthNotMinimal, .lengthOutOfRange, .controlFrameTooLong,
@@ -262,6 +239,9 @@ import Testing
             .invalidCloseCode(65535), .invalidCloseReason, .invalidText, .messageTooLarge(limit: .max),
         ]
         #expect(Set(violations.map(\.reason)).count == violations.count)
+        let words = [ProtocolViolation.unknownOpcode(3), .invalidText, .messageTooLarge(limit: 200)].map(\.failure.message)
+        let problems = ["unknown opcode 3", "text message is not UTF-8", "message of more than 200 bytes"]
+        #expect(words == problems.map { "The server broke the WebSocket protocol: \($0)" })
         for violation in violations {
             #expect((1...123).contains(violation.reason.utf8.count))
             #expect([1002, 1007, 1009].contains(violation.code))

@@ -1,3 +1,5 @@
+import Testing
+
 @testable import PusherChannels
 
 /// An output that a backend carried out for a conversation.
@@ -24,6 +26,17 @@ struct ConversationRig: ~Copyable {
             key &+= 0x9E37_79B9
             return key
         }
+    }
+
+    /// A text that is as large as what may wait before only the last reply is kept.
+    static let backlog = String(repeating: "a", count: 70_000)
+
+    /// A conversation whose stream takes nothing, while ``backlog`` waits to be sent.
+    static func full() -> ConversationRig {
+        var rig = ConversationRig()
+        rig.room = 0
+        #expect(rig.send(backlog) == [])
+        return rig
     }
 
     mutating func receive(_ bytes: [UInt8]) -> [Did] {

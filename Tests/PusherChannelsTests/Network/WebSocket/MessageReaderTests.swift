@@ -6,29 +6,24 @@ import Testing
 @Suite struct MessageReaderTests {
     // MARK: 5.7 Examples
 
-    // Proves W5.35.
-    @Test func `The RFC's example of an unmasked text is read`() {
-        #expect(Heard.reading([0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F]) == [.text("Hello")])
+    // Proves W5.8, W5.13, W5.35.
+    @Test(
+        arguments: [
+            ([0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F], .text("Hello")),
+            ([0x01, 0x03, 0x48, 0x65, 0x6C, 0x80, 0x02, 0x6C, 0x6F], .text("Hello")),
+            ([0x89, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F], .ping("Hello")),
+            ([0x8A, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F], .pong("Hello")),
+            ([0x82, 0x7E, 0x01, 0x00] + small, .binary(small)),
+            ([0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + large, .binary(large)),
+        ] as [([UInt8], Heard)])
+    func `The RFC's examples of whole and fragmented texts, of pings and pongs, and of large messages are read`(
+        bytes: [UInt8], heard: Heard
+    ) {
+        #expect(Heard.reading(bytes) == [heard])
     }
 
-    // Proves W5.13, W5.35.
-    @Test func `The RFC's example of a fragmented text is read as one message`() {
-        #expect(Heard.reading([0x01, 0x03, 0x48, 0x65, 0x6C, 0x80, 0x02, 0x6C, 0x6F]) == [.text("Hello")])
-    }
-
-    // Proves W5.35.
-    @Test func `The RFC's examples of a ping and a pong are read`() {
-        #expect(Heard.reading([0x89, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F]) == [.ping("Hello")])
-        #expect(Heard.reading([0x8A, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F]) == [.pong("Hello")])
-    }
-
-    // Proves W5.8, W5.35.
-    @Test func `The RFC's examples of binary messages of 256 bytes and of 64 KiB are read`() {
-        let payload = (0..<256).map { UInt8($0) }
-        #expect(Heard.reading([0x82, 0x7E, 0x01, 0x00] + payload) == [.binary(payload)])
-        let large = [UInt8](repeating: 7, count: 65536)
-        #expect(Heard.reading([0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + large) == [.binary(large)])
-    }
+    private static let small = [UInt8](0...255)
+    private static let large = [UInt8](repeating: 7, count: 65536)
 
     // MARK: 5.1, 5.2 Headers
 
@@ -86,40 +81,36 @@ import Testing
 
     // MARK: 5.4 Fragmentation
 
-    // Proves W5.13, W5.14, W5.15.
-    @Test func `Fragments are joined to one message`() {
-        let bytes =
-            ServerFrame.text("a", isFinal: false) + ServerFrame.more("", isFinal: false) + ServerFrame.more("b", isFinal: false)
-            + ServerFrame.more("c", isFinal: true)
-        #expect(Heard.reading(bytes) == [.text("abc")])
+    // Proves W5.13, W5.14, W5.15, W5.17.
+    @Test(
+        arguments: [
+            (
+                [start("a"), ServerFrame.more("", isFinal: false), ServerFrame.more("b", isFinal: false), end("c")],
+                [.text("abc")]
+            ),
+            ([start(""), ServerFrame.more("", isFinal: false), end(""), start(""), end("")], [.text(""), .text("")]),
+            // A message has the kind of its first fragment.
+            (
+                [ServerFrame.binary([0xFF], isFinal: false), end("a"), ServerFrame.text("b")],
+                [.binary([0xFF, 0x61]), .text("b")]
+            ),
+            // Control frames are read before the message is complete, and a close frame is the end.
+            (
+                [
+                    start("a"), ServerFrame.ping("1"), ServerFrame.pong("2"), ServerFrame.more("b", isFinal: false),
+                    ServerFrame.ping(""), end("c"),
+                ], [.ping("1"), .pong("2"), .ping(""), .text("abc")]
+            ),
+            ([start("a"), ServerFrame.close(1001), end("b")], [.close(1001, "")]),
+        ] as [([[UInt8]], [Heard])])
+    func `Fragments are joined to one message, and control frames between them are read at once`(
+        frames: [[UInt8]], heard: [Heard]
+    ) {
+        #expect(Heard.reading(Array(frames.joined())) == heard)
     }
 
-    // Proves W5.15.
-    @Test func `Fragments that are all empty are an empty message`() {
-        let bytes =
-            ServerFrame.text("", isFinal: false) + ServerFrame.more("", isFinal: false) + ServerFrame.more("", isFinal: true)
-        #expect(Heard.reading(bytes + bytes) == [.text(""), .text("")])
-    }
-
-    // Proves W5.14.
-    @Test func `A fragmented message has the kind of its first fragment`() {
-        let bytes = ServerFrame.binary([0xFF], isFinal: false) + ServerFrame.more("a", isFinal: true) + ServerFrame.text("b")
-        #expect(Heard.reading(bytes) == [.binary([0xFF, 0x61]), .text("b")])
-    }
-
-    // Proves W5.17.
-    @Test func `Control frames between fragments are read before the message is complete`() {
-        let bytes =
-            ServerFrame.text("a", isFinal: false) + ServerFrame.ping("1") + ServerFrame.pong("2")
-            + ServerFrame.more("b", isFinal: false) + ServerFrame.ping("") + ServerFrame.more("c", isFinal: true)
-        #expect(Heard.reading(bytes) == [.ping("1"), .pong("2"), .ping(""), .text("abc")])
-    }
-
-    // Proves W5.17.
-    @Test func `A close frame between fragments ends the reading, without the unfinished message`() {
-        let bytes = ServerFrame.text("a", isFinal: false) + ServerFrame.close(1001) + ServerFrame.more("b", isFinal: true)
-        #expect(Heard.reading(bytes) == [.close(1001, "")])
-    }
+    private static func start(_ text: String) -> [UInt8] { ServerFrame.text(text, isFinal: false) }
+    private static func end(_ text: String) -> [UInt8] { ServerFrame.more(text, isFinal: true) }
 
     // Proves W5.19.
     @Test(arguments: [true, false])

@@ -109,24 +109,18 @@ import Testing
 
     // Proves W5.32, W10.3.
     @Test func `Of the pings that come while the stream is full, only the last is answered`() {
-        var rig = ConversationRig()
-        rig.room = 0
-        let text = String(repeating: "a", count: 70_000)
-        #expect(rig.send(text) == [])
+        var rig = ConversationRig.full()
         for number in 0..<1000 { #expect(rig.receive(ServerFrame.ping("\(number)")) == [.heardControlFrame]) }
-        let written = [ClientFrame(opcode: 1, text: text), ClientFrame(opcode: 10, text: "999")]
+        let written = [ClientFrame(opcode: 1, text: ConversationRig.backlog), ClientFrame(opcode: 10, text: "999")]
         #expect(rig.streamTakes(.max) == [.wrote(written)], "at once: a stream that took everything asks for no more")
         #expect(rig.receive(ServerFrame.ping("x")) == [.wrote([ClientFrame(opcode: 10, text: "x")]), .heardControlFrame])
     }
 
     // Proves P4.9.
     @Test func `Of the replies that are made while the stream is full, only the last is sent`() {
-        var rig = ConversationRig()
-        rig.room = 0
-        let text = String(repeating: "a", count: 70_000)
-        #expect(rig.send(text) == [])
+        var rig = ConversationRig.full()
         for number in 0..<100_000 { #expect(rig.sendUnlessBusy("\(number)") == []) }
-        let written = [ClientFrame(opcode: 1, text: text), ClientFrame(opcode: 1, text: "99999")]
+        let written = [ClientFrame(opcode: 1, text: ConversationRig.backlog), ClientFrame(opcode: 1, text: "99999")]
         #expect(rig.streamTakes(.max) == [.wrote(written)], "at once: a stream that took everything asks for no more")
         #expect(rig.sendUnlessBusy("x") == [.wrote([ClientFrame(opcode: 1, text: "x")])])
     }
@@ -155,26 +149,20 @@ import Testing
     func `A pong that a full stream held back isn't sent after the answer to a close or violation`(
         bytes: [UInt8], close: ClientFrame, end: Did
     ) {
-        var rig = ConversationRig()
-        rig.room = 0
-        let text = String(repeating: "a", count: 70_000)
-        #expect(rig.send(text) == [])
+        var rig = ConversationRig.full()
         #expect(rig.receive(ServerFrame.ping("p")) == [.heardControlFrame])
         #expect(rig.receive(bytes).count == 2)
         #expect(rig.streamTakes(69_000) == [.setTimer(.seconds(2))])
-        #expect(rig.streamTakes(.max) == [.wrote([ClientFrame(opcode: 1, text: text), close]), end])
+        #expect(rig.streamTakes(.max) == [.wrote([ClientFrame(opcode: 1, text: ConversationRig.backlog), close]), end])
         #expect(rig.streamTakes(.max) == [])
     }
 
     // Proves W5.29, W5.32.
     @Test func `A pong that a full stream held back is sent before the client's close frame`() {
-        var rig = ConversationRig()
-        rig.room = 0
-        let text = String(repeating: "a", count: 70_000)
-        #expect(rig.send(text) == [])
+        var rig = ConversationRig.full()
         #expect(rig.receive(ServerFrame.ping("p")) == [.heardControlFrame])
         #expect(rig.close(1000) == [.setTimer(.seconds(2))])
-        let frames = [ClientFrame(opcode: 1, text: text), ClientFrame(opcode: 10, text: "p"), .close(1000)]
+        let frames = [ClientFrame(opcode: 1, text: ConversationRig.backlog), ClientFrame(opcode: 10, text: "p"), .close(1000)]
         #expect(rig.streamTakes(.max) == [.wrote(frames), .setTimer(.seconds(2))])
     }
 }
