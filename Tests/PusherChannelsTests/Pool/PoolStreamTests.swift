@@ -90,19 +90,6 @@ import Testing
         #expect(read <= 3)
     }
 
-    @Test func `Elements that an iterator leaves unread go to the next iterator`() async throws {
-        let rig = PoolRig.connected(connections: 1, channels: 1)
-        let updates = rig.pool.updates
-        for number in 0..<3 { rig.publish("\(number)", to: ["prices-0"]) }
-        do {
-            var first = updates.makeAsyncIterator()
-            #expect(try await first.next()?.word == "prices-0 0")
-        }
-        var second = updates.makeAsyncIterator()
-        #expect(try await second.next()?.word == "prices-0 1")
-        #expect(try await second.next()?.word == "prices-0 2")
-    }
-
     /// This holds even if the channel has moved in the meantime and its waiting elements were taken.
     @Test func `Elements left by an iterator come before later ones, even if the channel has moved`() async throws {
         let rig = PoolRig.connected(connections: 2)

@@ -22,6 +22,14 @@ import Testing
         return channel
     }
 
+    /// A channel whose first load is under way.
+    private func loading(_ buffering: StreamBuffering = StreamBuffering()) -> FollowedChannel {
+        var channel = FollowedChannel(buffering)
+        _ = channel.read(.subscribed, at: .origin)
+        _ = channel.begin(1)
+        return channel
+    }
+
     @Test mutating func `A load begins after the subscription, and events are held from its start on`() {
         var channel = FollowedChannel(StreamBuffering())
         #expect(channel.read(event("0"), at: .origin).word == "nothing")
@@ -36,9 +44,7 @@ import Testing
     }
 
     @Test func `A gap during a load causes one more load and drops the held events`() {
-        var channel = FollowedChannel(StreamBuffering())
-        _ = channel.read(.subscribed, at: .origin)
-        _ = channel.begin(1)
+        var channel = loading()
         _ = channel.read(event("1"), at: .origin)
         #expect(channel.read(gap, at: .origin).word == "nothing")
         #expect(channel.read(gap, at: .origin).word == "nothing")
@@ -135,17 +141,13 @@ import Testing
     }
 
     @Test func `A channel notices when it holds more events or bytes than its buffering allows`() {
-        var channel = FollowedChannel(StreamBuffering(limit: 2))
-        _ = channel.read(.subscribed, at: .origin)
-        _ = channel.begin(1)
+        var channel = loading(StreamBuffering(limit: 2))
         for data in ["1", "2"] { _ = channel.read(event(data), at: .origin) }
         #expect(!channel.holdsTooMuch)
         _ = channel.read(event("3"), at: .origin)
         #expect(channel.holdsTooMuch)
         let size = channel.heldBytes
-        var full = FollowedChannel(StreamBuffering(byteLimit: size))
-        _ = full.read(.subscribed, at: .origin)
-        _ = full.begin(1)
+        var full = loading(StreamBuffering(byteLimit: size))
         for data in ["1", "2", "3"] { _ = full.read(event(data), at: .origin) }
         #expect(full.heldBytes == size && !full.holdsTooMuch)
         _ = full.read(event("4"), at: .origin)
@@ -230,8 +232,8 @@ extension FollowedChannel.Reaction {
         #expect(begun.withLock { $0 } == [1, 2, 3, 4])
     }
 
-    @Test func `A load that is no longer wanted takes no place`() {
-        let loads = Loads(limit: 1)
+    @Test(arguments: [1, 0]) func `A load that is no longer wanted takes no place, and there is always one`(limit: Int) {
+        let loads = Loads(limit: limit)
         let begun = Locked(0)
         for _ in 0..<1000 { loads.add { false } }
         loads.add {
@@ -248,15 +250,5 @@ extension FollowedChannel.Reaction {
         loads.release(1 << 20)
         #expect(loads.hold(1 << 20))
         #expect(!loads.hold(1))
-    }
-
-    @Test func `A limit of loads below one counts as one`() {
-        let loads = Loads(limit: 0)
-        let begun = Locked(0)
-        loads.add {
-            begun.withLock { $0 += 1 }
-            return true
-        }
-        #expect(begun.withLock { $0 } == 1)
     }
 }
