@@ -9,10 +9,6 @@ import Testing
         Transcript.subscribing(to: "private-room", auth: PusherAuth(auth: "k:s"))
     }
 
-    private func succeed(_ transcript: inout Transcript) -> [Output] {
-        transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"private-room","data":"{}"}"#)
-    }
-
     private func trigger(_ transcript: Transcript, _ event: ClientEvent) -> TriggerResult {
         var machine = transcript.machine
         return machine.trigger(event, at: transcript.now)
@@ -24,8 +20,8 @@ import Testing
         #expect(trigger(transcript, event) == .queued)
         let second = ClientEvent(name: "client-f", channel: "private-room", data: "2")
         for event in [event, second] { #expect(transcript.play(.trigger(event)).isEmpty) }
-        #expect(succeed(&transcript).sent == [event.message, second.message])
-        #expect(succeed(&transcript).sent.isEmpty, "they are sent once")
+        #expect(transcript.succeed("private-room").sent == [event.message, second.message])
+        #expect(transcript.succeed("private-room").sent.isEmpty, "they are sent once")
     }
 
     /// A refusal that may pass by itself is logged at level debug, for those who look closely; the others are warnings.
@@ -70,7 +66,7 @@ import Testing
     ])
     func `A client event with a wrong name or on a channel that takes none is refused as invalid`(name: String, channel: String) {
         var transcript = subscribing()
-        _ = succeed(&transcript)
+        transcript.succeed("private-room")
         transcript.play(.subscribe(channel: "room", auth: nil))
         guard case .refused(let error) = trigger(transcript, ClientEvent(name: name, channel: Name(channel), data: "{}")) else {
             Issue.record("accepted")
@@ -89,7 +85,7 @@ import Testing
         name: String, size: Int, isAccepted: Bool
     ) {
         var transcript = subscribing()
-        _ = succeed(&transcript)
+        transcript.succeed("private-room")
         let data = "\"" + String(repeating: "x", count: size - 2) + "\""
         let result = trigger(transcript, ClientEvent(name: name, channel: "private-room", data: data))
         #expect((result == .sent) == isAccepted)
@@ -98,7 +94,7 @@ import Testing
     // Proves P12.4.
     @Test func `With the protocol's limits switched off, client events may have any size and rate`() {
         var transcript = Transcript.subscribing(to: "private-room", auth: PusherAuth(auth: "k:s")) { $0.limits = .unchecked }
-        _ = succeed(&transcript)
+        transcript.succeed("private-room")
         for _ in 0..<100 { #expect(transcript.play(.trigger(event)) == [.command(.send(event.message))]) }
         let big = ClientEvent(name: "client-e", channel: "private-room", data: String(repeating: "1", count: 100_000))
         #expect(trigger(transcript, big) == .sent)
@@ -107,7 +103,7 @@ import Testing
     // Proves P8.8.
     @Test func `An eleventh client event within a second is refused as one too many`() {
         var transcript = subscribing()
-        _ = succeed(&transcript)
+        transcript.succeed("private-room")
         for _ in 0..<10 { #expect(transcript.play(.trigger(event)) == [.command(.send(event.message))]) }
         guard case .refused(let error) = trigger(transcript, event) else {
             Issue.record("the eleventh was accepted")
@@ -144,7 +140,7 @@ import Testing
     @Test func `Waiting client events are sent at ten a second, and new ones queue behind them`() {
         var transcript = subscribing()
         for _ in 0..<25 { transcript.play(.trigger(event)) }
-        #expect(succeed(&transcript).sent.count == 10)
+        #expect(transcript.succeed("private-room").sent.count == 10)
         #expect(trigger(transcript, event) == .queued, "it must not overtake those that wait")
         #expect(transcript.pass(.milliseconds(999)).sent.isEmpty)
         #expect(transcript.pass(.milliseconds(1)).sent.count == 10)
@@ -153,21 +149,17 @@ import Testing
     }
 
     @Test func `Client events left unsent when the connection is lost are sent on the next one`() {
-        var transcript = Transcript.subscribing(to: "private-room")
-        for _ in 0..<15 { transcript.play(.trigger(event)) }
-        func authorize(_ outputs: [Output]) {
-            for attempt in outputs.authorizations {
-                transcript.play(.authorized(attempt, .success(PusherAuth(auth: "k:s"))))
-            }
+        var transcript = Transcript.connected()
+        func authorize(_ attempts: [SubscriptionAttempt]) {
+            for attempt in attempts { transcript.play(.authorized(attempt, .success(PusherAuth(auth: "k:s")))) }
         }
-        authorize([
-            .command(
-                .authorize(
-                    SubscriptionAttempt(channel: "private-room", connection: transcript.attempt, generation: 1), socketID: "1.1"))
-        ])
-        #expect(succeed(&transcript).sent.count == 10)
-        authorize(transcript.restart())
-        #expect(succeed(&transcript).sent.count == 5)
+        let asked = transcript.play(.subscribe(channel: "private-room", auth: nil)).authorizations
+        for _ in 0..<15 { transcript.play(.trigger(event)) }
+        authorize(asked)
+        #expect(transcript.succeed("private-room").sent.count == 10)
+        let again = transcript.restart().authorizations
+        authorize(again)
+        #expect(transcript.succeed("private-room").sent.count == 5)
     }
 
     @Test func `Client events that were sent no longer count toward the byte limit of waiting ones`() {
@@ -176,7 +168,7 @@ import Testing
         }
         for _ in 0..<2 { transcript.play(.trigger(event)) }
         #expect(trigger(transcript, event) != .queued)
-        #expect(succeed(&transcript).sent.count == 2)
+        #expect(transcript.succeed("private-room").sent.count == 2)
         transcript.restart()
         transcript.play(.trigger(event))
         #expect(trigger(transcript, event) == .queued)

@@ -45,10 +45,14 @@ import Testing
     }
 
     // Proves P3.2, P3.6.
-    @Test func `A later establishment with an invalid socket id is reported, and the client keeps its own`() {
+    @Test(arguments: [("9.9", []), ("a b", [PusherError.Kind.malformedMessage])])
+    func `After a second establishment the client keeps its socket id, and an invalid one is reported`(
+        id: String, errors: [PusherError.Kind]
+    ) {
         var transcript = Transcript.connected()
-        let outputs = transcript.receive(#"{"event":"pusher:connection_established","data":"{\"socket_id\":\"a b\"}"}"#)
-        #expect(outputs.errors.map(\.kind) == [.malformedMessage])
+        let outputs = transcript.receive(
+            #"{"event":"pusher:connection_established","data":"{\"socket_id\":\"\#(id)\"}"}"#)
+        #expect(outputs.errors.map(\.kind) == errors)
         #expect(transcript.machine.socketID?.text == "1.1")
     }
 
@@ -64,18 +68,14 @@ import Testing
     }
 
     // Proves P3.7.
-    @Test func `A request to connect while waiting starts the next attempt at once`() {
-        var transcript = Transcript.connected()
-        transcript.close(1006)
-        #expect(transcript.play(.connect).opened == [ConnectionAttempt(2)])
-    }
-
-    // Proves P3.7.
-    @Test func `A request to connect while the socket is closing is carried out after the close`() {
-        var transcript = Transcript.connected()
-        transcript.play(.disconnect)
-        #expect(transcript.play(.connect).isEmpty)
-        #expect(transcript.close(1000).opened == [ConnectionAttempt(2)])
+    @Test func `A request to connect is carried out at once while waiting, and after the close while the socket is closing`() {
+        var waiting = Transcript.connected()
+        waiting.close(1006)
+        #expect(waiting.play(.connect).opened == [ConnectionAttempt(2)])
+        var closing = Transcript.connected()
+        closing.play(.disconnect)
+        #expect(closing.play(.connect).isEmpty)
+        #expect(closing.close(1000).opened == [ConnectionAttempt(2)])
     }
 
     // Proves P3.5.
@@ -188,13 +188,6 @@ import Testing
             #expect(transcript.play(input).withoutLogs.isEmpty)
             #expect(transcript.machine == before)
         }
-    }
-
-    // Proves P3.6.
-    @Test func `A second establishment on a connection doesn't replace its socket id`() {
-        var transcript = Transcript.connected()
-        transcript.receive(#"{"event":"pusher:connection_established","data":"{\"socket_id\":\"9.9\"}"}"#)
-        #expect(transcript.machine.socketID?.text == "1.1")
     }
 
     // MARK: Liveness

@@ -9,10 +9,7 @@ import Testing
     private func auth(_ key: String?) -> PusherAuth { PusherAuth(auth: "k:s", sharedSecret: key) }
 
     private func subscribed(_ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }) -> Transcript {
-        var transcript = Transcript.connected(change)
-        transcript.play(.subscribe(channel: channel, auth: auth("old")))
-        transcript.receive(#"{"event":"pusher_internal:subscription_succeeded","channel":"\#(channel)","data":"{}"}"#)
-        return transcript
+        .subscribed(to: channel, auth: auth("old"), change)
     }
 
     private func event(_ name: String, on channel: String = "private-encrypted-a") -> String {

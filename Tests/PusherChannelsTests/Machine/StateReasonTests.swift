@@ -75,13 +75,6 @@ import Testing
         #expect(transcript.pass(.seconds(30)).stateChanges == [.connecting])
     }
 
-    @Test func `A connection that answers the ping after a network change stays`() {
-        var transcript = Transcript.connected()
-        transcript.play(.networkChanged)
-        transcript.receive(#"{"event":"pusher:pong"}"#)
-        #expect(transcript.pass(.seconds(31)).stateChanges == [])
-    }
-
     @Test func `A network change while disconnected, connecting, or disconnecting does nothing`() {
         var transcript = Transcript()
         #expect(transcript.play(.networkChanged) == [])

@@ -16,10 +16,17 @@ import Testing
         .failure(AuthorizationFailure(message: "no", status: status, isRetryable: isRetryable))
     }
 
+    /// A connection on which the channel's authorization failed.
+    private func failed(status: Int, isRetryable: Bool = true, retryAfter: Duration? = nil) throws -> Transcript {
+        var (transcript, asked) = authorizing()
+        let failure = AuthorizationFailure(message: "no", status: status, isRetryable: isRetryable, retryAfter: retryAfter)
+        transcript.play(.authorized(try #require(asked.first), .failure(failure)))
+        return transcript
+    }
+
     // Proves P6.10.
     @Test func `An authorization whose failure may pass is requested again`() throws {
-        var (transcript, asked) = authorizing()
-        transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetryable: true)))
+        var transcript = try failed(status: 503)
         let again = transcript.pass(.seconds(1)).authorizations
         #expect(again.map(\.channel) == [channel])
         transcript.play(.authorized(try #require(again.first), .success(PusherAuth(auth: "k:s"))))
@@ -28,9 +35,7 @@ import Testing
 
     // Proves P14.14.
     @Test func `An authorization endpoint isn't asked again before its Retry-After has passed`() throws {
-        var (transcript, asked) = authorizing()
-        let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(20))
-        transcript.play(.authorized(try #require(asked.first), .failure(busy)))
+        var transcript = try failed(status: 429, retryAfter: .seconds(20))
         #expect(transcript.pass(.seconds(19)).authorizations.isEmpty)
         #expect(transcript.pass(.seconds(1)).authorizations.map(\.channel) == [channel])
     }
@@ -38,9 +43,7 @@ import Testing
     /// A server restart and a busy backend go together.
     // Proves P14.14.
     @Test func `The next connection waits for an authorization's Retry-After, too`() throws {
-        var (transcript, asked) = authorizing()
-        let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(20))
-        transcript.play(.authorized(try #require(asked.first), .failure(busy)))
+        var transcript = try failed(status: 429, retryAfter: .seconds(20))
         #expect(transcript.restart().authorizations.isEmpty)
         #expect(transcript.pass(.seconds(19)).authorizations.isEmpty)
         let again = transcript.pass(.seconds(1)).authorizations
@@ -52,9 +55,7 @@ import Testing
 
     /// A backend may name a day, and a connection flap.
     @Test func `A long Retry-After that outlasts many connections leaves a single deadline`() throws {
-        var (transcript, asked) = authorizing()
-        let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(86_400))
-        transcript.play(.authorized(try #require(asked.first), .failure(busy)))
+        var transcript = try failed(status: 429, retryAfter: .seconds(86_400))
         for _ in 0..<10 {
             transcript.close(4200)
             transcript.play(.connect)
@@ -64,16 +65,13 @@ import Testing
     }
 
     @Test func `A user who subscribes again on the next connection doesn't wait for a Retry-After`() throws {
-        var (transcript, asked) = authorizing()
-        let busy = AuthorizationFailure(message: "no", status: 429, isRetryable: true, retryAfter: .seconds(20))
-        transcript.play(.authorized(try #require(asked.first), .failure(busy)))
+        var transcript = try failed(status: 429, retryAfter: .seconds(20))
         transcript.restart()
         #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorizations.count == 1)
     }
 
     @Test func `A user who subscribes again skips the retry's delay, and only one request is made`() throws {
-        var (transcript, asked) = authorizing()
-        transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetryable: true)))
+        var transcript = try failed(status: 503)
         #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorizations.count == 1)
         #expect(transcript.pass(.seconds(5)).authorizations.isEmpty, "one try at a time")
     }
@@ -185,14 +183,12 @@ import Testing
 
     // Proves P6.9.
     @Test func `The next connection tries a channel with a refused authorization again`() throws {
-        var (transcript, asked) = authorizing()
-        transcript.play(.authorized(try #require(asked.first), failure(status: 403, isRetryable: false)))
+        var transcript = try failed(status: 403, isRetryable: false)
         #expect(transcript.restart().authorizations.map(\.channel) == [channel])
     }
 
     @Test func `A channel unsubscribed while it waits for a retry isn't tried again`() throws {
-        var (transcript, asked) = authorizing()
-        transcript.play(.authorized(try #require(asked.first), failure(status: 503, isRetryable: true)))
+        var transcript = try failed(status: 503)
         #expect(transcript.play(.unsubscribe(channel: channel)).isEmpty)
         #expect(transcript.pass(.seconds(60)).authorizations.isEmpty)
     }

@@ -103,13 +103,6 @@ import Testing
         #expect(transcript.receive(success).sent == [.subscribe(channel: channel.text, auth: nil, channelData: nil)])
     }
 
-    @Test func `A sign-in requested before connecting begins on connecting`() {
-        var transcript = Transcript()
-        #expect(transcript.play(.signIn).isEmpty)
-        transcript.play(.connect)
-        #expect(asked(transcript.establish()) != nil)
-    }
-
     @Test func `A repeated request to sign in starts no second sign-in`() throws {
         var transcript = try signingIn()
         #expect(transcript.play(.signIn).isEmpty)

@@ -42,14 +42,16 @@ import Testing
         #expect(rig.pool.connections.map(\.reconnectPolicy.initialDelay) == [.seconds(1), .seconds(1)])
     }
 
-    @Test(arguments: [0, -1, Double.nan, Double.infinity, -Double.infinity])
-    func `A rate of attempts that isn't positive and finite counts as the default`(rate: Double) {
-        #expect(ConnectRate(attemptsPerSecond: rate).interval == .milliseconds(50))
-    }
-
-    @Test func `A tiny or huge rate of attempts is bounded`() {
-        #expect(ConnectRate(attemptsPerSecond: .leastNonzeroMagnitude).interval == .seconds(1000))
-        #expect(ConnectRate(attemptsPerSecond: .greatestFiniteMagnitude).interval == .microseconds(1))
+    @Test(
+        arguments: [
+            (0, .milliseconds(50)), (-1, .milliseconds(50)), (.nan, .milliseconds(50)), (.infinity, .milliseconds(50)),
+            (-.infinity, .milliseconds(50)), (.leastNonzeroMagnitude, .seconds(1000)),
+            (.greatestFiniteMagnitude, .microseconds(1)),
+        ] as [(Double, Duration)])
+    func `A rate of attempts is bounded, and counts as the default if it isn't positive and finite`(
+        rate: Double, interval: Duration
+    ) {
+        #expect(ConnectRate(attemptsPerSecond: rate).interval == interval)
     }
 
     @Test func `Each channel of a pool is subscribed on one connection, and unsubscribed there`() {

@@ -40,22 +40,14 @@ import Testing
         #expect("\(Instant(duration))" == "\(duration)")
     }
 
-    @Test(arguments: long)
-    func `Adding an overlong duration gives the latest instant, subtracting it the earliest`(duration: Duration) {
+    @Test(arguments: long + longBefore)
+    func `Adding or subtracting an overlong duration gives the latest or the earliest instant`(duration: Duration) {
+        let (later, earlier) = duration > .zero ? (latest, earliest) : (earliest, latest)
         for instant in [earliest, .seconds(-1), .origin, .seconds(1), latest] {
-            #expect(instant + duration == latest)
-            #expect(instant - duration == earliest)
+            #expect(instant + duration == later)
+            #expect(instant - duration == earlier)
         }
-        #expect(Instant(duration) == latest)
-    }
-
-    @Test(arguments: longBefore)
-    func `Adding an overlong negative duration gives the earliest instant, subtracting it the latest`(duration: Duration) {
-        for instant in [earliest, .seconds(-1), .origin, .seconds(1), latest] {
-            #expect(instant + duration == earliest)
-            #expect(instant - duration == latest)
-        }
-        #expect(Instant(duration) == earliest)
+        #expect(Instant(duration) == later)
     }
 
     @Test func `The earliest and latest instants are 84 billion years away, and their difference is valid`() {
@@ -68,11 +60,5 @@ import Testing
         #expect(earliest - .nanoseconds(1) == earliest)
         #expect(latest - .seconds(1) < latest)
         #expect("\(latest) \(earliest)" == "2.658455991569832e+18 seconds -2.658455991569832e+18 seconds")
-    }
-
-    @Test(arguments: long + longBefore + [.milliseconds(9_223_372_036_900)])
-    func `A timer can be scheduled after any duration, however long`(duration: Duration) {
-        let scheduler = LiveScheduler()
-        scheduler.schedule(at: scheduler.now + duration, label: "some day") {}.cancel()
     }
 }

@@ -101,12 +101,6 @@ import Testing
         #expect(error?.problem == "nested too deeply")
     }
 
-    @Test(arguments: ["[", "{\"a\":", "[{\"a\":"])
-    func `A hundred thousand levels of nesting are refused by the scanner without a crash`(open: String) {
-        let error = JSONScanner.problem(in: String(repeating: open, count: 100_000).utf8)
-        #expect(error?.problem == "nested too deeply")
-    }
-
     // MARK: Bytes that aren't text
 
     @Test(arguments: [[0xEF, 0xBB, 0xBF, 0x31], [0xFF], [0x80], [0xFE, 0xFF, 0x00, 0x31], [0x31, 0x00], [0x00]] as [[UInt8]])

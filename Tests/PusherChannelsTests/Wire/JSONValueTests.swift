@@ -73,16 +73,6 @@ import Testing
         #expect(JSONValue(ifJSON: JSONDocuments.nested(open, close, depth: limit, inner: "1")) != nil)
         #expect(JSONValue(ifJSON: JSONDocuments.nested(open, close, depth: limit + 1, inner: "1")) == nil)
     }
-
-    @Test(arguments: ["[", "{\"a\":", "[{\"a\":"])
-    func `A hundred thousand levels of nesting are refused by the parser without a crash`(open: String) {
-        let problem = Result { try JSONValue(parsing: String(repeating: open, count: 100_000)) }
-        guard case .failure(let error as JSONError) = problem else {
-            Issue.record("parsed")
-            return
-        }
-        #expect(error.problem == "nested too deeply")
-    }
 }
 
 /// Numbers keep their text, and are compared by their decimal values.

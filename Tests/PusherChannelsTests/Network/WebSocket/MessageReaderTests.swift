@@ -6,7 +6,7 @@ import Testing
 @Suite struct MessageReaderTests {
     // MARK: 5.7 Examples
 
-    // Proves W5.8, W5.13, W5.35.
+    // Proves W5.8, W5.13, W5.34, W5.35.
     @Test(
         arguments: [
             ([0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F], .text("Hello")),

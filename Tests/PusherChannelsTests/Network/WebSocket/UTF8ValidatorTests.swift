@@ -77,18 +77,6 @@ import Testing
 
     // MARK: In messages
 
-    // Proves W8.1.
-    @Test func `A text message that isn't UTF-8 is refused with 1007`() {
-        let bad = ServerFrame(opcode: 1, payload: [0x61, 0xFF]).bytes
-        #expect(Heard.reading(ServerFrame.text("a") + bad + ServerFrame.text("b")) == [.text("a"), .violation(.invalidText)])
-        #expect(ProtocolViolation.invalidText.code == 1007)
-    }
-
-    // Proves W5.34.
-    @Test func `A binary message may hold any bytes`() {
-        #expect(Heard.reading(ServerFrame.binary([0xFF, 0xC3])) == [.binary([0xFF, 0xC3])])
-    }
-
     // Proves W8.2.
     @Test func `A character may be split between the fragments of a text message`() {
         let start = ServerFrame(opcode: 1, payload: [0xE2], isFinal: false).bytes
