@@ -29,22 +29,16 @@ import Testing
         rig.socket.publish(channel: "presence-room", event: "news", data: "1")
     }
 
-    @Test func `A client's bindings receive channel events, but no joins, counts, or errors`() {
+    @Test func `A client's bindings receive channels' own events, global ones all, also joins, counts, and the connection's`() {
         let rig = ClientRig()
-        rig.pusher.bind(eventCallback: hear("client"))
-        rig.pusher.bind { [heard] event in heard.withLock { $0.append(event.channelName ?? "none") } }
-        playEverything(to: rig)
-        #expect(calls == ["client: pusher:subscription_succeeded", "presence-room", "client: news", "presence-room"])
-    }
-
-    @Test func `Global bindings receive all events, including those of the connection and errors`() {
-        let rig = ClientRig()
+        rig.pusher.bind { [heard] event in heard.withLock { $0.append("\(event.channelName ?? "none"): \(event.eventName)") } }
         rig.pusher.bindGlobal(eventCallback: hear("all"))
         playEverything(to: rig)
         #expect(
             calls == [
-                "all: pusher:connection_established", "all: pusher:subscription_succeeded", "all: pusher:member_added",
-                "all: pusher:subscription_count", "all: pusher:error", "all: news",
+                "all: pusher:connection_established", "presence-room: pusher:subscription_succeeded",
+                "all: pusher:subscription_succeeded", "all: pusher:member_added", "all: pusher:subscription_count",
+                "all: pusher:error", "presence-room: news", "all: news",
             ])
     }
 

@@ -69,20 +69,6 @@ import Testing
         }
     }
 
-    @Test func `A shutdown waits until all events on the delivery queue are delivered`() async {
-        let queue = DispatchQueue(label: "slow")
-        let gate = DispatchSemaphore(value: 0)
-        let rig = rig { $0.delivery = .queue(queue) }
-        let heard = Locked(0)
-        rig.pusher.subscribe("news").bind(eventName: "n") { _ in heard.withLock { $0 += 1 } }
-        rig.pusher.connect()
-        queue.async { gate.wait() }
-        for _ in 0..<10 { rig.socket.publish(channel: "news", event: "n", data: "1") }
-        gate.signal()
-        await rig.pusher.shutdown()
-        #expect(heard.withLock { $0 } == 10)
-    }
-
     /// Delivery is immediate, and the other thread isn't finished yet.
     @Test func `With immediate delivery, a shutdown waits for events that another thread delivers`() async throws {
         try await TestExecutor().run { executor in

@@ -29,6 +29,18 @@ import Testing
         return task
     }
 
+    /// Awaits a subscription, makes the client do something meanwhile, and returns the error.
+    private func error(
+        of rig: ClientRig = ClientRig(), within limit: Duration? = .seconds(30),
+        after body: @escaping @Sendable (ClientRig) async -> Void
+    ) async throws -> PusherError? {
+        try await TestExecutor().run { executor -> PusherError? in
+            let task = await waiting(rig, executor, within: limit)
+            await body(rig)
+            return await #expect(throws: PusherError.self) { try await task.value }
+        }
+    }
+
     @Test func `A subscription can be awaited before the client connects`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig()
@@ -40,16 +52,12 @@ import Testing
     }
 
     @Test func `An awaited subscription that is refused throws the error, and the channel is given up`() async throws {
-        try await TestExecutor().run { executor in
-            let rig = ClientRig(auth: Self.auth)
-            rig.session.stub("POST https://example.com/auth", .http(403))
-            let task = await waiting(rig, executor)
-            rig.pusher.connect()
-            let error = await #expect(throws: PusherError.self) { try await task.value }
-            #expect(error?.kind == .authorization)
-            #expect(error?.code == 403)
-            #expect(!isWanted("private-orders", of: rig))
-        }
+        let rig = ClientRig(auth: Self.auth)
+        rig.session.stub("POST https://example.com/auth", .http(403))
+        let error = try await error(of: rig) { $0.pusher.connect() }
+        #expect(error?.kind == .authorization)
+        #expect(error?.code == 403)
+        #expect(!isWanted("private-orders", of: rig))
     }
 
     /// A handle from before the channel was unsubscribed doesn't affect callers that wait for its next subscription.
@@ -84,30 +92,11 @@ import Testing
         }
     }
 
-    /// If an endpoint is out of order for a while, the SDK retries, so its callers needn't.
-    @Test func `An awaited subscription goes on through failures that are retried`() async throws {
-        try await TestExecutor().run { executor in
-            let rig = ClientRig(auth: Self.auth)
-            rig.session.stub("POST https://example.com/auth", .http(503), .http(503), .json(["auth": "key:signature"]))
-            let task = await waiting(rig, executor, within: nil)
-            rig.pusher.connect()
-            rig.scheduler.advance(by: .seconds(120))
-            let channel = try await task.value
-            #expect(channel.subscribed)
-        }
-    }
-
     @Test func `If the client is never connected, an awaited subscription's timeout says to connect`() async throws {
-        try await TestExecutor().run { executor in
-            let rig = ClientRig()
-            let task = await waiting(rig, executor)
-            rig.scheduler.advance(by: .seconds(30))
-            let error = await #expect(throws: PusherError.self) { try await task.value }
-            #expect(
-                error?.message
-                    == "private-orders was not subscribed within 30.0 seconds: the client is disconnected: call connect() or run()"
-            )
-        }
+        let error = try await error { $0.scheduler.advance(by: .seconds(30)) }
+        #expect(
+            error?.message
+                == "private-orders was not subscribed within 30.0 seconds: the client is disconnected: call connect() or run()")
     }
 
     @Test func `An awaited subscription times out at its limit with the code of the latest failure`() async throws {
@@ -128,43 +117,33 @@ import Testing
     }
 
     @Test func `An awaited subscription's timeout tells why the client couldn't connect`() async throws {
-        try await TestExecutor().run { executor in
-            let rig = ClientRig(server: .manual)
-            let task = await waiting(rig, executor, within: .milliseconds(500))
+        let error = try await error(of: ClientRig(server: .manual), within: .milliseconds(500)) { rig in
             rig.pusher.connect()
             rig.socket.refuse(.unreachable, "nothing listens there")
             rig.scheduler.advance(by: .milliseconds(500))
-            let error = await #expect(throws: PusherError.self) { try await task.value }
-            #expect(error?.message == "private-orders was not subscribed within 0.5 seconds: nothing listens there")
         }
+        #expect(error?.message == "private-orders was not subscribed within 0.5 seconds: nothing listens there")
     }
 
     /// A lost connection is newer than the channel's earlier error; after a disconnect, the application has to connect.
     @Test func `After a disconnect, an awaited subscription's timeout says so instead of an older error`() async throws {
-        try await TestExecutor().run { executor in
-            let rig = ClientRig.connected(auth: Self.auth)
-            rig.session.stub("POST https://example.com/auth", .http(503))
-            rig.pusher.subscribe("private-orders")
-            rig.socket.drop()
-            rig.pusher.disconnect()
-            let task = await waiting(rig, executor)
-            rig.scheduler.advance(by: .seconds(30))
-            let error = await #expect(throws: PusherError.self) { try await task.value }
-            #expect(error?.message.hasSuffix("; the client is disconnected: call connect() or run()") == true)
-            #expect(error?.message.contains("503") == false)
-        }
+        let rig = ClientRig.connected(auth: Self.auth)
+        rig.session.stub("POST https://example.com/auth", .http(503))
+        rig.pusher.subscribe("private-orders")
+        rig.socket.drop()
+        rig.pusher.disconnect()
+        let error = try await error(of: rig) { $0.scheduler.advance(by: .seconds(30)) }
+        #expect(error?.message.hasSuffix("; the client is disconnected: call connect() or run()") == true)
+        #expect(error?.message.contains("503") == false)
     }
 
     @Test func `If the client gives up, an awaited subscription throws the client's error`() async throws {
-        try await TestExecutor().run { executor in
-            let rig = ClientRig(server: .manual)
-            let task = await waiting(rig, executor)
+        let error = try await error(of: ClientRig(server: .manual)) { rig in
             rig.pusher.connect()
             rig.socket.accept()
             rig.socket.serverCloses(code: 4001, reason: "no such app")
-            let error = await #expect(throws: PusherError.self) { try await task.value }
-            #expect(error?.code == 4001)
         }
+        #expect(error?.code == 4001)
     }
 
     /// No state change reports the shutdown of a client that was never connected.
@@ -172,24 +151,16 @@ import Testing
     func `Disconnecting or shutting down a client makes an awaited subscription throw`(isConnected: Bool, isForGood: Bool)
         async throws
     {
-        try await TestExecutor().run { executor in
-            let rig = ClientRig(server: .manual)
-            let task = await waiting(rig, executor)
+        let error = try await error(of: ClientRig(server: .manual)) { rig in
             if isConnected { rig.pusher.connect() }
             if isForGood { await rig.pusher.shutdown() } else { rig.pusher.disconnect() }
-            let expected = isForGood ? PusherError.clientShutDown : .clientDisconnected
-            await #expect(throws: expected) { try await task.value }
         }
+        #expect(error == (isForGood ? PusherError.clientShutDown : .clientDisconnected))
     }
 
     @Test func `Unsubscribing the channel makes an awaited subscription throw`() async throws {
-        try await TestExecutor().run { executor in
-            let rig = ClientRig()
-            let task = await waiting(rig, executor)
-            rig.pusher.unsubscribe("private-orders")
-            let error = await #expect(throws: PusherError.self) { try await task.value }
-            #expect(error?.message == "private-orders was unsubscribed meanwhile")
-        }
+        let error = try await error { $0.pusher.unsubscribe("private-orders") }
+        #expect(error?.message == "private-orders was unsubscribed meanwhile")
     }
 
     #endif

@@ -48,6 +48,7 @@ import FoundationNetworking
             let failure = try failure(page, status: status, ["Retry-After": "5"])
             #expect(failure?.isRetryable == isRetryable)
             #expect(failure?.retryAfter == .seconds(5))
+            #expect(failure?.message.contains("1048577 bytes") == true)
         }
     }
 

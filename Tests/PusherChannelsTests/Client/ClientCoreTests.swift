@@ -49,16 +49,6 @@ import Testing
         #expect(recorder.notifications.contains(.gap(channel: "room", since: start + 2)))
     }
 
-    // Proves P3.9.
-    @Test func `A late report about an earlier connection attempt changes nothing`() {
-        let rig = ClientRig.connected()
-        rig.socket.serverCloses(code: 4200)
-        #expect(rig.pusher.connection.connectionState == .connected)
-        rig.pusher.connection.webSocketDidClose(.closed(code: 4001, reason: ""), attempt: ConnectionAttempt(1))
-        #expect(rig.pusher.connection.connectionState == .connected)
-        #expect(rig.recorder.errors.isEmpty)
-    }
-
     /// Another thread replaces the socket between the decision to open it and its opening.
     @Test func `A socket that is replaced while it opens is closed, and the replacement connects`() {
         let rig = ClientRig()

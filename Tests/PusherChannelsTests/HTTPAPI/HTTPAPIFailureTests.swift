@@ -58,13 +58,11 @@ import FoundationNetworking
     }
 
     // Proves P15.10.
-    @Test(arguments: [
-        (String(repeating: "x", count: 1 << 20), ": \"\(String(repeating: "x", count: 200))…\""), ("\n", ""),
-    ])
+    @Test(arguments: [("x", 1 << 20, ": \"\(String(repeating: "x", count: 200))…\""), ("\n", 1, "")])
     func `An error quotes at most 200 characters of the HTTP API's response, and nothing of a blank one`(
-        body: String, quoted: String
+        character: String, count: Int, quoted: String
     ) async throws {
-        rig.respond(400, body)
+        rig.respond(400, String(repeating: character, count: count))
         let error = await #expect(throws: PusherError.self) { try await APICall.trigger.run(on: rig.api) }
         #expect(error?.message == "the HTTP API answered with status 400\(quoted)")
     }

@@ -1,6 +1,5 @@
 import Foundation
 import PusherChannels
-import TestSupport
 import Testing
 
 /// Reading the requests that clients post to a backend.
@@ -62,30 +61,5 @@ import Testing
                 _ = try? PusherAuthRequest(body: body)
             }
         }
-    }
-
-    /// A backend reads the request that this package's client sends.
-    // Proves P16.7.
-    @Test(arguments: [AuthEndpoint.Encoding.form, .json])
-    func `A backend reads the authorization request of this package's client, as form and as JSON`(
-        encoding: AuthEndpoint.Encoding
-    )
-        async throws
-    {
-        var endpoint = AuthEndpoint("http://h/auth")
-        endpoint.encoding = encoding
-        let rig = ClientRig.connected(auth: .customEndpoint(endpoint))
-        let authenticator = PusherAuthenticator(key: "key", secret: "secret")
-        let read = Locked<PusherAuthRequest?>(nil)
-        rig.session.stub("POST /auth") { request in
-            guard let asked = try? PusherAuthRequest(body: request.body),
-                let auth = try? authenticator.authorizeChannel(asked)
-            else { return .http(400) }
-            read.withLock { $0 = asked }
-            return .data(auth.json, contentType: "application/json")
-        }
-        rig.pusher.subscribe("private-a;b")
-        try await rig.recorder.next { $0 == .subscribed(channel: "private-a;b") }
-        #expect(read.withLock { $0 } == PusherAuthRequest(socketID: "46123.486095", channelName: "private-a;b"))
     }
 }

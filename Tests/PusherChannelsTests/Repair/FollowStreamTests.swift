@@ -88,28 +88,18 @@ import Testing
         }
     }
 
-    @Test func `Canceling the loop cancels the load`() async throws {
+    @Test(arguments: [true, false]) func `Canceling a loop, or unsubscribing from its channel, ends it and cancels the load`(
+        isCanceled: Bool
+    ) async throws {
         try await FollowRig.run { rig in
             rig.backend.loadTime = .seconds(10)
             let following = rig.follow("private-orders")
             await rig.executor.advance(by: .seconds(1))
-            following.task.cancel()
-            await rig.executor.settle()
-            #expect(rig.backend.cancelled == 1)
-            #expect(following.isOver)
-            #expect(rig.executor.scheduler.pendingTimers.allSatisfy { !$0.label.contains("load") })
-        }
-    }
-
-    @Test func `Unsubscribing from a followed channel ends its loop and cancels the load`() async throws {
-        try await FollowRig.run { rig in
-            rig.backend.loadTime = .seconds(10)
-            let following = rig.follow("private-orders")
-            await rig.executor.advance(by: .seconds(1))
-            rig.pusher.unsubscribe("private-orders")
+            if isCanceled { following.task.cancel() } else { rig.pusher.unsubscribe("private-orders") }
             await rig.executor.settle()
             #expect(following.isOver && rig.backend.cancelled == 1)
             #expect(following.words.isEmpty)
+            #expect(rig.executor.scheduler.pendingTimers.allSatisfy { !$0.label.contains("load") })
         }
     }
 

@@ -67,12 +67,9 @@ import Testing
         return NSError(domain: NSURLErrorDomain, code: NSURLErrorNetworkConnectionLost, userInfo: info)
     }
 
-    @Test func `The text of an NSError is its localized description, without the failing URL`() {
-        #expect(text(of: error()) == "it hung up")
-    }
-
     /// A continuation that throws an error wraps it in another one.
-    @Test func `The text of an NSError that a continuation threw is its localized description, too`() async {
+    @Test func `The text of an NSError is its localized description without the failing URL, also behind a continuation`() async {
+        #expect(text(of: error()) == "it hung up")
         do {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 continuation.resume(throwing: error())

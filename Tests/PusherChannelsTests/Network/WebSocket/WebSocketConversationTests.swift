@@ -12,14 +12,6 @@ import Testing
         #expect(rig.receive(ServerFrame.more("d", isFinal: true) + ServerFrame.text("e")) == [.delivered(["cd", "e"])])
     }
 
-    @Test func `A read without a whole message delivers nothing`() {
-        var rig = ConversationRig()
-        let bytes = ServerFrame.text("abc")
-        #expect(rig.receive([]) == [])
-        #expect(rig.receive(Array(bytes[..<3])) == [])
-        #expect(rig.receive(Array(bytes[3...])) == [.delivered(["abc"])])
-    }
-
     @Test func `A message that arrives whole is delivered without being copied`() {
         var conversation = WebSocketConversation(maximumSize: 1000, closeTimeout: .seconds(2)) { 0 }
         (ServerFrame.text("first") + ServerFrame.text("second")).withUnsafeBytes { bytes in
