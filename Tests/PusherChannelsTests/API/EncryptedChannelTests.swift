@@ -120,19 +120,6 @@ import Testing
         #expect(opened.withLock { $0 } == count)
     }
 
-    // Proves P10.5.
-    @Test func `If a shared secret doesn't fit, the event is decrypted with a new one from the endpoint`() {
-        let rig = ClientRig.connected(auth: .endpoint(authEndpoint: "http://h/auth"))
-        rig.respond(#"{"auth":"k:s","shared_secret":"EOWC/ked3NtBDvEs9gFwk7x4oZEbH9I0Lz2qkopBxxs="}"#)
-        #expect(rig.pusher.subscribe("private-encrypted-orders").subscribed)
-        rig.respond(#"{"auth":"k:s","shared_secret":"\#(Self.secret)"}"#)
-        rig.socket.serverSends(#"{"event":"placed","channel":"private-encrypted-orders","data":"\#(Self.event)"}"#)
-        #expect(rig.session.requests.count == 2)
-        #expect(
-            rig.recorder.notifications.last
-                == .event("placed", channel: "private-encrypted-orders", data: #"{"message":"hello world"}"#))
-    }
-
     /// The stream has all events of the channel, or an element about those that are missing.
     // Proves P10.8.
     @Test func `An event that can't be decrypted is a gap in the updates, and the delegate gets it as received`() async throws {

@@ -110,31 +110,6 @@ import Testing
         try await rig.recorder.next { if case .gap("news", _) = $0 { true } else { false } }
     }
 
-    /// Each of these events is reported with its data.
-    @Test func `Reading pauses at the byte limit for undecryptable events that wait for the delegate`() {
-        let queue = DispatchQueue(label: "slow consumer")
-        let gate = DispatchSemaphore(value: 0)
-        let rig = ClientRig.connected(auth: .inline(secret: "secret", encryptionMasterKey: EncryptedChannelTests.masterKey)) {
-            $0.delivery = .queue(queue)
-            $0.maximumMessageSize = 2 << 20
-            $0.pauseLimit = .seconds(5)
-        }
-        let event = Self.large.replacingOccurrences(of: "news", with: "private-encrypted-news")
-        rig.pusher.subscribe("private-encrypted-news")
-        queue.sync {}
-        queue.async { gate.wait() }
-        for number in 1...20 {
-            if number == 15 { #expect(rig.socket.isReading) }
-            rig.socket.serverSends(event)
-        }
-        #expect(!rig.socket.isReading)
-        rig.scheduler.advance(by: .seconds(5))
-        rig.socket.serverSends(event)
-        #expect(rig.pusher.connection.droppedEvents > 0)
-        gate.signal()
-        queue.sync {}
-    }
-
     @Test(arguments: [#"{"user_id":"u$","user_info":"%"}"#, #"{"user_id":"$%"}"#])
     func `A member's id and information count toward a stream's byte limit`(form: String) {
         let rig = ClientRig.connected { $0.maximumMessageSize = 2 << 20 }

@@ -291,24 +291,14 @@ import Testing
     }
 
     @Test func `A released pool disconnects all of its connections`() {
-        let rig = PoolRig(connections: 2)
-        let sockets = rig.sockets
-        weak let gone: PusherPool? = {
-            let pool = PusherPool(
-                key: "local-key", connections: 2, options: PusherClientOptions(delivery: .immediate),
-                environment: PusherEnvironment(
-                    scheduler: rig.scheduler,
-                    makeWebSocket: {
-                        let socket = rig.server.makeWebSocket()
-                        sockets.withLock { $0.append(socket) }
-                        return socket
-                    }))
-            pool.connect()
-            rig.scheduler.advance(by: .seconds(1))
-            return pool
+        weak var pool: PusherPool?
+        let (scheduler, sockets) = {
+            let rig = PoolRig.connected(connections: 2, channels: 0)
+            pool = rig.pool
+            return (rig.scheduler, rig.sockets)
         }()
-        #expect(gone == nil)
-        #expect(rig.scheduler.pendingTimers.isEmpty)
+        #expect(pool == nil)
+        #expect(scheduler.pendingTimers.isEmpty)
         #expect(sockets.withLock(\.self).count == 2)
         #expect(sockets.withLock(\.self).allSatisfy { !$0.isOpen })
     }

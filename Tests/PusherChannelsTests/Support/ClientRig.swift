@@ -7,8 +7,6 @@ import Testing
 /// A client with a mock socket and a mock session in virtual time. Everything is delivered immediately, so when a call
 /// returns, all of its effects have happened.
 struct ClientRig {
-    typealias Spawn = @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
-
     let scheduler = TestScheduler()
     let socket: MockWebSocket
     let session = MockSession(delivery: .immediate)
@@ -17,25 +15,23 @@ struct ClientRig {
 
     init(
         server: MockWebSocket.Server = .trusting, key: String = "key", auth: AuthMethod = .inline(secret: "secret"),
-        _ change: (inout PusherClientOptions) -> Void = { _ in },
-        spawn: @escaping Spawn = PusherEnvironment.live.spawn
+        _ change: (inout PusherClientOptions) -> Void = { _ in }
     ) {
         var options = PusherClientOptions(authMethod: auth, delivery: .immediate)
         change(&options)
         let socket = MockWebSocket(server: server)
         self.socket = socket
         let environment = PusherEnvironment(
-            scheduler: scheduler, httpSession: session, makeWebSocket: { socket }, randomSeed: { 1 }, spawn: spawn)
+            scheduler: scheduler, httpSession: session, makeWebSocket: { socket }, randomSeed: { 1 })
         pusher = Pusher(key: key, options: options, environment: environment)
         recorder = RecordingDelegate(of: pusher)
     }
 
     static func connected(
         server: MockWebSocket.Server = .trusting, auth: AuthMethod = .inline(secret: "secret"),
-        _ change: (inout PusherClientOptions) -> Void = { _ in },
-        spawn: @escaping Spawn = PusherEnvironment.live.spawn
+        _ change: (inout PusherClientOptions) -> Void = { _ in }
     ) -> ClientRig {
-        let rig = ClientRig(server: server, auth: auth, change, spawn: spawn)
+        let rig = ClientRig(server: server, auth: auth, change)
         rig.pusher.connect()
         return rig
     }
