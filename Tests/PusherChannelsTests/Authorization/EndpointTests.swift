@@ -33,7 +33,7 @@ import FoundationNetworking
     }
 
     // Proves P6.8.
-    @Test func `An endpoint may take as long as the authorization timeout allows`() throws {
+    @Test func `An endpoint may take as long as the authorization timeout allows`() {
         let scheduler = TestScheduler()
         let session = MockSession(delivery: .immediate, scheduler: scheduler)
         session.stub("POST /pusher/auth", .json(["auth": "key:abc"]).delayed(by: .seconds(100)))
@@ -68,7 +68,7 @@ import FoundationNetworking
     ])
     func `An unusable endpoint reply fails the channel with an error that says what is wrong`(
         status: Int, body: String, problem: String
-    ) throws {
+    ) {
         let rig = rig()
         rig.respond(body, status: status)
         let channel = rig.pusher.subscribe("private-room")
@@ -86,7 +86,7 @@ import FoundationNetworking
 
     // Proves P14.2.
     @Test(arguments: ["<html>log in</html>", "", "{}"])
-    func `A reply with status 200 but no authorization is requested again`(body: String) throws {
+    func `A reply with status 200 but no authorization is requested again`(body: String) {
         let rig = rig()
         rig.respond(body)
         rig.pusher.subscribe("private-room")
@@ -151,7 +151,7 @@ import FoundationNetworking
         rig.scheduler.advance(by: .seconds(3600))
     }
 
-    @Test func `An endpoint request that ends without a response fails the channel`() throws {
+    @Test func `An endpoint request that ends without a response fails the channel`() {
         let rig = rig()
         rig.session.mockResponse = (nil, nil, nil)
         rig.pusher.subscribe("private-room")
@@ -159,7 +159,7 @@ import FoundationNetworking
     }
 
     // Proves P6.8.
-    @Test func `An endpoint that doesn't reply is given up after 15 seconds and asked again`() throws {
+    @Test func `An endpoint that doesn't reply is given up after 15 seconds and asked again`() {
         let rig = rig()
         rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(3600))
         rig.respond(#"{"auth":"key:abc"}"#)
@@ -171,7 +171,7 @@ import FoundationNetworking
         #expect(rig.recorder.subscribedChannels == ["private-room"], "the next answer came in time")
     }
 
-    @Test func `Unsubscribing a channel cancels its endpoint request`() throws {
+    @Test func `Unsubscribing a channel cancels its endpoint request`() {
         let rig = rig()
         rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(5))
         rig.respond(#"{"auth":"key:abc"}"#)

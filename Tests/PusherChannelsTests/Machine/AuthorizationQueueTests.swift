@@ -50,8 +50,12 @@ import Testing
         #expect(transcript.play(.unsubscribe(channel: "private-0")).authorizations.map(\.channel) == ["private-2"])
     }
 
-    @Test func `An authorization that times out makes room for the next one in the queue`() {
-        var (transcript, _) = connected(channels: 2, limit: 1)
+    @Test(arguments: [1, 0])
+    func `An authorization that times out makes room for the next one in the queue, and a limit of zero counts as one`(
+        limit: Int
+    ) {
+        var (transcript, asked) = connected(channels: 2, limit: limit)
+        #expect(asked.count == 1)
         #expect(transcript.pass(.seconds(15)).authorizations.map(\.channel) == ["private-1"])
     }
 
@@ -71,10 +75,5 @@ import Testing
         #expect(!transcript.machine.authorizations.isWaiting, "nothing is kept of what nobody wants")
         transcript.passToDeadline()
         #expect(transcript.establish().authorizations.map(\.channel) == ["private-0", "private-1"])
-    }
-
-    @Test func `A limit of zero concurrent authorizations counts as one`() {
-        let (_, asked) = connected(channels: 2, limit: 0)
-        #expect(asked.count == 1)
     }
 }
