@@ -84,18 +84,12 @@ import Testing
         }
     }
 
-    @Test func `The pause limit holds even while another thread runs the application's code`() async throws {
-        try await withFullStream { rig, stream in
-            rig.scheduler.advance(by: .seconds(5))
-            #expect(rig.socket.isReading)
-            #expect(stream.dropped == 2)
-        }
-    }
-
-    /// The authorization's time-out is due first, but when its timer rings, no thread is free to act on it.
-    @Test func `The pause limit holds even if an earlier timer fires while no thread is free to act`() async throws {
-        try await withFullStream(pauseLimit: .seconds(20)) { rig, stream in
-            rig.scheduler.advance(by: .seconds(20))
+    /// With 20 seconds, the authorization's time-out is due first, but when its timer rings, no thread is free to act on it.
+    @Test(arguments: [5, 20]) func `The pause limit holds even while another thread runs the application's code`(seconds: Int)
+        async throws
+    {
+        try await withFullStream(pauseLimit: .seconds(seconds)) { rig, stream in
+            rig.scheduler.advance(by: .seconds(seconds))
             #expect(rig.socket.isReading)
             #expect(stream.dropped == 2)
         }

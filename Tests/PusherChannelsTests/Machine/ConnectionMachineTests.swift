@@ -134,12 +134,13 @@ import Testing
     }
 
     // Proves P3.8.
-    @Test func `A request to disconnect while disconnected or disconnecting does nothing`() {
+    @Test func `Disconnecting a second time does nothing, and a server that ignores the close is given five seconds`() {
         var transcript = Transcript()
         #expect(transcript.play(.disconnect).isEmpty)
         transcript = .connected()
         transcript.play(.disconnect)
         #expect(transcript.play(.disconnect).isEmpty)
+        #expect(transcript.pass(.seconds(5)).stateChanges == [.disconnected])
     }
 
     // Proves P3.8.
@@ -165,12 +166,6 @@ import Testing
         waiting.close(1006)
         #expect(isLogged(waiting.play(.clientReleased)))
         #expect(waiting.machine.state == .disconnected)
-    }
-
-    @Test func `A server that ignores the close is given five seconds, then the client is disconnected`() {
-        var transcript = Transcript.connected()
-        transcript.play(.disconnect)
-        #expect(transcript.pass(.seconds(5)).stateChanges == [.disconnected])
     }
 
     // MARK: Stale reports

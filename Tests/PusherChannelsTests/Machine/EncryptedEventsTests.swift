@@ -278,13 +278,6 @@ import Testing
         #expect(data(outputs) == ["open sealed-a"])
     }
 
-    @Test func `An event that is decrypted after the channel was unsubscribed isn't delivered`() throws {
-        var transcript = subscribed()
-        let outputs = transcript.receive(event("a"))
-        transcript.play(.unsubscribe(channel: channel))
-        #expect(reply(&transcript, outputs, open: opened(with: "old")).deliveries.isEmpty)
-    }
-
     /// A shutdown is orderly: events that came before it are delivered. A second subscription or shutdown doesn't change that.
     @Test(arguments: [false, true]) func `Encrypted events read before a shutdown are delivered, whatever is requested after it`(
         isAskedAgain: Bool

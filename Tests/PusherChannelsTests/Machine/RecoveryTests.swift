@@ -122,7 +122,7 @@ import Testing
     }
 
     // Proves P19.2, P19.6.
-    @Test func `A channel without events asks for a replay from its success on, and one without events is a recovery, too`() {
+    @Test func `A channel without events asks for a replay from its success on, and an empty replay is a recovery, too`() {
         var transcript = Transcript.sockudo(attach: 5)
         #expect(
             transcript.subscribeAgain(serial: 7, attach: 7).sent == [.resume(["room": StreamPosition(stream: "s", serial: 5)])])
