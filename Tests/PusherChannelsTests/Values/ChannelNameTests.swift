@@ -33,12 +33,6 @@ import Testing
 
     // MARK: Problems
 
-    // Proves P12.1.
-    @Test(arguments: ["a", "private-foo_bar=@,.;-", "0123456789", "ABCXYZabcxyz", String(repeating: "x", count: 164)])
-    func `A valid channel name has no problem`(name: String) {
-        #expect(ChannelName(name).problem(.hosted) == nil)
-    }
-
     @Test func `Of ASCII, a channel name may contain letters, digits, and _-=@,.; only`() {
         let allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-=@,.;"
         for value in UInt8(0)...0x7F {
@@ -48,15 +42,20 @@ import Testing
     }
 
     // Proves P12.1.
-    @Test(arguments: [
-        ("", "a channel name can't be empty"),
-        (String(repeating: "x", count: 165), "a channel name can't be longer than 164 characters, this one has 165"),
-        ("a b", #"a channel name can't contain " ": letters, digits and _ - = @ , . ; are allowed"#),
-        ("#server-to-user-1", ##"a channel name can't contain "#": letters, digits and _ - = @ , . ; are allowed"##),
-        ("a\nb", #"a channel name can't contain "\n": letters, digits and _ - = @ , . ; are allowed"#),
-        ("raum-é", #"a channel name can't contain "é": letters, digits and _ - = @ , . ; are allowed"#),
-    ])
-    func `An invalid channel name is reported with what is wrong with it`(name: String, problem: String) {
+    @Test(
+        arguments: [
+            ("a", nil), ("private-foo_bar=@,.;-", nil), ("0123456789", nil), ("ABCXYZabcxyz", nil),
+            (String(repeating: "x", count: 164), nil),
+            ("", "a channel name can't be empty"),
+            (String(repeating: "x", count: 165), "a channel name can't be longer than 164 characters, this one has 165"),
+            ("a b", #"a channel name can't contain " ": letters, digits and _ - = @ , . ; are allowed"#),
+            ("#server-to-user-1", ##"a channel name can't contain "#": letters, digits and _ - = @ , . ; are allowed"##),
+            ("a\nb", #"a channel name can't contain "\n": letters, digits and _ - = @ , . ; are allowed"#),
+            ("raum-é", #"a channel name can't contain "é": letters, digits and _ - = @ , . ; are allowed"#),
+        ] as [(String, String?)])
+    func `A valid channel name has no problem, and an invalid one is reported with what is wrong with it`(
+        name: String, problem: String?
+    ) {
         #expect(ChannelName(name).problem(.hosted) == problem)
     }
 

@@ -12,15 +12,12 @@ import Testing
     }
 
     // Proves W5.1, W5.35, W6.2.
-    @Test func `A text is written as the RFC's example of a masked text`() {
-        let bytes = written { $0.append(text: "Hello", to: &$1) }
-        #expect(bytes == [0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58])
-    }
-
-    // Proves W5.1, W5.35.
-    @Test func `A pong is written as the RFC's example of a masked pong`() {
-        let bytes = Array("Hello".utf8).withUnsafeBytes { payload in written { $0.append(pong: payload, to: &$1) } }
-        #expect(bytes == [0x8A, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58])
+    @Test func `A text and a pong are written as the RFC's examples of masked frames`() {
+        let masked: [UInt8] = [0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58]
+        let text = written { $0.append(text: "Hello", to: &$1) }
+        #expect(text == [0x81] + masked)
+        let pong = Array("Hello".utf8).withUnsafeBytes { payload in written { $0.append(pong: payload, to: &$1) } }
+        #expect(pong == [0x8A] + masked)
     }
 
     // Proves W5.6.

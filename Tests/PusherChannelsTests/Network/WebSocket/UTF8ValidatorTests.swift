@@ -85,24 +85,20 @@ import Testing
         #expect(Heard.reading(start + middle + ServerFrame.ping("") + end) == [.ping(""), .text("€")])
     }
 
-    // Proves W8.1.
-    @Test func `A text message that ends in the middle of a character is refused`() {
+    // Proves W8.1, W8.4.
+    @Test func `Text that isn't UTF-8 is refused as soon as that is clear, at the latest at the end of its message`() {
         #expect(Heard.reading(ServerFrame(opcode: 1, payload: [0xE2, 0x82]).bytes) == [.violation(.invalidText)])
         let start = ServerFrame(opcode: 1, payload: [0xE2], isFinal: false).bytes
         #expect(Heard.reading(start + ServerFrame(opcode: 0, payload: [0x82]).bytes) == [.violation(.invalidText)])
         #expect(Heard.reading(start + ServerFrame(opcode: 0, payload: []).bytes) == [.violation(.invalidText)])
+        let invalid = ServerFrame(opcode: 1, payload: [0x61, 0xFF], isFinal: false).bytes
+        #expect(Heard.reading(invalid) == [.violation(.invalidText)])
+        #expect(Heard.reading([0x81, 100, 0x61, 0xFF]) == [.violation(.invalidText)])
+        #expect(Heard.reading([0x81, 100, 0x61, 0xC3]) == [])
     }
 
     @Test func `The validation of text begins anew with each message`() {
         let start = ServerFrame.text("é", isFinal: false) + ServerFrame.more("ü", isFinal: true)
         #expect(Heard.reading(start + ServerFrame.text("ä") + start) == [.text("éü"), .text("ä"), .text("éü")])
-    }
-
-    // Proves W8.4.
-    @Test func `Invalid text is refused before its message ends`() {
-        let start = ServerFrame(opcode: 1, payload: [0x61, 0xFF], isFinal: false).bytes
-        #expect(Heard.reading(start) == [.violation(.invalidText)])
-        #expect(Heard.reading([0x81, 100, 0x61, 0xFF]) == [.violation(.invalidText)])
-        #expect(Heard.reading([0x81, 100, 0x61, 0xC3]) == [])
     }
 }
