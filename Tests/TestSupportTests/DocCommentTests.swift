@@ -1,12 +1,7 @@
 import Foundation
 import Logging
-import PusherChannels
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The snippets of doc comments, word for word; `ci/checks/snippets` compares them.
 struct DocCommentTests {

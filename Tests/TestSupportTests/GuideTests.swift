@@ -5,10 +5,6 @@ import TestSupport
 import Testing
 import XCTest
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 struct OrderFeed: Sendable {
     let pusher: Pusher
     let orders: PusherChannel

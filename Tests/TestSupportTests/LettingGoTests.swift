@@ -1,12 +1,7 @@
 import Foundation
 import Processes
-import PusherChannels
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Objects that a test releases are deallocated even if they still have work pending.
 struct LettingGoTests {

@@ -3,10 +3,6 @@ import Testing
 
 @testable import TestSupport
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// A delegate with methods that nearly match the protocol's. They are never called, and the compiler doesn't warn about them.
 private final class NearDelegate: PusherDelegate {
     func receivedError(_ error: PusherError) {}

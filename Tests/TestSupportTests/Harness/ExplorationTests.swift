@@ -1,4 +1,3 @@
-import PusherChannels
 import TestSupportTesting
 import Testing
 

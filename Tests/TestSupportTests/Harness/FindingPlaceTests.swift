@@ -2,10 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Findings name the origin of their subject: an object made on a line of the test names that line.
 @Suite struct FindingPlaceTests {
     /// Returns a harness's findings about a test, with line numbers relative to the start of the test.

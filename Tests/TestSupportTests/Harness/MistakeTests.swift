@@ -1,13 +1,8 @@
 import Dispatch
 import Foundation
-import PusherChannels
 import Testing
 
 @testable import TestSupport
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Mistakes in tests: the right test fails, and says what to do.
 @Suite struct MistakeTests {

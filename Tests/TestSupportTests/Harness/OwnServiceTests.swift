@@ -2,10 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Apps under test that make their clients themselves, with their own key, cluster and endpoints.
 @Suite struct OwnServiceTests {
     private static let key = "app-key"

@@ -1,13 +1,8 @@
 import Dispatch
 import Foundation
-import PusherChannels
 import Testing
 
 @testable import TestSupport
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The story that a harness tells about a failing test, and the harness's waits for conditions.
 @Suite struct StoryTests {

@@ -1,11 +1,6 @@
 import Foundation
-import PusherChannels
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The timers for an event exist before its waiter is notified, so a test that then advances time moves past them.
 @Suite struct TellingTests {

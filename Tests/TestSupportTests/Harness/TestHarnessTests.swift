@@ -2,10 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 struct TestHarnessTests {
     /// Returns the findings of a harness about a test, with each line number in this file replaced by 1.
     private func findings(

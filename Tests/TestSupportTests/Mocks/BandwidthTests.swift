@@ -1,11 +1,6 @@
 import Foundation
-import PusherChannels
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Limited bandwidth in memory, as the proxy provides it on sockets.
 struct BandwidthTests {

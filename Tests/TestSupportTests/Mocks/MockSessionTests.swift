@@ -1,12 +1,7 @@
 import Foundation
-import PusherChannels
 import Testing
 
 @testable import TestSupport
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The result of a task, in a form that can be compared.
 private struct Completion: Equatable, Sendable {

@@ -1,4 +1,3 @@
-import PusherChannels
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
 import Foundation
-import PusherChannels
 import Testing
 
 @testable import TestSupport

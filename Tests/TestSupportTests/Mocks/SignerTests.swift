@@ -1,11 +1,6 @@
 import Foundation
-import PusherChannels
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The signer that stands in for the backend in tests of authorization handlers.
 @Suite struct SignerTests {

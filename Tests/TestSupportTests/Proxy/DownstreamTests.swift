@@ -1,4 +1,3 @@
-import PusherChannels
 import Testing
 
 @testable import TestSupport

@@ -1,6 +1,5 @@
 #if os(Linux)
 import Glibc
-import PusherChannels
 import Testing
 
 @testable import TestSupport

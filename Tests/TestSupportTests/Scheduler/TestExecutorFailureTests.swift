@@ -1,12 +1,7 @@
 import Dispatch
 import Foundation
-import PusherChannels
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 #if !canImport(Darwin)  // On Darwin, the executor needs a newer system than the package does.
 

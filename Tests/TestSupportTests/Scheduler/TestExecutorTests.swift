@@ -1,5 +1,4 @@
 import Dispatch
-import PusherChannels
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 #if LocalServer
 import Foundation
-import PusherChannels
 import Testing
 
 @testable import TestSupport

@@ -1,7 +1,6 @@
 #if os(Linux)
 import Foundation
 import Processes
-import PusherChannels
 import TestSupport
 import Testing
 

@@ -1,12 +1,7 @@
 import Foundation
 import Processes
-import PusherChannels
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 struct LocalServerTests {
     private func fetch(

@@ -1,5 +1,4 @@
 import Foundation
-import PusherChannels
 import TestSupport
 import Testing
 

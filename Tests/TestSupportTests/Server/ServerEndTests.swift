@@ -1,12 +1,7 @@
 import Foundation
-import PusherChannels
 import Testing
 
 @testable import TestSupport
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The end of a server when some of its routes don't end.
 struct ServerEndTests {

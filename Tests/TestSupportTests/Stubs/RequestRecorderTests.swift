@@ -2,10 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 struct RequestRecorderTests {
     private let session = MockSession(delivery: .immediate)
 

@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import Processes
-import PusherChannels
 import TestSupport
 
 #if canImport(Glibc)

@@ -1,5 +1,4 @@
 import Foundation
-import PusherChannels
 import TestSupport
 
 /// A server machine, together with the effects of its latest input.

@@ -1,5 +1,4 @@
 import Foundation
-import PusherChannels
 import TestSupport
 
 /// A directory that is removed with the last reference to it.

@@ -1,12 +1,7 @@
 import Foundation
-import PusherChannels
 import Testing
 
 @testable import TestSupport
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Recordings that are played again.
 @Suite struct ReplayTests {

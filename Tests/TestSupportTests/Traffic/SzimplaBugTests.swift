@@ -1,11 +1,6 @@
 import Foundation
-import PusherChannels
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Bugs of the talk's library: each test says what is right instead.
 struct SzimplaBugTests {

@@ -1,11 +1,6 @@
 import Foundation
-import PusherChannels
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The names and ports of this machine, which differ from run to run.
 struct TrafficLocalAddressTests {

@@ -1,11 +1,6 @@
 import Foundation
-import PusherChannels
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Recorders for code that makes its own requests, and environments in which recorders may not record.
 struct TrafficOfURLSessionTests {

@@ -1,11 +1,6 @@
 import Foundation
-import PusherChannels
 import TestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The events that a server's machine reports to backends, and the times at which it reports them.
 struct ServerWebhookTests {
