@@ -25,8 +25,7 @@ struct ServerEncryptionTests {
     }
 
     @Test func `A test's event for an encrypted channel is sealed, each time differently`() throws {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         rig.subscribe(1, to: channel)
         var encrypted: [String] = []
         for _ in 0..<2 {
@@ -48,8 +47,7 @@ struct ServerEncryptionTests {
     }
 
     @Test func `An event for an encrypted channel from the HTTP API is passed on unchanged`() {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         rig.subscribe(1, to: channel)
         let body = #"{"name":"order","channel":"private-encrypted-orders","data":"sealed"}"#
         #expect(rig.respond(to: .signed("POST", "/apps/1/events", body: body)).status == 200)

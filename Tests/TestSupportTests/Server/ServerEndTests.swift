@@ -50,8 +50,7 @@ struct ServerCountTests {
     private func rig(connections: Int, counts: Bool = true) -> ServerRig {
         var app = ServerApp.local
         app.countsSubscriptions = counts
-        var rig = ServerRig(ServerMachine(apps: [app]))
-        for number in 1...connections { rig.open(number) }
+        var rig = ServerRig(ServerMachine(apps: [app]), open: connections)
         return rig
     }
 

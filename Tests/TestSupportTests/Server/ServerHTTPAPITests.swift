@@ -143,8 +143,7 @@ struct ServerHTTPAPITests {
     }
 
     @Test func `The auth endpoint's signatures are accepted by the server`() throws {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         for form in [
             "socket_id=1.2&channel_name=private-room",
             "socket_id=1.2&channel_name=presence-room&user_id=ann+%26+bob&user_info=%7B%22n%22%3A1%7D",

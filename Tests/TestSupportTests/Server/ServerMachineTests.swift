@@ -3,8 +3,7 @@ import Testing
 
 struct ServerMachineTests {
     @Test func `A new connection gets its socket id and activity timeout as JSON in a string`() {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         #expect(
             rig.sent == [
                 #"1: {"event":"pusher:connection_established","data":"{\"activity_timeout\":120,\"socket_id\":\"1.2\"}"}"#
@@ -14,8 +13,7 @@ struct ServerMachineTests {
 
     @Test func `The same seed draws the same socket ids, all different and well formed`() {
         func socketIDs(seed: UInt64) -> [String] {
-            var rig = ServerRig(ServerMachine(seed: seed))
-            for number in 1...500 { rig.open(number) }
+            var rig = ServerRig(ServerMachine(seed: seed), open: 500)
             return rig.machine.openConnections.map(\.socketID)
         }
         let ids = socketIDs(seed: 7)
@@ -54,8 +52,7 @@ struct ServerMachineTests {
     }
 
     @Test func `A ping is answered with a pong, and pongs and unknown pusher events are ignored`() {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         rig.receive(#"{"event":"pusher:ping","data":{}}"#, from: 1)
         #expect(rig.sent == [#"1: {"event":"pusher:pong","data":{}}"#])
         for event in ["pusher:pong", "pusher:unheard-of", "pusher_internal:member_added"] {
@@ -70,8 +67,7 @@ struct ServerMachineTests {
         #"{"event":"pusher:ping""#,
     ])
     func `A malformed frame is answered with an error and leaves the connection open`(text: String) {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         rig.receive(text, from: 1)
         #expect(rig.error != nil)
         #expect(rig.closes.isEmpty)
@@ -81,9 +77,7 @@ struct ServerMachineTests {
     @Test func `A silent connection is pinged, then closed with 4201, unlike one that sends`() {
         var profile = ServerProfile.hosted
         profile.idleTimeout = .seconds(100)
-        var rig = ServerRig(ServerMachine(profile: profile))
-        rig.open(1)
-        rig.open(2)
+        var rig = ServerRig(ServerMachine(profile: profile), open: 2)
         #expect(rig.machine.nextDeadline == .seconds(100))
         rig.now = .seconds(60)
         rig.receive(#"{"event":"pusher:pong"}"#, from: 2)
@@ -101,8 +95,7 @@ struct ServerMachineTests {
     @Test func `A connection that answers the ping stays open`() {
         var profile = ServerProfile.hosted
         profile.idleTimeout = .seconds(100)
-        var rig = ServerRig(ServerMachine(profile: profile))
-        rig.open(1)
+        var rig = ServerRig(ServerMachine(profile: profile), open: 1)
         rig.now = .seconds(100)
         rig.handle(.timePassed)
         rig.now = .seconds(129)
@@ -114,8 +107,7 @@ struct ServerMachineTests {
     }
 
     @Test func `Twenty thousand mangled frames don't trap, and the server still serves`() {
-        var rig = ServerRig(ServerMachine(admission: .anyKey(secret: nil)))
-        rig.open(1)
+        var rig = ServerRig(ServerMachine(admission: .anyKey(secret: nil)), open: 1)
         let seeds = [
             ServerRig.subscription(
                 to: "presence-room", auth: "local-key:00", channelData: #"{"user_id":"a","user_info":{"n":[1,2.5e3]}}"#),

@@ -3,8 +3,7 @@ import Testing
 
 struct ServerPresenceTests {
     @Test func `A user is added at the first join and removed at the last leave, over two connections`() {
-        var rig = ServerRig()
-        for number in 1...3 { rig.open(number) }
+        var rig = ServerRig(open: 3)
         rig.subscribe(1, to: "presence-room", as: "ann")
         #expect(
             rig.sent == [
@@ -30,9 +29,7 @@ struct ServerPresenceTests {
     }
 
     @Test func `User info comes with the member list and with member_added, and a numeric id as text`() throws {
-        var rig = ServerRig()
-        rig.open(1)
-        rig.open(2)
+        var rig = ServerRig(open: 2)
         for (number, socketID, data) in [
             (1, "1.2", #"{"user_id":10,"user_info":{"n":"A"}}"#), (2, "3.4", #"{"user_id":"b","user_info":[1]}"#),
         ] {
@@ -51,8 +48,7 @@ struct ServerPresenceTests {
 
     @Test(arguments: [nil, "{}", "nonsense", #"{"user_id":""}"#, #"{"user_id":null}"#])
     func `A presence subscription without a user id is refused`(channelData: String?) throws {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         let auth = try Signature.channel(
             "presence-x", channelData: channelData, socketID: "1.2", key: "local-key", secret: "local-secret")
         rig.receive(ServerRig.subscription(to: "presence-x", auth: auth, channelData: channelData), from: 1)
@@ -62,8 +58,7 @@ struct ServerPresenceTests {
     @Test func `A full presence channel refuses new users, but not a member's second connection`() {
         var profile = ServerProfile.hosted
         profile.maximumPresenceMembers = 2
-        var rig = ServerRig(ServerMachine(profile: profile))
-        for number in 1...4 { rig.open(number) }
+        var rig = ServerRig(ServerMachine(profile: profile), open: 4)
         rig.subscribe(1, to: "presence-x", as: "a")
         rig.subscribe(2, to: "presence-x", as: "b")
         rig.subscribe(3, to: "presence-x", as: "c")
@@ -73,9 +68,7 @@ struct ServerPresenceTests {
     }
 
     @Test func `A connection that closes leaves all its channels`() {
-        var rig = ServerRig()
-        rig.open(1)
-        rig.open(2)
+        var rig = ServerRig(open: 2)
         for channel in ["presence-a", "presence-b"] {
             rig.subscribe(1, to: channel, as: "ann")
             rig.subscribe(2, to: channel, as: "bob")

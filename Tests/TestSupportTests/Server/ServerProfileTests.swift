@@ -5,9 +5,7 @@ import Testing
 /// What the steps of `ci/checks/profiles` can't show, which compare each profile with the real server's transcript.
 struct ServerProfileTests {
     private func rig(_ profile: ServerProfile) -> ServerRig {
-        var rig = ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4"]))
-        rig.open(1)
-        rig.open(2)
+        var rig = ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4"]), open: 2)
         return rig
     }
 
@@ -97,8 +95,7 @@ struct ServerProfileTests {
         func body(_ profile: ServerProfile) throws -> String {
             var app = ServerApp.local
             app.webhooks = [ServerApp.WebhookEndpoint("http://127.0.0.1/", kinds: [.clientEvent])]
-            var rig = ServerRig(ServerMachine(apps: [app], profile: profile))
-            rig.open(1)
+            var rig = ServerRig(ServerMachine(apps: [app], profile: profile), open: 1)
             rig.subscribe(1, to: "private-a")
             rig.receive(#"{"event":"client-a","channel":"private-a","data":{"x":1}}"#, from: 1)
             var webhooks = rig.webhooks

@@ -31,9 +31,7 @@ struct ServerRefusalTests {
     @Test func `A client that was refused but not closed is closed when the server stops`() {
         var app = ServerApp.local
         app.maximumConnections = 0
-        var rig = ServerRig(ServerMachine(apps: [app], profile: .reverb))
-        rig.open(1)
-        rig.open(2)
+        var rig = ServerRig(ServerMachine(apps: [app], profile: .reverb), open: 2)
         #expect(rig.error?.code == 4004)
         rig.handle(.closed(.init(2)))
         #expect(rig.closes.isEmpty)
@@ -55,8 +53,7 @@ struct ServerRefusalTests {
 
     @Test func `A client that is silent for too long is closed with the profile's code`() {
         for (profile, after, code) in [(ServerProfile.hosted, 86_400, 4202), (.soketi, 120, 4201)] {
-            var rig = ServerRig(ServerMachine(profile: profile))
-            rig.open(1)
+            var rig = ServerRig(ServerMachine(profile: profile), open: 1)
             rig.now = .seconds(after - 1)
             rig.handle(.timePassed)
             #expect(rig.closes.isEmpty)
@@ -68,8 +65,7 @@ struct ServerRefusalTests {
     }
 
     @Test func `A presence member's id and info are limited in size`() {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         rig.subscribe(1, to: "presence-a", as: String(repeating: "x", count: 129))
         #expect(rig.subscriptionError?.type == "LimitReached")
         rig.subscribe(1, to: "presence-a", as: "ann", info: String(repeating: "x", count: 1023))
@@ -79,8 +75,7 @@ struct ServerRefusalTests {
     }
 
     @Test func `A connection may send ten client events a second, and more when the second is over`() {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         rig.subscribe(1, to: "private-a")
         let event = #"{"event":"client-hi","channel":"private-a","data":{}}"#
         for index in 0..<11 {
@@ -99,8 +94,7 @@ struct ServerRefusalTests {
     @Test func `Client events are rejected unless the app accepts them`() {
         var app = ServerApp.local
         app.acceptsClientEvents = false
-        var rig = ServerRig(ServerMachine(apps: [app], socketIDs: ["1.2"]))
-        rig.open(1)
+        var rig = ServerRig(ServerMachine(apps: [app], socketIDs: ["1.2"]), open: 1)
         rig.subscribe(1, to: "private-a")
         rig.receive(#"{"event":"client-hi","channel":"private-a","data":{}}"#, from: 1)
         #expect(rig.error?.code == 4301)

@@ -4,8 +4,7 @@ import Testing
 
 struct ServerSignInTests {
     private func rig(_ profile: ServerProfile = .hosted, connections: Int = 1) -> ServerRig {
-        var rig = ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4", "5.6", "7.8"]))
-        for number in 1...connections { rig.open(number) }
+        var rig = ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4", "5.6", "7.8"]), open: connections)
         return rig
     }
 
@@ -113,8 +112,7 @@ struct ServerSignInTests {
     @Test func `A connection without authorization is closed after the app's timeout`() {
         var app = ServerApp.local
         app.authorizationTimeout = .seconds(30)
-        var rig = ServerRig(ServerMachine(apps: [app], socketIDs: ["1.2", "3.4", "5.6"]))
-        for number in 1...3 { rig.open(number) }
+        var rig = ServerRig(ServerMachine(apps: [app], socketIDs: ["1.2", "3.4", "5.6"]), open: 3)
         rig.signIn(1, as: "ann")
         rig.subscribe(2, to: "private-a")
         rig.now = .seconds(30)

@@ -4,8 +4,7 @@ import Testing
 struct ServerSubscriptionTests {
     @Test(arguments: ["room", "private-room", "private-encrypted-room"])
     func `A subscription with the right signature succeeds`(channel: String) {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         rig.subscribe(1, to: channel)
         #expect(
             rig.sent == ["1: {\"event\":\"pusher_internal:subscription_succeeded\",\"channel\":\"\(channel)\",\"data\":\"{}\"}"])
@@ -49,8 +48,7 @@ struct ServerSubscriptionTests {
 
     @Test(arguments: [nil, "", "local-key", "other:00", "local-key:", "local-key:00"])
     func `A private channel refuses a wrong signature with 401`(auth: String?) {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         rig.receive(ServerRig.subscription(to: "private-room", auth: auth), from: 1)
         #expect(rig.subscriptionError?.type == "AuthError")
         #expect(rig.subscriptionError?.status == 401)
@@ -58,8 +56,7 @@ struct ServerSubscriptionTests {
     }
 
     @Test func `A presence signature is valid only for the exact bytes of channel_data`() throws {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         let auth = try Signature.channel(
             "presence-room", channelData: #"{"user_id":"a"}"#, socketID: "1.2", key: "local-key", secret: "local-secret")
         rig.receive(ServerRig.subscription(to: "presence-room", auth: auth, channelData: #"{"user_id": "a"}"#), from: 1)
@@ -70,16 +67,14 @@ struct ServerSubscriptionTests {
 
     @Test(arguments: ["", "with space", "#room", "private-ü", "a/b", String(repeating: "x", count: 165)])
     func `A subscription to an invalid channel name is refused`(channel: String) {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         rig.receive(ServerRig.subscription(to: channel), from: 1)
         #expect(rig.subscriptionError?.type == "InvalidChannel")
     }
 
     @Test(arguments: [ServerProfile.hosted, .reverb, .soketi, .sockudo, .poxa])
     func `A long text sent by a client is not repeated in full in the server's answers`(profile: ServerProfile) {
-        var rig = ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2"]))
-        rig.open(1)
+        var rig = ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2"]), open: 1)
         let long = String(repeating: "x", count: 1 << 18)
         for text in [
             ServerRig.subscription(to: long), ServerRig.subscription(to: "#server-to-user-\(long)"),
@@ -96,16 +91,14 @@ struct ServerSubscriptionTests {
     }
 
     @Test func `The longest channel name with all special characters is accepted`() {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         let channel = "_-=@,.;" + String(repeating: "x", count: 157)
         rig.receive(ServerRig.subscription(to: channel), from: 1)
         #expect(rig.machine.subscribers(of: channel).count == 1)
     }
 
     @Test func `A second subscription is an error without a code, and changes nothing`() {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         rig.subscribe(1, to: "room")
         rig.subscribe(1, to: "room")
         #expect(
@@ -114,8 +107,7 @@ struct ServerSubscriptionTests {
     }
 
     @Test func `Unsubscribing is not acknowledged, and the channel can be subscribed to again`() {
-        var rig = ServerRig()
-        rig.open(1)
+        var rig = ServerRig(open: 1)
         rig.subscribe(1, to: "room")
         rig.receive(#"{"event":"pusher:unsubscribe","data":{"channel":"room"}}"#, from: 1)
         #expect(rig.sent.isEmpty)

@@ -9,8 +9,10 @@ struct ServerRig {
     var now: Instant = .origin
     private(set) var effects: [ServerMachine.Effect] = []
 
-    init(_ machine: ServerMachine = ServerMachine(socketIDs: ["1.2", "3.4", "5.6", "7.8"])) {
+    /// Creates a rig whose first connections are open.
+    init(_ machine: ServerMachine = ServerMachine(socketIDs: ["1.2", "3.4", "5.6", "7.8"]), open count: Int = 0) {
         self.machine = machine
+        for number in 0..<count { open(number + 1) }
     }
 
     mutating func handle(_ input: ServerMachine.Input) {

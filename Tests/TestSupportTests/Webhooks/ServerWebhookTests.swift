@@ -13,8 +13,7 @@ struct ServerWebhookTests {
         var app = ServerApp.local
         app.webhooks = endpoints
         app.countsSubscriptions = endpoints.contains { $0.kinds.contains(.subscriptionCount) && $0.kinds.count == 1 }
-        var rig = ServerRig(ServerMachine(apps: [app], profile: profile, socketIDs: ["1.2", "3.4"]))
-        for number in 1...connections { rig.open(number) }
+        var rig = ServerRig(ServerMachine(apps: [app], profile: profile, socketIDs: ["1.2", "3.4"]), open: connections)
         return rig
     }
 
