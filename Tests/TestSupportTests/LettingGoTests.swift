@@ -22,8 +22,7 @@ struct LettingGoTests {
             let made = TestScheduler()
             let session = MockSession(delivery: .immediate, scheduler: made)
             session.stub("/a", response)
-            let url = try #require(URL(string: "http://a/a"))
-            session.dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
+            try session.ask("http://a/a")
             scheduler = made
             #expect(made.pendingTimers.count > 0)
         }

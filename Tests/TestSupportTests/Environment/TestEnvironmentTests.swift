@@ -80,14 +80,12 @@ struct TestEnvironmentTests {
     }
 
     @Test func `A delayed answer comes at the environment's virtual time`() throws {
-        let url = try #require(URL(string: "https://example.com/a"))
         environment.session.stub("/a", .ok.delayed(by: .seconds(5)))
-        let hasReply = Locked(false)
-        environment.session.dataTask(with: URLRequest(url: url)) { _, _, _ in hasReply.withLock { $0 = true } }.resume()
+        let answer = try environment.session.ask("https://example.com/a")
         environment.scheduler.advance(by: .seconds(4))
-        #expect(!hasReply.withLock { $0 })
+        #expect(answer.withLock { $0 } == nil)
         environment.scheduler.advance(by: .seconds(1))
-        #expect(hasReply.withLock { $0 })
+        #expect(answer.withLock { $0 } != nil)
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)

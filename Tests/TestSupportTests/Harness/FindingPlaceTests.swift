@@ -18,10 +18,7 @@ import Testing
         }
     }
 
-    private func ask(_ path: String, _ harness: TestHarness) throws {
-        let url = try #require(URL(string: "http://a\(path)"))
-        harness.session.dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
-    }
+    private func ask(_ path: String, _ harness: TestHarness) throws { try harness.session.ask("http://a\(path)") }
 
     @Test func `A finding about an unplayed step names its script and its socket`() async throws {
         let found = try await findings { harness in
@@ -208,9 +205,7 @@ import Testing
             server.router.on("GET /trouble") { _ in throw Trouble() }
             // The route itself isn't cancelled; the error stands for a cancelled task of its own.
             server.router.on("GET /own") { _ in throw CancellationError() }
-            for path in ["own", "trouble", "neverr"] {
-                _ = try await URLSession.shared.data(from: server.url.appendingPathComponent(path))
-            }
+            for path in ["/own", "/trouble", "/neverr"] { try await server.ask(path) }
         }
         #expect(found.count == 4)
         #expect(found.first?.contains("\n  not route GET /never (+2): path is /neverr, not /never") == true)

@@ -222,10 +222,8 @@ import Testing
     @Test func `An authorization request for an unknown socket id is not answered`() throws {
         let findings = #expect(throws: TestFailure.self) {
             try withTestHarness { harness in
-                var request = URLRequest(url: try #require(URL(string: "https://api.example.com/broadcasting/auth")))
-                request.httpMethod = "POST"
-                request.httpBody = Data("socket_id=1.2&channel_name=private-a".utf8)
-                harness.session.dataTask(with: request) { _, _, _ in }.resume()
+                let form = "socket_id=1.2&channel_name=private-a"
+                try harness.session.ask("POST https://api.example.com/broadcasting/auth", body: form)
             }
         }?.findings
         #expect(findings?.map(\.kind) == [.unmatchedRequest])
@@ -241,10 +239,7 @@ import Testing
                 let pusher = Self.client(harness.pusherEnvironment())
                 pusher.connect()
                 let socketID = try #require(pusher.connection.socketID)
-                var request = URLRequest(url: try #require(URL(string: "https://api.example.com/messages")))
-                request.httpMethod = "POST"
-                request.httpBody = Data(body.replacing("ID", with: socketID).utf8)
-                harness.session.dataTask(with: request) { _, _, _ in }.resume()
+                try harness.session.ask("POST https://api.example.com/messages", body: body.replacing("ID", with: socketID))
             }
         }?.findings
         #expect(findings?.map(\.kind) == [.unmatchedRequest])

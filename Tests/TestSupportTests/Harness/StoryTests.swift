@@ -83,8 +83,7 @@ import Testing
     @Test func `The report of a canceled test tells the scheduled timers and the story so far`() throws {
         try withTestHarness(allowing: [.pendingTimer]) { harness in
             harness.session.stub("GET /orders", .json(["tea"]).delayed(by: .seconds(2)))
-            let request = URLRequest(url: URL(string: "http://shop.example/orders")!)
-            let asking = harness.session.dataTask(with: request) { _, _, _ in }
+            let asking = harness.session.dataTask(with: try URLRequest(line: "http://shop.example/orders")) { _, _, _ in }
             asking.resume()
             let standing = harness.standing("was cancelled")
             #expect(standing.hasPrefix("the test with the harness made at StoryTests.swift:"))
@@ -113,8 +112,7 @@ import Testing
             let pusher = harness.makePusher()
             pusher.subscribe("private-room")
             pusher.connect()
-            let request = URLRequest(url: URL(string: "http://shop.example/orders")!)
-            harness.session.dataTask(with: request) { _, _, _ in }.resume()
+            try harness.session.ask("http://shop.example/orders")
             let told = harness.timeline.entries.filter { $0.kind == "answer" }.map(\.text)
             #expect(told.first == "400 to POST http://localhost/pusher/auth, with NotAMember()", "\(told)")
             #expect(told.last?.hasPrefix("500 to GET http://shop.example/orders, with no ?token=") == true, "\(told)")

@@ -16,9 +16,7 @@ import Testing
         }
     }
 
-    private static func get(_ path: String, from session: MockSession) throws {
-        session.dataTask(with: URLRequest(url: try #require(URL(string: "http://a\(path)")))) { _, _, _ in }.resume()
-    }
+    private static func get(_ path: String, from session: MockSession) throws { try session.ask("http://a\(path)") }
 
     /// Returns the labels of the timers that exist when a waiter is notified of a request for `/late`.
     private static func timersWhenTold(_ response: StubResponse) async throws -> [String] {
@@ -134,14 +132,13 @@ import Testing
             case "a route": server.router.on("GET /late") { _ in .ok.delayed(by: .seconds(30)) }
             default: server.router["GET /late"] = JSONResponse { _ in 1 }.delayed(by: .seconds(30))
             }
-            let url = server.url.appendingPathComponent("late")
             for round in 1...20 {
-                async let response = URLSession.shared.data(from: url)
+                async let response = server.ask("/late")
                 try await server.nextRequest("GET /late")
                 let timers = harness.scheduler.pendingTimers.map(\.label)
                 try #require(timers == ["delayed answer"], "round \(round)")
                 harness.scheduler.advance(by: .seconds(30))
-                #expect((try await response.1 as? HTTPURLResponse)?.statusCode == 200)
+                #expect(try await response.hasPrefix("200 "))
             }
         }
     }
@@ -151,13 +148,19 @@ import Testing
             let server = try await harness.startServer(settings: .init(scheduler: harness.scheduler))
             let gate = Gate()
             server.stub("GET /late", .ok.delayed(by: .seconds(30)).held(by: gate))
-            async let response = URLSession.shared.data(from: server.url.appendingPathComponent("late"))
+            async let late = server.ask("/late")
             try await server.nextRequest("GET /late")
             #expect(gate.waitingCount == 1)
             gate.open()
             #expect(harness.scheduler.pendingTimers.map(\.label) == ["delayed answer"])
             harness.scheduler.advance(by: .seconds(30))
-            #expect((try await response.1 as? HTTPURLResponse)?.statusCode == 200)
+            #expect(try await late == "200 ")
+            let another = Gate()
+            server.router["GET /held"] = JSONResponse { _ in "held" }.held(by: another)
+            async let held = server.ask("/held")
+            try await server.nextRequest("GET /held")
+            another.open()
+            #expect(try await held == #"200 "held""#)
         }
     }
 
@@ -169,10 +172,10 @@ import Testing
                 for await _ in opening {}
                 return .ok
             }
-            async let response = URLSession.shared.data(from: server.url.appendingPathComponent("slow"))
+            async let response = server.ask("/slow")
             try await server.nextRequest("GET /slow")
             signal.finish()
-            #expect((try await response.1 as? HTTPURLResponse)?.statusCode == 200)
+            #expect(try await response == "200 ")
         }
     }
 

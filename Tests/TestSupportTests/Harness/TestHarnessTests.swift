@@ -32,7 +32,7 @@ struct TestHarnessTests {
     @Test func `A request without an answer is reported with the nearest stub`() throws {
         let found = try findings { harness in
             harness.session.stub("GET /users", .ok).optional()
-            harness.session.dataTask(with: URLRequest(url: try #require(URL(string: "http://a/user")))) { _, _, _ in }.resume()
+            try harness.session.ask("http://a/user")
         }
         try #require(found.count == 1)
         #expect(
@@ -46,10 +46,7 @@ struct TestHarnessTests {
             harness.session.stub("GET /begun", .ok, .ok, .ok)
             harness.session.stub("GET /never", .ok).never()
             harness.session.stub("GET /not-asked", .ok).never()
-            for path in ["begun", "begun", "never"] {
-                harness.session.dataTask(with: URLRequest(url: try #require(URL(string: "http://a/\(path)")))) { _, _, _ in }
-                    .resume()
-            }
+            for path in ["begun", "begun", "never"] { try harness.session.ask("http://a/\(path)") }
         }
         #expect(
             found.map { $0.replacing(#/ \(TestHarnessTests.swift:\d+\)/#, with: "") } == [
@@ -137,14 +134,13 @@ struct TestHarnessTests {
     }
 
     @Test func `The report hides secrets`() throws {
-        let url = try #require(URL(string: "http://a/b?auth_signature=s3cr3t&page=1"))
         let failure = try #require(
             #expect(throws: TestFailure.self) {
                 try withTestHarness { harness in
                     let pusher = harness.makePusher()
                     pusher.connect()
                     pusher.subscribe("private-room")
-                    harness.session.dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
+                    try harness.session.ask("http://a/b?auth_signature=s3cr3t&page=1")
                 }
             })
         let text = "\(failure)"
@@ -216,16 +212,13 @@ struct TestHarnessServerTests {
         let app = ServerApp(id: "7", key: "app-key", secret: "app-secret")
         // This server accepts unsigned requests.
         try await withTestHarness(apps: [app], profile: .pusherFake) { harness in
-            func status(_ path: String, _ server: LocalServer) async throws -> Int? {
-                let (_, response) = try await URLSession.shared.data(from: server.url.appendingPathComponent(path))
-                return (response as? HTTPURLResponse)?.statusCode
-            }
+
             let same = try await harness.startServer()
             #expect(same.environment["PUSHER_KEY"] == "app-key")
-            #expect(try await status("apps/7/channels", same) == 200)
+            #expect(try await same.ask("/apps/7/channels").hasPrefix("200 "))
             let other = try await harness.startServer(apps: [.local], profile: .hosted)
             #expect(other.environment["PUSHER_KEY"] == "local-key")
-            #expect(try await status("apps/1/channels", other) == 401)
+            #expect(try await other.ask("/apps/1/channels").hasPrefix("401 "))
         }
     }
 
@@ -250,14 +243,14 @@ struct TestHarnessServerTests {
             try await withTestHarness(allowing: [.unmatchedRequest]) { harness in
                 let started = try await harness.startServer()
                 started.stub("GET /unused", .ok)
-                _ = try await URLSession.shared.data(from: started.url.appendingPathComponent("hello"))
+                try await started.ask("/hello")
                 server.withLock { $0 = started }
             }
         }
         #expect(failure?.findings.map(\.kind) == [.unusedStub])
         #expect(failure?.timeline.contains("server  GET /hello 404") == true)
         #expect(server.withLock { $0?.connections.isEmpty } == true)
-        let url = try #require(server.withLock { $0?.url })
-        await #expect(throws: (any Error).self) { try await URLSession.shared.data(from: url) }
+        let stopped = try #require(server.withLock { $0 })
+        await #expect(throws: (any Error).self) { try await stopped.ask("/") }
     }
 }

@@ -50,13 +50,10 @@ struct BandwidthTests {
         var response = StubResponse(text: String(repeating: "x", count: 150))
         response.fault = .bandwidth(bytesPerSecond: 100)
         session.stub(.any, response)
-        let size = Locked<Int?>(nil)
-        session.dataTask(with: URLRequest(url: try #require(URL(string: "https://api.example.com/")))) { data, _, _ in
-            size.withLock { $0 = data?.count }
-        }.resume()
+        let answer = try session.ask("https://api.example.com/")
         time.advance(by: .milliseconds(1_499))
-        #expect(size.withLock { $0 } == nil)
+        #expect(answer.withLock { $0 } == nil)
         time.advance(by: .milliseconds(1))
-        #expect(size.withLock { $0 } == 150)
+        #expect(answer.withLock { $0 } == "200 \(response.text)")
     }
 }

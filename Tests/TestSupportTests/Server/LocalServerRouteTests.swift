@@ -4,15 +4,6 @@ import Testing
 
 /// Routes that a test defines, beyond plain paths.
 struct LocalServerRouteTests {
-    private func text(
-        _ server: LocalServer, _ path: String, headers: [String: String] = [:]
-    ) async throws -> (status: Int, text: String) {
-        var request = URLRequest(url: try #require(URL(string: "\(server.url)\(path)")))
-        request.allHTTPHeaderFields = headers
-        let (data, response) = try await URLSession.shared.data(for: request)
-        return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
-    }
-
     @Test func `A route matches by path pattern or by regular expression`() async throws {
         try await withTestHarness(allowing: [.unmatchedRequest, .unusedStub]) { harness in
             let server = try await harness.startServer()
@@ -22,15 +13,15 @@ struct LocalServerRouteTests {
                 return StubResponse(text: "\(parameters["id"] ?? "") \(parameters["1"] ?? "") \(parameters["2"] ?? "")")
             }
             server.router.on(.path(matching: "(")) { _ in .ok }
-            #expect(try await text(server, "/files/a/b%20c").text == "a/b c")
-            #expect(try await text(server, "/users/7/likes?x=1").text == "7 7 likes")
+            #expect(try await server.ask("/files/a/b%20c") == "200 a/b c")
+            #expect(try await server.ask("/users/7/likes?x=1") == "200 7 7 likes")
             for path in ["/files/", "/files", "/users/x/likes", "/users/7/likes/8"] {
-                #expect(try await text(server, path).status == 404, "\(path)")
+                #expect(try await server.ask(path).hasPrefix("404 "), "\(path)")
             }
             server.router["/files/exact"] = DataResponse { _ in Data("exact".utf8) }
             server.router.on(.any) { StubResponse(text: "any \($0.path)") }
-            #expect(try await text(server, "/files/exact").text == "exact")
-            #expect(try await text(server, "/files/a").text == "any /files/a")
+            #expect(try await server.ask("/files/exact") == "200 exact")
+            #expect(try await server.ask("/files/a") == "200 any /files/a")
         }
     }
 
@@ -46,7 +37,7 @@ struct LocalServerRouteTests {
         try await withTestHarness { harness in
             let server = try await harness.startServer()
             server.router["/users/{id}"] = JSONResponse { [$0.pathParameters["id"]] }
-            _ = try await text(server, "/users/7")
+            try await server.ask("/users/7")
             #expect(server.requests.map(\.pathParameters) == [["id": "7"]])
             #expect(
                 try await server.nextRequest("/{kind}/{number}").pathParameters == ["id": "7", "kind": "users", "number": "7"])
@@ -67,11 +58,11 @@ struct LocalServerRouteTests {
             let server = try await harness.startServer()
             server.router.on("/old") { _ in .redirect(to: "/new", status: 301) }
             server.stub("/new", StubResponse(text: "new").tagged("v1"))
-            #expect(try await text(server, "/old") == (200, "new"))
+            #expect(try await server.ask("/old") == "200 new")
             for known in [#""v1""#, #"W/"v1""#, #""v0", "v1""#, "*"] {
-                #expect(try await text(server, "/new", headers: ["If-None-Match": known]) == (304, ""), "\(known)")
+                #expect(try await server.ask("/new", fields: ["If-None-Match": known]) == "304 ", "\(known)")
             }
-            #expect(try await text(server, "/new", headers: ["If-None-Match": #""v2""#]) == (200, "new"))
+            #expect(try await server.ask("/new", fields: ["If-None-Match": #""v2""#]) == "200 new")
             #expect(server.requests.map(\.path).prefix(2) == ["/old", "/new"])
         }
     }
@@ -80,9 +71,8 @@ struct LocalServerRouteTests {
         let session = MockSession(delivery: .immediate)
         session.stub(.any, StubResponse.json(["a": 1]).tagged("v1"))
         for (method, known, expected) in [("GET", #""v1""#, 304), ("GET", #""v2""#, 200), ("POST", "*", 200), ("GET", nil, 200)] {
-            var request = URLRequest(url: try #require(URL(string: "https://api.example.com/")))
-            request.httpMethod = method
-            request.setValue(known, forHTTPHeaderField: "If-None-Match")
+            let fields = known.map { ["If-None-Match": $0] } ?? [:]
+            let request = try URLRequest(line: "\(method) https://api.example.com/", fields: fields)
             let seen = Locked<(Int?, Int?)>((nil, nil))
             session.dataTask(with: request) { data, response, _ in
                 let response = response as? HTTPURLResponse

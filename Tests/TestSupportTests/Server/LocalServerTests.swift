@@ -4,18 +4,6 @@ import TestSupport
 import Testing
 
 struct LocalServerTests {
-    private func fetch(
-        _ path: String, method: String = "GET", body: String? = nil, from server: LocalServer
-    ) async throws -> (status: Int, text: String, contentType: String?) {
-        let url = try #require(URL(string: server.url.absoluteString + path))
-        var request = URLRequest(url: url)
-        request.httpMethod = method
-        request.httpBody = body.map { Data($0.utf8) }
-        let (data, response) = try await URLSession.shared.data(for: request)
-        let http = try #require(response as? HTTPURLResponse)
-        return (http.statusCode, String(decoding: data, as: UTF8.self), http.value(forHTTPHeaderField: "Content-Type"))
-    }
-
     @Test func `A server listens on a free port of the loopback interface`() async throws {
         let first = try await LocalServer.start()
         let second = try await LocalServer.start()
@@ -44,25 +32,16 @@ struct LocalServerTests {
     @Test func `Routes answer requests and can be removed while the server runs`() async throws {
         let server = try await LocalServer.start()
         server.router["/hello"] = JSONResponse { _ in ["Hello": "World"] }
-        server.router["/data"] = DataResponse(status: 201, contentType: "text/x-test") {
-            Data($0.text.reversed().description.utf8)
-        }
+        server.router["/data"] = DataResponse(status: 201) { Data($0.body.reversed()) }
         server.router.on("/fail") { _ in throw RawWebSocket.Failure(description: "as planned") }
         server.router.on("/echo") { StubResponse(status: 418, text: "\($0.method) \($0.parameters["q"] ?? "") \($0.text)") }
 
-        let hello = try await fetch("/hello", from: server)
-        #expect(hello.status == 200)
-        #expect(hello.text == #"{"Hello":"World"}"#)
-        #expect(hello.contentType == "application/json")
-        let data = try await fetch("/data", method: "POST", body: "ab", from: server)
-        #expect(data.status == 201)
-        #expect(data.contentType == "text/x-test")
-        #expect(try await fetch("/fail", from: server).status == 500)
-        let echo = try await fetch("/echo?q=x%20y", method: "PUT", body: "body", from: server)
-        #expect(echo.status == 418)
-        #expect(echo.text == "PUT x y body")
+        #expect(try await server.ask("/hello") == #"200 {"Hello":"World"}"#)
+        #expect(try await server.ask("POST /data", body: "ab") == "201 ba")
+        #expect(try await server.ask("/fail").hasPrefix("500 "))
+        #expect(try await server.ask("PUT /echo?q=x%20y", body: "body") == "418 PUT x y body")
         server.router["/hello"] = nil
-        #expect(try await fetch("/hello", from: server).status == 404)
+        #expect(try await server.ask("/hello").hasPrefix("404 "))
         #expect(
             server.requests.map { "\($0.method) \($0.path)" } == [
                 "GET /hello", "POST /data", "GET /fail", "PUT /echo", "GET /hello",
@@ -77,8 +56,8 @@ struct LocalServerTests {
         server.router.on("/fail") { _ in throw RawWebSocket.Failure(description: "as planned\nin two lines") }
         server.router.on("/login") { _ in StubResponse(status: 401, text: "no user for token=very-secret") }
         server.router.on("/hello") { _ in StubResponse(text: "World") }
-        for path in ["/fail", "/login", "/hello"] { _ = try await fetch(path, from: server) }
-        _ = try await fetch("/pusher/auth", method: "POST", body: "socket_id=1.2&channel_name=news", from: server)
+        for path in ["/fail", "/login", "/hello"] { try await server.ask(path) }
+        try await server.ask("POST /pusher/auth", body: "socket_id=1.2&channel_name=news")
         await server.stop()
         let lines = heard.withLock(\.self)
         #expect(lines.first == "GET /fail 500: as planned")
@@ -91,22 +70,19 @@ struct LocalServerTests {
         let server = try await LocalServer.start()
         server.router.on("/length") { StubResponse(text: "\($0.body.count)") }
         let body = String(repeating: "x", count: 300_000)
-        #expect(try await fetch("/length", method: "POST", body: body, from: server).text == "300000")
+        #expect(try await server.ask("POST /length", body: body) == "200 300000")
         await server.stop()
     }
 
     @Test func `A server signs at its auth endpoint and serves its HTTP API`() async throws {
         let now = Int(Date().timeIntervalSince1970)
         let server = try await LocalServer.start()
-        let auth = try await fetch("/pusher/auth", method: "POST", body: "socket_id=1.2&channel_name=private-a", from: server)
-        #expect(auth.status == 200)
-        #expect(
-            try auth.text.contains(
-                Signature.channel("private-a", socketID: "1.2", key: "local-key", secret: "local-secret")))
+        let signature = try Signature.channel("private-a", socketID: "1.2", key: "local-key", secret: "local-secret")
+        let auth = try await server.ask("POST /pusher/auth", body: "socket_id=1.2&channel_name=private-a")
+        #expect(auth.hasPrefix("200 ") && auth.contains(signature))
         let request = RecordedRequest.signed("GET", "/apps/1/channels", timestamp: now)
-        let channels = try await fetch("\(request.path)?\(request.query)", from: server)
-        #expect(channels.text == #"{"channels":{}}"#)
-        #expect(try await fetch("/apps/1/channels", from: server).status == 401)
+        #expect(try await server.ask("\(request.path)?\(request.query)") == #"200 {"channels":{}}"#)
+        #expect(try await server.ask("/apps/1/channels").hasPrefix("401 "))
         await server.stop()
     }
 
@@ -137,11 +113,11 @@ struct LocalServerTests {
 
 /// Stubs, routes with path parameters, and delayed responses.
 struct LocalServerResponseTests {
-    private func fetch(_ path: String, method: String = "GET", from server: LocalServer) async throws -> String {
-        var request = URLRequest(url: try #require(URL(string: server.url.absoluteString + path)))
-        request.httpMethod = method
-        let (data, response) = try await URLSession.shared.data(for: request)
-        return "\((response as? HTTPURLResponse)?.statusCode ?? 0) \(String(decoding: data, as: UTF8.self))"
+    @Test func `A route's response has the content type of its kind or of the test`() async throws {
+        let (json, data) = (JSONResponse { _ in 1 }, DataResponse(contentType: "text/x-test") { _ in Data() })
+        let request = RecordedRequest(url: "/")
+        #expect(try await json.respond(to: request).headers == ["Content-Type": "application/json"])
+        #expect(try await data.respond(to: request).headers == ["Content-Type": "text/x-test"])
     }
 
     @Test func `Routes match by method and path parameters, and plain paths come first`() async throws {
@@ -150,12 +126,11 @@ struct LocalServerResponseTests {
             server.router["/users/me"] = JSONResponse { _ in "me" }
             server.router["GET /users/{id}"] = JSONResponse { $0.pathParameters }
             server.router.on("DELETE /users/{id}") { StubResponse(text: "bye \($0.pathParameters["id"] ?? "")") }
-            #expect(try await fetch("/users/a%20b?x=1", from: server) == #"200 {"id":"a b"}"#)
-            #expect(try await fetch("/users/7", method: "DELETE", from: server) == "200 bye 7")
-            #expect(try await fetch("/users/me", from: server) == #"200 "me""#)
-            #expect(
-                try await fetch("/users/7", method: "PUT", from: server).hasPrefix("404 nothing answers PUT http://127.0.0.1:"))
-            #expect(try await fetch("/users/7/x", from: server).hasPrefix("404 "))
+            #expect(try await server.ask("/users/a%20b?x=1") == #"200 {"id":"a b"}"#)
+            #expect(try await server.ask("DELETE /users/7") == "200 bye 7")
+            #expect(try await server.ask("/users/me") == #"200 "me""#)
+            #expect(try await server.ask("PUT /users/7").hasPrefix("404 nothing answers PUT http://127.0.0.1:"))
+            #expect(try await server.ask("/users/7/x").hasPrefix("404 "))
             #expect(server.unmatchedRequests.map(\.path) == ["/users/7", "/users/7/x"])
         }
     }
@@ -166,35 +141,15 @@ struct LocalServerResponseTests {
             server.router["/a"] = JSONResponse { _ in 0 }
             server.stub("/a", .http(500), .json(1)).times(2)
             var replies: [String] = []
-            for _ in 0..<3 { replies.append(try await fetch("/a", from: server)) }
+            for _ in 0..<3 { replies.append(try await server.ask("/a")) }
             #expect(replies == ["500 ", "200 1", "200 0"])
-        }
-    }
-
-    @Test func `A server's answer is held until its gate opens, or delayed by its scheduler`() async throws {
-        try await withTestHarness { harness in
-            let server = try await harness.startServer(settings: .init(scheduler: harness.scheduler))
-            let gate = Gate()
-            server.router["/held"] = JSONResponse { _ in "held" }.held(by: gate)
-            server.stub("/late", StubResponse(text: "late").delayed(by: .seconds(60)))
-            async let held = fetch("/held", from: server)
-            try await server.nextRequest("/held")
-            gate.open()
-            #expect(try await held == #"200 "held""#)
-            async let late = fetch("/late", from: server)
-            try await server.nextRequest("/late")
-            try await withWatchdog("the answer is delayed") {
-                await harness.scheduler.waitForTimer(labeled: "delayed answer")
-            }
-            harness.scheduler.advance(by: .seconds(60))
-            #expect(try await late == "200 late")
         }
     }
 
     @Test func `A server stops even while it holds an answer`() async throws {
         let server = try await LocalServer.start()
         server.stub("/held", .ok.held(by: Gate()))
-        let held = Task { try await fetch("/held", from: server) }
+        let held = Task { try await server.ask("/held") }
         try await server.nextRequest()
         await server.stop()
         // The request fails or gets this reply, but it never gets the response that was held.
@@ -205,9 +160,8 @@ struct LocalServerResponseTests {
         try await withTestHarness(allowing: [.unsupportedFault]) { harness in
             let server = try await harness.startServer()
             server.stub("/a", .fault(.refused))
-            let reply = try await fetch("/a", from: server)
+            let reply = try await server.ask("/a")
             #expect(reply.hasPrefix("500 localServer can't do refused; it exists at: mockSession, mockWebSocket"))
-            #expect(server.findings.map(\.kind) == [.unsupportedFault])
             #expect(server.findings.map(\.kind) == [.unsupportedFault])
         }
     }

@@ -38,9 +38,7 @@ struct ServerEndTests {
             server.router.on("/names") { [weak router = server.router] _ in
                 StubResponse(text: router?.goingOn.joined() ?? "")
             }
-            let url = try #require(URL(string: "\(server.url)/names"))
-            let (data, _) = try await URLSession.shared.data(from: url)
-            #expect(String(decoding: data, as: UTF8.self).hasPrefix("route /names (ServerEndTests.swift:"))
+            #expect(try await server.ask("/names").hasPrefix("200 route /names (ServerEndTests.swift:"))
             #expect(server.router.goingOn == [])
         }
     }

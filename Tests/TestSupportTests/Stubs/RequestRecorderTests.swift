@@ -9,10 +9,7 @@ struct RequestRecorderTests {
         session.stub(.any, .ok)
     }
 
-    private func send(_ path: String) throws {
-        let url = try #require(URL(string: "http://a\(path)"))
-        session.dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
-    }
+    private func send(_ path: String) throws { try session.ask("http://a\(path)") }
 
     @Test func `The next request is the first that was not returned before`() async throws {
         try send("/1")

@@ -10,25 +10,11 @@ struct StubTests {
         session = MockSession(delivery: .immediate, scheduler: time)
     }
 
-    private func send(_ method: String, _ path: String) -> Locked<String?> {
-        let result = Locked<String?>(nil)
-        start(method, path, result).resume()
-        return result
-    }
-
-    private func start(_ method: String, _ path: String, _ result: Locked<String?>) -> MockTask {
-        var request = URLRequest(url: URL(string: "https://example.com\(path)") ?? URL(fileURLWithPath: path))
-        request.httpMethod = method
-        return session.dataTask(with: request) { data, response, error in
-            let text = data.map { String(decoding: $0, as: UTF8.self) } ?? ""
-            let status = (response as? HTTPURLResponse).map { "\($0.statusCode) " } ?? ""
-            result.withLock { $0 = error.map { ($0 as? URLError).map { "\($0.code.rawValue)" } ?? "\($0)" } ?? status + text }
-        }
-    }
+    private func send(_ path: String) throws -> Locked<String?> { try session.ask("https://example.com\(path)") }
 
     /// Returns the immediate reply to a request, or nil if there is none.
     private func reply(_ method: String, _ path: String) -> String? {
-        send(method, path).withLock { $0 }
+        (try? session.ask("\(method) https://example.com\(path)"))?.withLock { $0 }
     }
 
     @Test func `The stub added last answers first and can be removed`() {
@@ -96,11 +82,11 @@ struct StubTests {
         #expect((winner.callCount, loser.callCount) == (1, 99))
     }
 
-    @Test func `An answer comes after its delay or when its gate opens`() {
+    @Test func `An answer comes after its delay or when its gate opens`() throws {
         let gate = Gate()
         session.stub("/slow", StubResponse(text: "slow").delayed(by: .seconds(3)))
         session.stub("/held", StubResponse(text: "held").held(by: gate))
-        let (slow, held) = (send("GET", "/slow"), send("GET", "/held"))
+        let (slow, held) = (try send("/slow"), try send("/held"))
         time.advance(by: .milliseconds(2_999))
         #expect(slow.withLock { $0 } == nil)
         #expect(gate.waitingCount == 1)
@@ -112,11 +98,11 @@ struct StubTests {
         #expect(reply("GET", "/held") == "200 held")
     }
 
-    @Test func `A request canceled while it is held or delayed is not answered`() {
+    @Test func `A request canceled while it is held or delayed is not answered`() throws {
         let gate = Gate()
         session.stub("/held", .ok.held(by: gate).delayed(by: .seconds(1)))
-        let result = Locked<String?>(nil)
-        let task = start("GET", "/held", result)
+        let (request, result) = (try URLRequest(line: "https://example.com/held"), Locked<String?>(nil))
+        let task = session.dataTask(with: request, answer: result)
         task.resume()
         gate.open()
         task.cancel()
@@ -125,7 +111,7 @@ struct StubTests {
 
         let closed = Gate()
         session.stub("/held", .ok.held(by: closed))
-        let tasks = (0..<3).map { _ in start("GET", "/held", result) }
+        let tasks = (0..<3).map { _ in session.dataTask(with: request, answer: result) }
         for task in tasks { task.resume() }
         tasks[1].cancel()
         #expect(closed.waitingCount == 2)
@@ -141,9 +127,9 @@ struct StubTests {
         #expect(reply("GET", "/a") == "\(code.rawValue)")
     }
 
-    @Test func `A stalled request times out after 60 seconds`() {
+    @Test func `A stalled request times out after 60 seconds`() throws {
         session.stub("/a", .fault(.stall))
-        let result = send("GET", "/a")
+        let result = try send("/a")
         time.advance(by: .seconds(59))
         #expect(result.withLock { $0 } == nil)
         time.advance(by: .seconds(1))
@@ -151,9 +137,9 @@ struct StubTests {
     }
 
     @Test(arguments: [StubResponse.ok.delayed(by: .seconds(90)), .ok.held(by: Gate())])
-    func `A request whose answer comes too late times out once`(response: StubResponse) {
+    func `A request whose answer comes too late times out once`(response: StubResponse) throws {
         session.stub("/a", response)
-        let result = send("GET", "/a")
+        let result = try send("/a")
         time.advance(by: .seconds(60))
         #expect(result.withLock { $0 } == "\(URLError.Code.timedOut.rawValue)")
         time.advance(by: .seconds(60))
@@ -192,11 +178,11 @@ struct StubTests {
         #expect(!reasons.joined().contains("s3cr3t"), "\(reasons)")
     }
 
-    @Test func `Latency adds to an answer's delay`() {
+    @Test func `Latency adds to an answer's delay`() throws {
         var response = StubResponse(text: "late").delayed(by: .seconds(1))
         response.fault = .latency(.seconds(2))
         session.stub("/a", response)
-        let result = send("GET", "/a")
+        let result = try send("/a")
         time.advance(by: .milliseconds(2_999))
         #expect(result.withLock { $0 } == nil)
         time.advance(by: .milliseconds(1))
