@@ -41,6 +41,20 @@ struct ClientFramesTests {
         #expect(read(bytes, in: size) == ["one", "", "ping you there", "two", long, "end \(0x0F21)"])
     }
 
+    @Test(
+        arguments: [
+            (0x81, [0xFF, 0xFE], 1007), (0x82, [7], 1003), (0x80, [7], 1002), (0x83, [], 1002), (0x09, [], 1002),
+            (0x89, [UInt8](repeating: 0, count: 126), 1002),
+            // Reserved bits, half a close code, close codes that must not be sent, and a reason that isn't text.
+            (0xC1, [7], 1002), (0xA1, [7], 1002), (0x99, [], 1002), (0x88, [0x03], 1002), (0x88, [0, 0], 1002),
+            (0x88, [0x03, 0xED], 1002), (0x88, [0x03, 0xE7], 1002), (0x88, [0x13, 0x88], 1002), (0x88, [0x03, 0xE8, 0xFF], 1007),
+        ] as [(UInt8, [UInt8], Int)])
+    func `A frame that breaks the WebSocket protocol ends the connection with the code for it`(
+        first: UInt8, payload: [UInt8], code: Int
+    ) {
+        #expect(read(OutgoingFrame(first: first, payload, mask: [0x12, 0x34, 0x56, 0x78]).bytes) == ["end \(code)"])
+    }
+
     @Test func `An unmasked frame ends the connection with 1002`() {
         #expect(
             read(frame(0x81, "one") + frame(0x81, "two", isMasked: false) + frame(0x81, "three"), in: 4).prefix(2) == [

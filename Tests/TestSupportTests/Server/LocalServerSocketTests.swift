@@ -72,37 +72,6 @@ struct LocalServerSocketTests {
         }
     }
 
-    @Test func `An event published with a socket id reaches every subscriber but that connection`() async throws {
-        let server = try await start()
-        let sockets = [try await connect(to: server), try await connect(to: server)]
-        for socket in sockets { try await subscribe(socket, to: "room") }
-        let excluded = try #require(server.connections.first?.socketID)
-        let body = "{\"name\":\"e\",\"channel\":\"room\",\"data\":\"1\",\"socket_id\":\"\(excluded)\"}"
-        let request = RecordedRequest.signed(
-            "POST", "/apps/1/events", body: body, timestamp: Int(Date().timeIntervalSince1970))
-        let http = try await RawWebSocket(port: server.port, path: nil)
-        try await http.write(
-            Data(
-                "POST \(request.path)?\(request.query) HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
-                    .utf8))
-        #expect(try await sockets[1].receive() == .text(#"{"event":"e","channel":"room","data":"1"}"#))
-        try await sockets[0].send(ping)
-        #expect(try await sockets[0].receive() == pong)
-        http.close()
-        await stop(server, sockets[0], sockets[1])
-    }
-
-    @Test func `A client with an unknown key is told 4001 and closed`() async throws {
-        let server = try await start()
-        let socket = try await RawWebSocket(port: server.port, path: "/app/nobody?protocol=7")
-        guard case .text(let text) = try await socket.receive() else { throw RawWebSocket.Failure(description: "no error") }
-        #expect(text.contains(#""code":4001"#))
-        #expect(try await socket.receive() == .close(4001, "App key nobody not in this cluster"))
-        try await socket.send(opcode: 8, Data([0x0F, 0xA1]))
-        #expect(try await socket.receive() == .end)
-        await server.stop()
-    }
-
     @Test func `A close frame is answered with the same code`() async throws {
         let server = try await start()
         let socket = try await connect(to: server)
@@ -179,31 +148,6 @@ struct LocalServerSocketTests {
         #expect(try await socket.receive() == .end)
     }
 
-    @Test func `A client that doesn't read is closed with 4100 when too many messages wait for it`() async throws {
-        // The time-out is long, because this test isn't about how long the client takes to start reading.
-        let events = ServerEvents(closeTimeout: .seconds(86_400))
-        var profile = ServerProfile.hosted
-        profile.maximumWaitingMessages = 5
-        profile.maximumEventDataLength = 1_000_000
-        let server = try await LocalServer.start(profile: profile, settings: events.settings)
-        let socket = try await connect(to: server)
-        try await socket.send(#"{"event":"pusher:subscribe","data":{"channel":"room"}}"#)
-        _ = try await socket.receive()
-        // More than the kernel's buffers hold on both sides.
-        let data = String(repeating: "x", count: 1_000_000)
-        for _ in 0..<100 where !server.connections.isEmpty { server.publish(channel: "room", event: "e", data: data) }
-        #expect(server.connections.isEmpty)
-        var last: RawWebSocket.Message?
-        while last != .end {
-            let message = try await socket.receive()
-            if case .close(4100, _) = message { break }
-            last = message
-        }
-        #expect(last != .end, "the client is told why")
-        socket.close()
-        await server.stop()
-    }
-
     @Test func `Closing all connections uses the given code, and the server accepts new ones`() async throws {
         let server = try await start()
         let socket = try await connect(to: server)
@@ -217,43 +161,6 @@ struct LocalServerSocketTests {
         #expect(try await again.receive() == .close(4001, String(repeating: "é", count: 61)))
         try await again.send(opcode: 8, Data([0x0F, 0xA1]))
         #expect(try await again.receive() == .end)
-        await server.stop()
-    }
-
-    @Test func `Control frames are answered between the parts of a message`() async throws {
-        let server = try await start()
-        let socket = try await connect(to: server)
-        let bytes = Array(ping.utf8)
-        try await socket.send(opcode: 1, Data(bytes[..<5]), isFinal: false)
-        try await socket.send(opcode: 9, Data("are you there".utf8))
-        try await socket.send(opcode: 10, Data("unasked".utf8))
-        try await socket.send(opcode: 0, Data(bytes[5..<9]), isFinal: false)
-        try await socket.send(opcode: 0, Data(bytes[9...]))
-        #expect(try await socket.receive() == .pong("are you there"))
-        #expect(try await socket.receive() == pong)
-        await stop(server, socket)
-    }
-
-    @Test(
-        arguments: [
-            (1, Data([0xFF, 0xFE]), true, 1007), (2, Data("x".utf8), true, 1003), (0, Data("x".utf8), true, 1002),
-            (9, Data(repeating: 0, count: 126), true, 1002), (9, Data(), false, 1002), (3, Data(), true, 1002),
-            // Reserved bits, half a close code, close codes that must not be sent, and a reason that isn't text.
-            (0x41, Data("x".utf8), true, 1002), (0x21, Data("x".utf8), true, 1002), (0x19, Data(), true, 1002),
-            (8, Data([0x03]), true, 1002), (8, Data([0, 0]), true, 1002), (8, Data([0x03, 0xED]), true, 1002),
-            (8, Data([0x03, 0xE7]), true, 1002), (8, Data([0x13, 0x88]), true, 1002), (8, Data([0x03, 0xE8, 0xFF]), true, 1007),
-        ] as [(UInt8, Data, Bool, UInt16)])
-    func `A client that breaks the WebSocket protocol is closed with the code for it`(
-        opcode: UInt8, payload: Data, isFinal: Bool, code: UInt16
-    ) async throws {
-        let server = try await start()
-        let socket = try await connect(to: server)
-        try await socket.send(opcode: opcode, payload, isFinal: isFinal)
-        guard case .close(let received, _) = try await socket.receive() else {
-            throw RawWebSocket.Failure(description: "not closed")
-        }
-        #expect(received == code)
-        try await events.wait(for: .disconnected(ID(1)))
         await server.stop()
     }
 

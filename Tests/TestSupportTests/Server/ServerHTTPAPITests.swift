@@ -125,8 +125,13 @@ struct ServerHTTPAPITests {
         #expect(get("/b", ["info": "user_count"]).hasPrefix("Cannot retrieve the user count unless"))
         #expect(get("/b", ["info": "subscription_count"]) == #"{"occupied":true,"subscription_count":3}"#)
         #expect(get("/nowhere") == #"{"occupied":false}"#)
+
         #expect(get("/presence-a/users") == #"{"users":[{"id":"u"},{"id":"v"}]}"#)
         #expect(rig.respond(to: .signed("GET", "/apps/1/channels/b/users")).status == 400)
+        for (channel, status) in [("b", 400), ("presence-empty", 200)] {
+            let request = RecordedRequest.signed("GET", "/apps/1/channels/\(channel)", query: ["info": "user_count"])
+            #expect(rig.respond(to: request).status == status)
+        }
     }
 
     @Test(arguments: ["/", "/apps", "/apps/nobody/events", "/apps/1/elsewhere", "/other"])

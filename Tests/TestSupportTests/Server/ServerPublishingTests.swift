@@ -52,13 +52,6 @@ struct ServerPublishingTests {
         #expect(reply.status == 403)
         #expect(reply.text == "App disabled\n")
     }
-
-    @Test func `The HTTP API counts users on presence channels only`() {
-        var rig = ServerRig()
-        let refused = rig.respond(to: .signed("GET", "/apps/1/channels/news", query: ["info": "user_count"]))
-        #expect(refused.status == 400)
-        #expect(rig.respond(to: .signed("GET", "/apps/1/channels/presence-a", query: ["info": "user_count"])).status == 200)
-    }
 }
 
 struct ServerClientEventTests {
