@@ -9,15 +9,7 @@ struct DocCommentTests {
 
     /// Returns the status and the body of the immediate reply to a request such as `POST /login`.
     private func reply(_ method: String, _ path: String, form: String = "") throws -> String {
-        let result = Locked("")
-        var request = URLRequest(url: try #require(URL(string: "https://example.com\(path)")))
-        request.httpMethod = method
-        request.httpBody = Data(form.utf8)
-        session.dataTask(with: request) { data, response, error in
-            let status = (response as? HTTPURLResponse).map { "\($0.statusCode)" } ?? "\(error as Any)"
-            result.withLock { $0 = "\(status) \(String(decoding: data ?? Data(), as: UTF8.self))" }
-        }.resume()
-        return result.withLock { $0 }
+        try session.ask("\(method) https://example.com\(path)", body: form).withLock { $0 } ?? ""
     }
 
     // MARK: The harness and its doubles
@@ -212,12 +204,9 @@ struct DocCommentTests {
         let rig = TrafficRig()
         let recorder = rig.recorder
         rig.get("https://api.example.com/me", "https://api.example.com/health", "https://analytics.example.com/tap")
-        let socket = MockWebSocket(server: .manual)
-        let recording = recorder.recording(socket)
-        recording.open(
-            WebSocketRequest(secure: true, host: "ws.example.com", port: 443, path: "/app/key"), attempt: ConnectionAttempt(1))
-        socket.accept()
+        let (socket, recording) = rig.openSocket()
         socket.serverSends("tick")
+        withExtendedLifetime(recording) {}
         try rig.write(#"[{"url": "https://analytics.example.com/tap"}]"#, to: "analytics.json")
         try recorder.record(to: "sign-in.json", filter: .host("api.example.com") && !.path("/health") || .frames)
         try recorder.validate(against: "analytics.json", filter: "https://analytics.example.com")

@@ -39,6 +39,16 @@ struct TrafficRig {
             RecordedRequest(method: "POST", url: url, headers: ["Content-Type": "application/json"], body: Data(body.utf8)))
     }
 
+    /// Returns an open socket, and the recording socket that its client calls.
+    func openSocket(host: String = "ws.example") -> (MockWebSocket, RecordingWebSocket) {
+        let socket = MockWebSocket(server: .manual)
+        let recording = recorder.recording(socket)
+        recording.open(
+            WebSocketRequest(secure: true, host: host, port: 443, path: "/app/key"), attempt: ConnectionAttempt(1))
+        socket.accept()
+        return (socket, recording)
+    }
+
     func write(_ text: String, to name: String = "traffic.json") throws {
         try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: true)
         try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory.path)/\(name)"))

@@ -45,6 +45,25 @@ struct RecordingSessionTests {
         #expect(rig.recorder.entries.first?.json("status") == nil)
     }
 
+    @Test func `A task resumed several times is recorded once`() throws {
+        try reply(200, "ok")
+        let task = task(try request())
+        for _ in 0..<3 { task.resume() }
+        #expect(rig.recorder.entries.count == 1)
+        #expect(session.requests.count == 1)
+    }
+
+    @Test func `A body given as a stream is recorded and still sent`() throws {
+        try reply(200, "ok")
+        var request = try request()
+        request.httpMethod = "POST"
+        let body = Data(#"{"from":"a stream"}"#.utf8)
+        request.httpBodyStream = InputStream(data: body)
+        task(request).resume()
+        #expect(rig.recorder.entries.first?.json("body") == #"{"from":"a stream"}"#)
+        #expect(session.requests.first?.body == body, "the server gets it, too")
+    }
+
     @Test func `A request that is never resumed is not recorded`() throws {
         _ = task(try request())
         #expect(rig.recorder.entries.isEmpty)

@@ -54,21 +54,15 @@ import Testing
         let there = TestHarness()
         there.session.stub("GET /orders", .json(["tea"]), .http(503))
         let recorder = TrafficRecorder()
-        let (recorded, url) = (recorder.recording(there.session), try #require(URL(string: "https://shop.example/orders")))
+        let (recorded, address) = (recorder.recording(there.session), "https://shop.example/orders")
         recorder.start()
-        for _ in 0..<2 { recorded.dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume() }
+        for _ in 0..<2 { try recorded.ask(address) }
         try await file(String(decoding: recorder.exportHAR(), as: UTF8.self)) { file in
             try withTestHarness { harness in
                 let stubs = try harness.session.replay(contentsOf: file)
                 #expect(stubs.count == 1)
-                let answers = Locked<[String]>([])
-                for _ in 0..<2 {
-                    harness.session.dataTask(with: URLRequest(url: url)) { data, response, _ in
-                        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-                        answers.withLock { $0.append("\(status) \(String(decoding: data ?? Data(), as: UTF8.self))") }
-                    }.resume()
-                }
-                #expect(answers.withLock(\.self) == [#"200 ["tea"]"#, "503 "])
+                let answers = try (0..<2).map { _ in try harness.session.ask(address).withLock(\.self) }
+                #expect(answers == [#"200 ["tea"]"#, "503 "])
             }
         }
         try there.verify()

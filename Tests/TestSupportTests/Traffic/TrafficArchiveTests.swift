@@ -23,19 +23,11 @@ struct TrafficArchiveTests {
     }
 
     @Test func `An archive's request has its times, query, form, and response`() throws {
-        let session = MockSession(delivery: .scheduled(TestScheduler(), after: .zero))
         let scheduler = TestScheduler()
-        session.delivery = .scheduled(scheduler, after: .seconds(1))
-        let url = try #require(URL(string: "https://a.example/x?q=a%20b"))
-        session.mockResponse = (
-            Data(#"{"ok":true}"#.utf8),
-            HTTPURLResponse(url: url, statusCode: 201, httpVersion: nil, headerFields: ["Content-Type": "application/json"]), nil
-        )
-        var request = URLRequest(url: url)
-        request.httpMethod = "POST"
-        request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
-        request.httpBody = Data("a=1".utf8)
-        recorder.recording(session).dataTask(with: request) { _, _, _ in }.resume()
+        let session = MockSession(delivery: .scheduled(scheduler, after: .seconds(1)))
+        session.stub(.any, .json(["ok": true], status: 201))
+        let fields = ["Content-Type": "application/x-www-form-urlencoded"]
+        try recorder.recording(session).ask("POST https://a.example/x?q=a%20b", body: "a=1", fields: fields)
         wait(0.25)
         scheduler.advance(by: .seconds(1))
         let entry = try #require(try entries().first)

@@ -82,19 +82,9 @@ struct TrafficFileTests {
         #expect(try rig.json().arrayValue?.first?["headers"] == ["x-version": "2"])
     }
 
-    /// Returns an open socket, and the recording socket that its client calls.
-    private func openSocket(of rig: TrafficRig) -> (MockWebSocket, RecordingWebSocket) {
-        let socket = MockWebSocket(server: .manual)
-        let recording = rig.recorder.recording(socket)
-        recording.open(
-            WebSocketRequest(secure: true, host: "ws.example", port: 443, path: "/app/key"), attempt: ConnectionAttempt(1))
-        socket.accept()
-        return (socket, recording)
-    }
-
     @Test func `Frames are written as the JSON they hold`() throws {
         let rig = TrafficRig()
-        let (socket, recording) = openSocket(of: rig)
+        let (socket, recording) = rig.openSocket()
         recording.send(#"{"event":"pusher:subscribe","data":{"channel":"presence-a","channel_data":"{\"user_id\":\"7\"}"}}"#)
         socket.serverSendsEvent("price", channel: "prices", data: #"{"amount":1.5}"#, userID: "ann")
         socket.serverSendsEvent("note", channel: "notes", data: "plain words")
@@ -147,7 +137,7 @@ struct TrafficFileTests {
 
     @Test func `A frame whose members look like matchers passes against its own file`() throws {
         let rig = TrafficRig()
-        let (socket, recording) = openSocket(of: rig)
+        let (socket, recording) = rig.openSocket()
         defer { withExtendedLifetime(recording) {} }
         socket.serverSends(#"{"event":"e","more":{"$any":5},"user_id":{"$regex":"("},"headers":{"a":{"$type":"number"}}}"#)
         try rig.recorder.record(to: "traffic.json")
@@ -245,6 +235,7 @@ struct TrafficFileTests {
 
     @Test func `A traffic file is looked for beside the calling test file by default`() {
         let error = #expect(throws: TrafficError.self) { try TrafficRecorder(environment: [:]).validate(against: "none.json") }
+        #expect(error?.kind == .missingFile)
         #expect(error?.description.contains("Tests/TestSupportTests/Traffic/__Traffic__/none.json") == true)
     }
 }

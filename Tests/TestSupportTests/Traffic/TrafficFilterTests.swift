@@ -11,11 +11,7 @@ struct TrafficFilterTests {
     init() {
         rig.get("https://api.example.com/tracks/1?liked=true", "https://ads.example.com/pixel")
         rig.post(#"{"name": "tap"}"#)
-        let socket = MockWebSocket(server: .manual)
-        let recording = rig.recorder.recording(socket)
-        recording.open(
-            WebSocketRequest(secure: true, host: "ws.example.com", port: 443, path: "/app/key"), attempt: ConnectionAttempt(1))
-        socket.accept()
+        let (socket, recording) = rig.openSocket(host: "ws.example.com")
         recording.send(#"{"event":"pusher:subscribe","data":{"channel":"news"}}"#)
         socket.serverSendsEvent("headline", channel: "news", data: "{}")
     }

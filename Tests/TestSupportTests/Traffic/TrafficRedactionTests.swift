@@ -4,6 +4,10 @@ import Testing
 
 /// No secret gets out, whichever way it came in.
 struct TrafficRedactionTests {
+    private static func post(_ body: String) -> RecordedRequest {
+        RecordedRequest(method: "POST", url: "https://a.example/", body: Data(body.utf8))
+    }
+
     private static func text(_ text: String) -> RecordedRequest {
         RecordedRequest(
             method: "POST", url: "https://a.example/", headers: ["Content-Type": "text/plain"], body: Data(text.utf8))
@@ -19,16 +23,15 @@ struct TrafficRedactionTests {
         RecordedRequest(url: "https://a.example/", headers: ["Cookie": "a=b; sid=hunter2", "X-Api-Key": "hunter2"]),
         RecordedRequest(url: "https://a.example/", headers: ["X-Note": "sent with Bearer hunter2"]),
         RecordedRequest(url: "https://a.example/", headers: ["Referer": "https://b.example/?token=hunter2"]),
-        RecordedRequest(method: "POST", url: "https://a.example/", body: Data("user=ann&newPassword=hunter2&x=1".utf8)),
-        RecordedRequest(method: "POST", url: "https://a.example/", body: Data("password=it's,hunter2".utf8)),
-        RecordedRequest(method: "POST", url: "https://a.example/", body: Data(#"{"a":[{"refresh_token":"hunter2"}]}"#.utf8)),
-        RecordedRequest(method: "POST", url: "https://a.example/", body: Data(#"{"shared_secret":{"deep":["hunter2"]}}"#.utf8)),
-        RecordedRequest(method: "POST", url: "https://a.example/", body: Data(#"{"inner":"{\"password\":\"hunter2\"}"}"#.utf8)),
-        RecordedRequest(method: "POST", url: "https://a.example/", body: Data(#"{"cut": {"password": "a b hunter2 c"#.utf8)),
-        RecordedRequest(
-            method: "POST", url: "https://a.example/", body: Data(#"log: {\"secret\": \"a hunter2\"} and more"#.utf8)),
-        RecordedRequest(method: "POST", url: "https://a.example/", body: Data("Authorization: Basic hunter2\nHost: a".utf8)),
-        RecordedRequest(method: "POST", url: "https://a.example/", body: Data("Set-Cookie: sid=1; key=hunter2\nHost: a".utf8)),
+        post("user=ann&newPassword=hunter2&x=1"),
+        post("password=it's,hunter2"),
+        post(#"{"a":[{"refresh_token":"hunter2"}]}"#),
+        post(#"{"shared_secret":{"deep":["hunter2"]}}"#),
+        post(#"{"inner":"{\"password\":\"hunter2\"}"}"#),
+        post(#"{"cut": {"password": "a b hunter2 c"#),
+        post(#"log: {\"secret\": \"a hunter2\"} and more"#),
+        post("Authorization: Basic hunter2\nHost: a"),
+        post("Set-Cookie: sid=1; key=hunter2\nHost: a"),
         RecordedRequest(
             method: "POST", url: "https://a.example/", headers: ["Content-Type": "multipart/form-data; boundary=x"],
             body: Data("--x\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhunter2\r\n--x--".utf8)),
@@ -38,11 +41,9 @@ struct TrafficRedactionTests {
         text("<user><password>it's hunter2 & more</password></user>"),
         text("token='a hunter2'"),
         text("see https://user:hunter2@a.example/path"),
-        RecordedRequest(
-            method: "POST", url: "https://a.example/",
-            body: Data("jwt is eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.hunter2hunter2".utf8)),
+        post("jwt is eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.hunter2hunter2"),
         RecordedRequest(url: "https://a.example/?session%5Btoken%5D=hunter2"),
-        RecordedRequest(method: "POST", url: "https://a.example/", body: Data("user[otp]=hunter2&tokens[]=hunter2&x=1".utf8)),
+        post("user[otp]=hunter2&tokens[]=hunter2&x=1"),
         text("see https://a.example/?session%5Btoken%5D=hunter2"),
         text("see ?next=https%3A%2F%2Fa.example%3Faccess_token%3Dhunter2"),
         text(#"<wsse:Password Type="text">hunter2</wsse:Password>"#),
@@ -115,12 +116,9 @@ struct TrafficRedactionTests {
     @Test func `A response's secrets are hidden in the archive`() throws {
         let rig = TrafficRig()
         let session = MockSession(delivery: .immediate)
-        let url = try #require(URL(string: "https://a.example/auth"))
-        session.mockResponse = (
-            Data(#"{"auth":"key:hunter2","shared_secret":"hunter2"}"#.utf8),
-            HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: ["Set-Cookie": "sid=hunter2"]), nil
-        )
-        rig.recorder.recording(session).dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
+        let body = Data(#"{"auth":"key:hunter2","shared_secret":"hunter2"}"#.utf8)
+        session.stub(.any, StubResponse(headers: ["Set-Cookie": "sid=hunter2"], body: body))
+        try rig.recorder.recording(session).ask("https://a.example/auth")
         let archive = String(decoding: rig.recorder.exportHAR(), as: UTF8.self)
         #expect(!archive.contains("hunter2"))
         #expect(archive.contains("key:<redacted>"))

@@ -82,12 +82,8 @@ struct TrafficUpdateTests {
     }
 
     @Test func `Recording again keeps the matchers of a frame`() throws {
-        let socket = MockWebSocket(server: .manual)
-        let recording = rig.recorder.recording(socket)
+        let (socket, recording) = rig.openSocket()
         defer { withExtendedLifetime(recording) {} }
-        recording.open(
-            WebSocketRequest(secure: true, host: "ws.example", port: 443, path: "/app/key"), attempt: ConnectionAttempt(1))
-        socket.accept()
         socket.serverSendsEvent("price", channel: "prices", data: #"{"amount":1.5}"#)
         let file = #"[{"frame": "received", "event": "price", "data": {"amount": {"$type": "number"}}}]"#
         #expect(try update(file) == JSONValue(parsing: file))

@@ -58,11 +58,8 @@ struct TrafficValidatorTests {
 
     @Test func `A status is compared if the file has one`() throws {
         let session = MockSession(delivery: .immediate)
-        let url = try #require(URL(string: "https://a.example/"))
-        session.addMockResponse(
-            for: url, httpMethod: "GET", data: nil,
-            urlResponse: HTTPURLResponse(url: url, statusCode: 404, httpVersion: nil, headerFields: nil), error: nil)
-        rig.recorder.recording(session).dataTask(with: URLRequest(url: url)) { _, _, _ in }.resume()
+        session.stub(.any, .http(404))
+        try rig.recorder.recording(session).ask("https://a.example/")
         #expect(try rig.mismatch(#"[{"status": 404}]"#) == nil)
         #expect(try rig.paths(#"[{"url": "https://a.example/", "status": 200}]"#) == ["status"])
     }

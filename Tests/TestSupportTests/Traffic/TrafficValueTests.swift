@@ -72,6 +72,18 @@ struct TrafficValueTests {
         #expect(try rig.paths(file("https://api.example.com/tracks/[0-9]+", "PUT", "[a-z]")) == ["parameters.page"])
     }
 
+    @Test func `An array's differences name the elements that differ, also in depth`() throws {
+        let rig = TrafficRig()
+        rig.post(#"{"tracks": [1, 2], "deep": [{"id": 1}]}"#)
+        for (tracks, id, paths) in [
+            ("[1, 2]", 1, []), ("[1, 3]", 1, ["body.tracks[1]"]), ("[1]", 1, ["body.tracks[1]"]),
+            ("[1, 2, 3]", 1, ["body.tracks[2]"]), ("[1, 2]", 2, ["body.deep[0].id"]),
+        ] as [(String, Int, [String])] {
+            let body = #"{"tracks": \#(tracks), "deep": [{"id": \#(id)}]}"#
+            #expect(try rig.paths(#"[{"url": "https://api.example.com/events", "body": \#(body)}]"#) == paths)
+        }
+    }
+
     @Test func `A pattern must match the whole text, including line breaks`() throws {
         let rig = TrafficRig()
         rig.post(#"{"text": "one\ntwo"}"#)
