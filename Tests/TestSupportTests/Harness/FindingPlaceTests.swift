@@ -69,14 +69,12 @@ import Testing
 
     @Test func `A client allowed to outlive the test must still be disconnected`() throws {
         let held = Locked<Pusher?>(nil)
-        let failure = #expect(throws: TestFailure.self) {
-            try withTestHarness(allowing: [.leak]) { harness in
-                let pusher = harness.makePusher()
-                pusher.connect()
-                held.withLock { $0 = pusher }
-            }
+        let failure = try failingTest(allowing: [.leak]) { harness in
+            let pusher = harness.makePusher()
+            pusher.connect()
+            held.withLock { $0 = pusher }
         }
-        #expect(failure?.findings.map(\.kind) == [.openSocket])
+        #expect(failure.findings.map(\.kind) == [.openSocket])
     }
 
     @Test func `A finding recorded after the harness's end is written to standard error`() async throws {
@@ -120,6 +118,7 @@ import Testing
                 "open socket: the socket made at FindingPlaceTests.swift:\(#line - 5), in memory in the place of ws-eu") == true)
         #expect(found.first?.contains("is open; its timers: connection at ") == true, "\(found)")
         pusher.disconnect()
+        try harness.verify()
     }
 
     @Test func `A wait in vain names its place, the virtual time, and the scheduled timers`() async throws {
@@ -160,13 +159,11 @@ import Testing
             ])
     }
 
-    @Test func `An event on a cache channel of a server without caching is reported as unheard`() {
-        let failure = #expect(throws: TestFailure.self) {
-            try withTestHarness(profile: .ipe) { harness in
-                _ = harness.server.publish(channel: "cache-orders", event: "placed", data: "7")
-            }
+    @Test func `An event on a cache channel of a server without caching is reported as unheard`() throws {
+        let failure = try failingTest(profile: .ipe) { harness in
+            _ = harness.server.publish(channel: "cache-orders", event: "placed", data: "7")
         }
-        #expect(failure?.findings.map(\.kind) == [.unheard])
+        #expect(failure.findings.map(\.kind) == [.unheard])
     }
 
     @Test func `A frame sent by either side on a closed connection is reported as unheard`() async throws {

@@ -57,16 +57,14 @@ import Testing
     }
 
     @Test func `An unused stub is found even if its closure holds a client`() throws {
-        let failure = #expect(throws: TestFailure.self) {
-            try withTestHarness { harness in
-                let pusher = harness.makePusher()
-                harness.session.stub("POST /pusher/auth") { _ in
-                    pusher.disconnect()
-                    return .http(403)
-                }
+        let failure = try failingTest { harness in
+            let pusher = harness.makePusher()
+            harness.session.stub("POST /pusher/auth") { _ in
+                pusher.disconnect()
+                return .http(403)
             }
         }
-        #expect(failure?.findings.map(\.kind) == [.unusedStub])
+        #expect(failure.findings.map(\.kind) == [.unusedStub])
     }
 
     #if !canImport(Darwin)  // On Darwin, the executor needs a newer system than the package does.
@@ -86,13 +84,11 @@ import Testing
     @Test func `A client that another thread holds for good is a leak`() throws {
         let mayReturn = DispatchSemaphore(value: 0)
         defer { mayReturn.signal() }
-        let failure = #expect(throws: TestFailure.self) {
-            try withTestHarness { harness in
-                let owner = Owner(harness, until: mayReturn)
-                owner.pusher.connect()
-                owner.isCalled.wait()
-            }
+        let failure = try failingTest { harness in
+            let owner = Owner(harness, until: mayReturn)
+            owner.pusher.connect()
+            owner.isCalled.wait()
         }
-        #expect(failure?.findings.map(\.kind) == [.leak])
+        #expect(failure.findings.map(\.kind) == [.leak])
     }
 }

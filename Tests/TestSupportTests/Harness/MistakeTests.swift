@@ -10,46 +10,40 @@ import Testing
 
     @Test(arguments: [Duration.zero, .seconds(-1)])
     func `A repeating timer with an interval of zero or less is refused`(interval: Duration) throws {
-        let failure = #expect(throws: TestFailure.self) {
-            try withTestHarness { harness in
-                _ = harness.scheduler.schedule(every: interval, label: "poll") { Issue.record("it ran") }
-                harness.scheduler.advance(by: .seconds(3))
-                #expect(harness.scheduler.now == .seconds(3))
-            }
+        let failure = try failingTest { harness in
+            _ = harness.scheduler.schedule(every: interval, label: "poll") { Issue.record("it ran") }
+            harness.scheduler.advance(by: .seconds(3))
+            #expect(harness.scheduler.now == .seconds(3))
         }
         #expect(try text(of: failure).contains("poll, made at MistakeTests.swift:"))
         #expect(try text(of: failure).contains("repeats every \(interval) and would never end: give it an interval"))
     }
 
     @Test func `A negative advance and a negative delay are reported`() async throws {
-        let failure = await #expect(throws: TestFailure.self) {
-            try await withTestHarness { harness in
-                harness.scheduler.advance(by: .seconds(-2))
-                try await harness.advance(by: .seconds(-3))
-                harness.session.stub("GET /orders", .ok.delayed(by: .seconds(-1)))
-                try harness.session.ask("http://shop.example/orders")
-            }
+        let failure = try await failingTest { harness in
+            harness.scheduler.advance(by: .seconds(-2))
+            try await harness.advance(by: .seconds(-3))
+            harness.session.stub("GET /orders", .ok.delayed(by: .seconds(-1)))
+            try harness.session.ask("http://shop.example/orders")
         }
         let text = try text(of: failure)
-        #expect(failure?.findings.count == 3, "\(text)")
+        #expect(failure.findings.count == 3, "\(text)")
         #expect(text.contains("advance(by: -2.0 seconds) at MistakeTests.swift:"))
         #expect(text.contains("advance(by: -3.0 seconds) at MistakeTests.swift:"))
         #expect(text.contains("the answer to GET http://shop.example/orders is delayed by -1.0 seconds"))
     }
 
     @Test func `An advance or a wait that never ends is given up`() async throws {
-        let failure = await #expect(throws: TestFailure.self) {
-            try await withTestHarness(allowing: [.pendingTimer], stuckAfter: .milliseconds(50)) { harness in
-                _ = harness.scheduler.schedule(every: .nanoseconds(1), label: "poll") {}
-                harness.scheduler.advance(by: .seconds(3_600))
-                try await harness.advance(by: .seconds(3_600))
-                let steps = Result { try harness.scheduler.runUntilIdle(limit: .max) }
-                let never = await Task { try await harness.eventually(within: .seconds(3_600)) { false } }.result
-                for error in [steps.failure, never.failure] { #expect(error is Livelock || error is NeverHappened) }
-                #expect(harness.scheduler.now < .seconds(1))
-            }
+        let failure = try await failingTest(allowing: [.pendingTimer], stuckAfter: .milliseconds(50)) { harness in
+            _ = harness.scheduler.schedule(every: .nanoseconds(1), label: "poll") {}
+            harness.scheduler.advance(by: .seconds(3_600))
+            try await harness.advance(by: .seconds(3_600))
+            let steps = Result { try harness.scheduler.runUntilIdle(limit: .max) }
+            let never = await Task { try await harness.eventually(within: .seconds(3_600)) { false } }.result
+            for error in [steps.failure, never.failure] { #expect(error is Livelock || error is NeverHappened) }
+            #expect(harness.scheduler.now < .seconds(1))
         }
-        #expect(failure?.findings.count == 2)
+        #expect(failure.findings.count == 2)
         #expect(try text(of: failure).contains("was given up at"))
         #expect(try text(of: failure).contains("pending: poll at"))
     }
@@ -66,16 +60,14 @@ import Testing
     }
 
     @Test func `A client that reconnects from its own callback is stopped after a thousand times`() throws {
-        let failure = #expect(throws: TestFailure.self) {
-            try withTestHarness(apps: [.local], allowing: [.openSocket, .pendingTimer, .leak]) { harness in
-                let (pusher, again) = (harness.makePusher(key: "another"), Again())
-                again.pusher.withLock { $0 = pusher }
-                pusher.delegate = again
-                pusher.connect()
-                #expect(again.times.withLock(\.self) == 1_000)
-                again.pusher.withLock { $0 = nil }
-                pusher.disconnect()
-            }
+        let failure = try failingTest(apps: [.local], allowing: [.openSocket, .pendingTimer, .leak]) { harness in
+            let (pusher, again) = (harness.makePusher(key: "another"), Again())
+            again.pusher.withLock { $0 = pusher }
+            pusher.delegate = again
+            pusher.connect()
+            #expect(again.times.withLock(\.self) == 1_000)
+            again.pusher.withLock { $0 = nil }
+            pusher.disconnect()
         }
         #expect(try text(of: failure).contains("is opened for the 1001th time at 0.0 seconds"))
     }
@@ -92,11 +84,9 @@ import Testing
             harness.session.stub("GET /orders", .ok)
             return harness
         }
-        let failure = #expect(throws: TestFailure.self) {
-            try withTestHarness { _ in
-                let answer = try harness.session.ask("http://shop.example/orders").withLock(\.self)
-                #expect(answer?.first?.isNumber != true, "no response, but at most an error")
-            }
+        let failure = try failingTest { _ in
+            let answer = try harness.session.ask("http://shop.example/orders").withLock(\.self)
+            #expect(answer?.first?.isNumber != true, "no response, but at most an error")
         }
         let text = try text(of: failure)
         #expect(text.contains("had ended when this came: request GET http://shop.example/orders. A task, a client, or a static"))
@@ -135,20 +125,18 @@ import Testing
     }
 
     @Test func `Two threads that advance the clock at once are reported with the place`() throws {
-        let failure = #expect(throws: TestFailure.self) {
-            try withTestHarness { harness in
-                let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-                _ = harness.scheduler.schedule(at: .seconds(1), label: "step") {
-                    Thread {
-                        harness.scheduler.advance(by: .zero)
-                        ended.signal()
-                    }.start()
-                    ended.wait()
-                    begun.signal()
-                }
-                harness.scheduler.advance(by: .seconds(1))
-                begun.wait()
+        let failure = try failingTest { harness in
+            let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            _ = harness.scheduler.schedule(at: .seconds(1), label: "step") {
+                Thread {
+                    harness.scheduler.advance(by: .zero)
+                    ended.signal()
+                }.start()
+                ended.wait()
+                begun.signal()
             }
+            harness.scheduler.advance(by: .seconds(1))
+            begun.wait()
         }
         #expect(try text(of: failure).contains("two threads advanced the clock at once, at MistakeTests.swift:"))
     }
@@ -169,24 +157,20 @@ import Testing
 
     #if LocalServer
     @Test func `Advancing the clock of a harness with a real server is reported`() async throws {
-        let failure = await #expect(throws: TestFailure.self) {
-            try await withTestHarness { harness in
-                _ = try await harness.startServer()
-                harness.scheduler.advance(by: .seconds(30))
-            }
+        let failure = try await failingTest { harness in
+            _ = try await harness.startServer()
+            harness.scheduler.advance(by: .seconds(30))
         }
         #expect(try text(of: failure).contains("a real server and its clients live in real time"))
     }
     #endif
 
     @Test func `Many timers made at one place are one finding`() throws {
-        let failure = #expect(throws: TestFailure.self) {
-            try withTestHarness { harness in
-                for second in 1...10_000 { _ = harness.scheduler.schedule(at: .seconds(second), label: "reminder") {} }
-                _ = harness.scheduler.schedule(at: .seconds(7), label: "alarm") {}
-            }
+        let failure = try failingTest { harness in
+            for second in 1...10_000 { _ = harness.scheduler.schedule(at: .seconds(second), label: "reminder") {} }
+            _ = harness.scheduler.schedule(at: .seconds(7), label: "alarm") {}
         }
-        #expect(failure?.findings.count == 2)
+        #expect(failure.findings.count == 2)
         let reminders = "pending timer: reminder at 1.0 seconds and 9999 more, made at MistakeTests.swift:"
         #expect(try text(of: failure).contains(reminders))
         #expect(try text(of: failure).contains("pending timer: alarm at 7.0 seconds, made at MistakeTests.swift:"))
@@ -208,15 +192,18 @@ import Testing
         }
         #expect(deadlock?.description.contains("unheard: headline on news, published at MistakeTests.swift:") == true)
         #expect(deadlock?.description.contains("what happened:\n") == true)
-        let failure = #expect(throws: TestFailure.self) {
-            try withTestHarness { harness in
-                harness.record("the callback came twice")
-                throw Trouble()
-            }
+        let failure = try await failingTest(stuckAfter: .seconds(60)) { harness in
+            harness.record("the callback came twice")
+            throw Trouble()
         }
         #expect(try text(of: failure).hasPrefix("Trouble()\nbesides, the harness made at MistakeTests.swift:"))
         #expect(try text(of: failure).contains("error: the callback came twice"))
-        #expect(throws: Trouble.self) { try withTestHarness { _ in throw Trouble() } }
+        #expect(throws: Trouble.self) {
+            try withTestHarness(allowing: [.unusedStub]) { harness in
+                harness.session.stub("GET /a", .ok)
+                throw Trouble()
+            }
+        }
     }
 
     @Test func `XCTest is told the story once, and again only if more has happened`() throws {
@@ -229,17 +216,15 @@ import Testing
     }
 
     @Test func `A frame sent late on a closed connection is found if the app sent it, not the SDK`() throws {
-        let failure = #expect(throws: TestFailure.self) {
-            try withTestHarness { harness in
-                let socket = harness.makeWebSocket()
-                for event in ["pusher:subscribe", "client-typing"] {
-                    socket.open(WebSocketRequest(secure: true, host: "h", port: 443, path: "/"), attempt: ConnectionAttempt(1))
-                    socket.close(code: 1000, reason: "")
-                    socket.send(#"{"event":"\#(event)","data":{"channel":"news"}}"#)
-                }
+        let failure = try failingTest { harness in
+            let socket = harness.makeWebSocket()
+            for event in ["pusher:subscribe", "client-typing"] {
+                socket.open(WebSocketRequest(secure: true, host: "h", port: 443, path: "/"), attempt: ConnectionAttempt(1))
+                socket.close(code: 1000, reason: "")
+                socket.send(#"{"event":"\#(event)","data":{"channel":"news"}}"#)
             }
         }
-        #expect(failure?.findings.count == 1)
+        #expect(failure.findings.count == 1)
         #expect(try text(of: failure).contains("client-typing news was sent on"))
     }
 

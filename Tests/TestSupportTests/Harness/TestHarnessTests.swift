@@ -15,20 +15,6 @@ struct TestHarnessTests {
         }
     }
 
-    @Test func `A client that reconnects and is released leaves no findings`() throws {
-        try withTestHarness { harness in
-            let pusher = harness.makePusher()
-            let news = pusher.subscribe("news")
-            let room = pusher.subscribe("private-room")
-            pusher.connect()
-            #expect(news.subscribed && room.subscribed)
-            harness.server.shutdown()
-            #expect(!news.subscribed)
-            harness.scheduler.advance(by: .seconds(10))
-            #expect(news.subscribed && room.subscribed)
-        }
-    }
-
     @Test func `A request without an answer is reported with the nearest stub`() throws {
         let found = try findings { harness in
             harness.session.stub("GET /users", .ok).optional()
@@ -106,27 +92,13 @@ struct TestHarnessTests {
         #expect(harness.timeline.description.hasPrefix("  … 24960 earlier\n"))
     }
 
-    @Test func `The test's own error is thrown unchanged if there are no findings`() throws {
-        struct Trouble: Error {}
-        #expect(throws: Trouble.self) {
-            try withTestHarness(allowing: [.unusedStub]) { harness in
-                harness.session.stub("GET /a", .ok)
-                throw Trouble()
-            }
-        }
-    }
-
     @Test func `The report has the findings and the whole story`() throws {
-        let failure = try #require(
-            #expect(throws: TestFailure.self) {
-                try withTestHarness { harness in
-                    let pusher = harness.makePusher()
-                    pusher.connect()
-                    pusher.subscribe("news")
-                    harness.session.stub("GET /a", .ok)
-                }
-            })
-        let text = failure.description
+        let text = try failingTest { harness in
+            let pusher = harness.makePusher()
+            pusher.connect()
+            pusher.subscribe("news")
+            harness.session.stub("GET /a", .ok)
+        }.description
         #expect(text.hasPrefix("the harness made at TestHarnessTests.swift:"))
         #expect(text.contains("ended with 1 finding:\n- unused stub: GET /a (TestHarnessTests.swift:"))
         #expect(text.contains("what happened:\n  0.0 seconds  log  debug: connecting attempt=1\n  0.0 seconds  opened  #1"))
@@ -134,29 +106,16 @@ struct TestHarnessTests {
     }
 
     @Test func `The report hides secrets`() throws {
-        let failure = try #require(
-            #expect(throws: TestFailure.self) {
-                try withTestHarness { harness in
-                    let pusher = harness.makePusher()
-                    pusher.connect()
-                    pusher.subscribe("private-room")
-                    try harness.session.ask("http://a/b?auth_signature=s3cr3t&page=1")
-                }
-            })
-        let text = "\(failure)"
+        let text = try failingTest { harness in
+            let pusher = harness.makePusher()
+            pusher.connect()
+            pusher.subscribe("private-room")
+            try harness.session.ask("http://a/b?auth_signature=s3cr3t&page=1")
+        }.description
         #expect(text.contains("nothing answers GET http://a/b?auth_signature=<redacted>&page=1"))
         #expect(text.contains("request  GET http://a/b?auth_signature=<redacted>&page=1"))
         #expect(text.contains(#""auth":"local-key:<redacted>""#))
         #expect(!text.contains("s3cr3t"))
-    }
-
-    @Test func `A harness made by hand reports its findings when it is verified`() throws {
-        let harness = TestHarness()
-        let pusher = harness.makePusher()
-        pusher.connect()
-        #expect(throws: TestFailure.self) { try harness.verify() }
-        pusher.disconnect()
-        try harness.verify()
     }
 
     @Test func `Harnesses with the same seed tell the same story`() throws {
@@ -181,24 +140,22 @@ struct TestHarnessTests {
 struct TestHarnessServerTests {
     @Test func `An in-memory client configured for a real server's address is found`() async throws {
         let ports = Locked<[Int]>([])
-        let failure = await #expect(throws: TestFailure.self) {
-            try await withTestHarness { harness in
-                let server = try await harness.startServer()
-                let proxy = try harness.startProxy(to: server)
-                ports.withLock { $0 = [server.port, proxy.port] }
-                let addresses = [(server.host, server.port), ("localhost", proxy.port), ("localhost", 1), ("a", server.port)]
-                for (host, port) in addresses {
-                    let pusher = harness.makePusher { options in
-                        options.host = .host(host)
-                        options.port = port
-                        options.useTLS = false
-                    }
-                    pusher.connect()
-                    #expect(pusher.connection.connectionState == .connected)
+        let failure = try await failingTest { harness in
+            let server = try await harness.startServer()
+            let proxy = try harness.startProxy(to: server)
+            ports.withLock { $0 = [server.port, proxy.port] }
+            let addresses = [(server.host, server.port), ("localhost", proxy.port), ("localhost", 1), ("a", server.port)]
+            for (host, port) in addresses {
+                let pusher = harness.makePusher { options in
+                    options.host = .host(host)
+                    options.port = port
+                    options.useTLS = false
                 }
+                pusher.connect()
+                #expect(pusher.connection.connectionState == .connected)
             }
         }
-        let text = failure?.findings.map {
+        let text = failure.findings.map {
             $0.text.replacing(#/^the socket made at TestHarnessTests.swift:\d+ is in memory, /#, with: "")
         }
         let served = zip(["LocalServer at 127.0.0.1", "NetworkFaultProxy at localhost"], ports.withLock { $0 })
@@ -223,14 +180,12 @@ struct TestHarnessServerTests {
     }
 
     @Test func `An event that a started server publishes to nobody is found`() async throws {
-        let failure = await #expect(throws: TestFailure.self) {
-            try await withTestHarness { harness in
-                let server = try await harness.startServer()
-                #expect(server.publish(channel: "news", event: "headline", data: "hello") == 0)
-                server.publish(channel: "cache-news", event: "headline", data: "hello")
-            }
+        let failure = try await failingTest { harness in
+            let server = try await harness.startServer()
+            #expect(server.publish(channel: "news", event: "headline", data: "hello") == 0)
+            server.publish(channel: "cache-news", event: "headline", data: "hello")
         }
-        let text = failure?.findings.map { "\($0)".replacing(#/swift:\d+/#, with: "swift:1") }
+        let text = failure.findings.map { "\($0)".replacing(#/swift:\d+/#, with: "swift:1") }
         #expect(
             text == [
                 "unheard: headline on news, published at TestHarnessTests.swift:1, reached nobody; nobody is subscribed to any channel"
@@ -239,16 +194,14 @@ struct TestHarnessServerTests {
 
     @Test func `Started servers are stopped with the test, and their unused stubs are found`() async throws {
         let server = Locked<LocalServer?>(nil)
-        let failure = await #expect(throws: TestFailure.self) {
-            try await withTestHarness(allowing: [.unmatchedRequest]) { harness in
-                let started = try await harness.startServer()
-                started.stub("GET /unused", .ok)
-                try await started.ask("/hello")
-                server.withLock { $0 = started }
-            }
+        let failure = try await failingTest(allowing: [.unmatchedRequest]) { harness in
+            let started = try await harness.startServer()
+            started.stub("GET /unused", .ok)
+            try await started.ask("/hello")
+            server.withLock { $0 = started }
         }
-        #expect(failure?.findings.map(\.kind) == [.unusedStub])
-        #expect(failure?.timeline.contains("server  GET /hello 404") == true)
+        #expect(failure.findings.map(\.kind) == [.unusedStub])
+        #expect(failure.timeline.contains("server  GET /hello 404"))
         #expect(server.withLock { $0?.connections.isEmpty } == true)
         let stopped = try #require(server.withLock { $0 })
         await #expect(throws: (any Error).self) { try await stopped.ask("/") }

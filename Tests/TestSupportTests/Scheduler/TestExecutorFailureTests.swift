@@ -131,19 +131,17 @@ struct TestExecutorFailureTests {
 
     @Test func `A task that polls forever without a body is given up and found at the test's end`() async throws {
         let isOver = Locked(false)
-        let failure = await #expect(throws: TestFailure.self) {
-            try await withTestHarness { harness in
-                let executor = harness.makeExecutor()
-                Self.poll(on: executor, until: isOver)
-                await executor.advance(by: .seconds(1))
-                #expect(harness.scheduler.now == .seconds(1))
-                isOver.withLock { $0 = true }
-                await executor.settle()
-                #expect(executor.readyCount == 0)
-            }
+        let failure = try await failingTest { harness in
+            let executor = harness.makeExecutor()
+            Self.poll(on: executor, until: isOver)
+            await executor.advance(by: .seconds(1))
+            #expect(harness.scheduler.now == .seconds(1))
+            isOver.withLock { $0 = true }
+            await executor.settle()
+            #expect(executor.readyCount == 0)
         }
-        #expect(failure?.findings.map(\.kind) == [.error])
-        #expect(failure?.findings.first?.text.contains("something polls") == true)
+        #expect(failure.findings.map(\.kind) == [.error])
+        #expect(failure.findings.first?.text.contains("something polls") == true)
     }
 
     @Test func `A harness waits no longer than its patience beside a task that polls forever`() async throws {
