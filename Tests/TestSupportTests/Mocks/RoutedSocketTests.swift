@@ -25,6 +25,7 @@ struct RoutedSocketTests {
     @Test func `A WebSocket route exchanges messages with each client`() async throws {
         try await withServer { _, server in
             server.router.onWebSocket("/rooms/{name}") { request, messages, play in
+                play(.establish())
                 play(.send("welcome to \(request.pathParameters["name"] ?? "")"))
                 for await message in messages {
                     if message == "bye" { return }
@@ -33,6 +34,7 @@ struct RoutedSocketTests {
             }
             for name in ["a", "b"] {
                 let socket = try await RawWebSocket(port: server.port, path: "/rooms/\(name)")
+                #expect("\(try await socket.receive())".contains("pusher:connection_established"))
                 #expect(try await socket.receive() == .text("welcome to \(name)"))
                 try await socket.send("hello")
                 #expect(try await socket.receive() == .text(#"{"event":"echo","channel":"c","data":"hello"}"#))

@@ -22,8 +22,8 @@ struct TestExecutorFailureTests {
         #expect(error?.pending.map(\.label) == ["back-off", "heartbeat"])
         let text = try #require(error).description
         for part in [
-            "advance it", "back-off at 3.0 seconds, heartbeat at 30.0 seconds", "executor.outside",
-            "TestExecutorFailureTests.swift:",
+            "deadlock at ", "advance it", "back-off at 3.0 seconds, heartbeat at 30.0 seconds", "executor.outside",
+            "for a `Task {}`", "TestExecutorFailureTests.swift:",
         ] {
             #expect(text.contains(part))
         }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import PusherTestSupport
 import Testing
@@ -16,27 +15,6 @@ import FoundationNetworking
             harness.server.publish(channel: "private-orders", event: "placed", data: "7")
             try await harness.eventually("the order is known") { inbox.all == ["7"] }
             #expect(harness.timeline.entries.contains { $0.kind == "server" && $0.text.contains("app-key") })
-        }
-    }
-
-    @Test func `The harness's server refuses a key that none of its apps has`() throws {
-        try withTestHarness(apps: [ServerApp(id: "7", key: "another", secret: "secret")]) { harness in
-            let feed = OrderFeed(harness.pusherEnvironment()) { _ in }
-            #expect("\(feed.orders)".hasSuffix("that its app lives in (code 4001)"))
-        }
-    }
-
-    @Test func `A URLSession's delayed response comes when virtual time reaches it`() async throws {
-        try await withTestHarness { harness in
-            harness.session.stub("GET /late", .ok.delayed(by: .seconds(30)))
-            let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
-            let url = try #require(URL(string: "https://api.example.com/late"))
-            for _ in 1...200 {
-                async let response = urlSession.data(from: url)
-                try await harness.session.nextRequest("GET /late")
-                harness.scheduler.advance(by: .seconds(30))
-                _ = try await response
-            }
         }
     }
 
@@ -72,101 +50,76 @@ import FoundationNetworking
         }
     }
 
-    @Test func `An event's data is compared as JSON, whatever the order of its members`() throws {
-        try withTestHarness { harness in
-            let pusher = harness.makePusher()
-            let recorder = RecordingDelegate(of: pusher)
-            pusher.subscribe("orders")
-            pusher.connect()
-            harness.server.publish(channel: "orders", event: "placed", data: #"{"id": 7, "by": {"name": "ann"}}"#)
-            #expect(recorder.notifications.last == .event("placed", channel: "orders", data: #"{"by":{"name":"ann"},"id":7}"#))
-            guard case .event(_, _, let data, _)? = recorder.notifications.last else { return }
-            #expect(differencesInJSON(data, from: #"{"by": {"name": "bob"}}"#) == ["data.by.name is \"ann\", not \"bob\""])
-        }
-    }
-
-    @Test func `A repeating timer runs on the app's queue until it is canceled`() {
-        let queue = DispatchQueue(label: "polls")
-        let scheduler = TestScheduler(on: queue)
-        let inbox = Inbox()
-        let poll = scheduler.schedule(every: .seconds(5), label: "poll") {
-            dispatchPrecondition(condition: .onQueue(queue))
-            inbox.add("polled")
-        }
-        scheduler.advance(by: .seconds(11))
-        poll.cancel()
-        scheduler.advance(by: .seconds(10))
-        #expect(inbox.all == ["polled", "polled"])
-    }
-
-    @Test func `A local server's delayed response comes when virtual time reaches it`() async throws {
-        try await withTestHarness { harness in
-            let statuses = try await Journey.lateResponses(100, harness)
-            #expect(statuses == Array(repeating: 200, count: 100))
-        }
-    }
-
-    @Test func `A script's delayed event comes when virtual time reaches it`() async throws {
-        try await withTestHarness { harness in
-            let heard = try await Journey.lateEvents(100, harness)
-            #expect(heard == 100)
-        }
-    }
-
-    @Test func `A gate holds a request that the test was told of`() async throws {
-        try await withTestHarness { harness in
-            let waiting = try await Journey.heldResponses(100, harness)
-            #expect(waiting == Array(repeating: 1, count: 100))
-        }
-    }
-
-    @Test func `A traffic file keeps a response's text and hides its secrets`() async throws {
-        try await withTestHarness { harness in
-            let file = try await Journey.recordSecret(harness)
-            #expect(file.contains("the token is too old: sign in again") && !file.contains("s3cret"), "\(file)")
-        }
-    }
-
-    @Test func `A wait for a task on another executor ends with a deadlock that says so`() async throws {
-        try await withTestHarness { harness in
-            let error = await Journey.waitForTask(harness)
-            #expect(error.hasPrefix("deadlock at ") && error.contains("for a `Task {}`"), "\(error)")
-        }
-    }
-
+    /// Parts written by a person are kept.
     @Test func `Traffic is compared whatever the port`() async throws {
         try await withTestHarness { harness in
-            let (file, mismatch) = try await Journey.recordAndCompare(harness)
-            #expect(file.contains("orders/[0-9]+") && file.contains("localhost"), "\(file)")
-            #expect(mismatch.contains("orders/new"), "\(mismatch)")
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("journey-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let file = folder.appendingPathComponent("orders.json")
+            func traffic(_ path: String) async throws -> TrafficRecorder {
+                let server = try await harness.startServer()
+                server.router.on("GET /orders/{id}") { _ in .ok }
+                let recorder = TrafficRecorder(environment: [:])
+                let session = URLSession(configuration: recorder.recording(URLSession.shared).urlSessionConfiguration())
+                _ = try await session.data(from: server.url.appendingPathComponent(path))
+                return recorder
+            }
+            try await traffic("orders/7").record(to: file.path)
+            try String(contentsOf: file, encoding: .utf8).replacingOccurrences(of: "orders/7", with: "orders/[0-9]+")
+                .write(to: file, atomically: true, encoding: .utf8)
+            try await traffic("orders/8").validate(against: file.path)
+            try await traffic("orders/9").record(to: file.path)
+            let mismatch = try await #require(throws: TrafficMismatch.self) {
+                try await traffic("orders/new").validate(against: file.path)
+            }
+            let written = try String(contentsOf: file, encoding: .utf8)
+            #expect(written.contains("orders/[0-9]+") && written.contains("localhost"), "\(written)")
+            #expect("\(mismatch)".contains("orders/new"), "\(mismatch)")
         }
     }
 
     @Test func `A local server's own routes answer requests, with parameters and conditions`() async throws {
         try await withTestHarness { harness in
-            let found = try await Journey.askRoutes(harness)
+            let server = try await harness.startServer()
+            server.router.on("GET" && .path(matching: "/v[0-9]+/users/(?<id>[0-9]+)")) { request in
+                .json(["id": request.pathParameters["id"]]).tagged("v1")
+            }
+            server.router.on("GET /files/{path...}") {
+                StubResponse(text: $0.pathParameters["path"] ?? "", contentType: "text/plain")
+            }
+            server.router.on("/old") { _ in .redirect(to: "/v1/users/7") }
+            var found: [String] = []
+            func ask(_ path: String, _ fields: [String: String] = [:]) async throws {
+                var request = URLRequest(url: server.url.appendingPathComponent(path))
+                request.cachePolicy = .reloadIgnoringLocalCacheData
+                request.allHTTPHeaderFields = fields
+                let (data, response) = try await URLSession(configuration: .ephemeral).data(for: request)
+                let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+                found.append("\(status) \(String(decoding: data, as: UTF8.self))")
+            }
+            try await ask("old")
+            try await ask("v1/users/7", ["If-None-Match": "\"v1\""])
+            try await ask("files/a/b.txt")
+            found.append(try await server.nextRequest("GET /files/{path...}").pathParameters["path"] ?? "")
+            found.append(server.requests.compactMap { $0.pathParameters["id"] }.joined(separator: " "))
             #expect(found == [#"200 {"id":"7"}"#, "304 ", "200 a/b.txt", "a/b.txt", "7 7"])
         }
     }
 
     @Test func `A local server's own WebSocket route talks to its client`() async throws {
         try await withTestHarness { harness in
-            let welcome = try await Journey.converse(harness)
-            #expect(welcome == .event("welcome", data: "own"))
-        }
-    }
-
-    @Test func `Limited bandwidth takes virtual time`() throws {
-        try withTestHarness { harness in
-            let time = try Journey.overASlowLine(harness)
-            #expect(time > .seconds(10) && time < .seconds(11), "\(time)")
-        }
-    }
-
-    @Test func `A server that listens on all addresses is reached by the machine's other address`() async throws {
-        try await withTestHarness { harness in
-            let status = try await Journey.anotherAddress(harness)
-            #expect(status == 200)
+            let server = try await harness.startServer()
+            server.router.onWebSocket("/realtime/app/{key}") { request, messages, play in
+                play(.establish())
+                play(.event("welcome", data: request.pathParameters["key"] ?? ""))
+                for await _ in messages {}
+            }
+            let options = PusherClientOptions(host: .host(server.host), port: server.port, path: "/realtime", useTLS: false)
+            let pusher = Pusher(key: "own", options: options)
+            let recorder = RecordingDelegate(of: pusher)
+            pusher.connect()
+            try await recorder.next { $0 == .event("welcome", data: "own") }
+            pusher.disconnect()
         }
     }
 }
