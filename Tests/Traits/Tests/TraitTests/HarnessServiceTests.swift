@@ -5,17 +5,6 @@ import Testing
 
 /// Services beside a test in a harness.
 @Suite(.timeLimit(.minutes(3))) struct HarnessServiceTests {
-    /// A service that reads events until there are no more.
-    private struct Reader: Service {
-        let events: PusherStream<PusherEvent>
-        let read: AsyncStream<String?>.Continuation
-
-        func run() async throws {
-            for try await event in events { read.yield(event.data) }
-            read.finish()
-        }
-    }
-
     private struct Trouble: Error {}
 
     private struct Failing: Service {
@@ -27,7 +16,7 @@ import Testing
             let pusher = harness.makePusher()
             let news = pusher.subscribe("news")
             let (stream, continuation) = AsyncStream<String?>.makeStream()
-            let reader = Reader(events: news.events(named: "headline"), read: continuation)
+            let reader = EventReader(events: news.events(named: "headline"), read: continuation)
             let receivers = try await harness.withServices(pusher, reader) {
                 try await harness.eventually("the news are subscribed", within: .zero) { news.subscribed }
                 return harness.server.publish(channel: "news", event: "headline", data: "hello")

@@ -5,6 +5,17 @@ import ServiceLifecycleTestKit
 import TestSupport
 import Testing
 
+/// A service that reads events until there are no more.
+struct EventReader: Service {
+    let events: PusherStream<PusherEvent>
+    let read: AsyncStream<String?>.Continuation
+
+    func run() async throws {
+        for try await event in events { read.yield(event.data) }
+        read.finish()
+    }
+}
+
 /// A client in a group of services.
 @Suite(.timeLimit(.minutes(3))) struct ServiceTests {
     private struct Client {
@@ -21,22 +32,7 @@ import Testing
         }
     }
 
-    /// A service that reads events until there are no more.
-    private struct Reader: Service {
-        let events: PusherStream<PusherEvent>
-        let read: AsyncStream<String?>.Continuation
-
-        func run() async throws {
-            for try await event in events { read.yield(event.data) }
-            read.finish()
-        }
-    }
-
-    private func read(_ stream: AsyncStream<String?>) async -> [String?] {
-        var data: [String?] = []
-        for await element in stream { data.append(element) }
-        return data
-    }
+    private func read(_ stream: AsyncStream<String?>) async -> [String?] { await stream.reduce(into: []) { $0.append($1) } }
 
     @Test func `At a shutdown during a flood, a service group's reader gets all that the client has read`() async throws {
         let client = Client()
@@ -44,7 +40,7 @@ import Testing
         let (stream, continuation) = AsyncStream<String?>.makeStream()
         try await testGracefulShutdown { trigger in
             let group = ServiceGroup(
-                services: [client.pusher, Reader(events: events, read: continuation)], logger: Logger(label: "test"))
+                services: [client.pusher, EventReader(events: events, read: continuation)], logger: Logger(label: "test"))
             async let running: Void = group.run()
             for await change in states(of: client.pusher) where change == .connected { break }
             // The shutdown comes in the middle of a flood.
