@@ -32,14 +32,21 @@ struct MockWebSocketTests {
         return socket
     }
 
+    /// Returns a socket whose first connection is open.
+    private func openSocket(_ server: MockWebSocket.Server = .manual) -> MockWebSocket {
+        let socket = makeSocket(server)
+        socket.open(request, attempt: ConnectionAttempt(1))
+        if !socket.isOpen { socket.accept() }
+        return socket
+    }
+
     private let established =
         #"{"event":"pusher:connection_established","data":"{\"activity_timeout\":120,\"socket_id\":\"46123.486095\"}"}"#
     private let ping = #"{"event":"pusher:ping","data":{}}"#
     private let pong = #"{"event":"pusher:pong","data":{}}"#
 
     @Test func `A trusting socket reports open and the handshake before the call to open returns`() {
-        let socket = makeSocket()
-        socket.open(request, attempt: ConnectionAttempt(1))
+        let socket = openSocket(.trusting)
         #expect(recorder.entries == ["#1 open", "#1 \(established)"])
         #expect(socket.requests == [request])
         #expect(socket.currentAttempt == ConnectionAttempt(1))
@@ -87,8 +94,7 @@ struct MockWebSocketTests {
     }
 
     @Test func `A mock socket that trusts all signatures lists the user as a member at once`() {
-        let socket = makeSocket()
-        socket.open(request, attempt: ConnectionAttempt(1))
+        let socket = openSocket(.trusting)
         socket.send(ServerRig.subscription(to: "private-test-channel", auth: "testKey123:12345678gfder78ikjbg"))
         #expect(recorder.entries.last?.contains("subscription_succeeded") == true)
         socket.send(
@@ -101,8 +107,7 @@ struct MockWebSocketTests {
     }
 
     @Test func `A checking socket refuses a wrong signature and accepts the right one`() throws {
-        let socket = makeSocket(.checking(secret: "secret"))
-        socket.open(request, attempt: ConnectionAttempt(1))
+        let socket = openSocket(.checking(secret: "secret"))
         socket.send(ServerRig.subscription(to: "private-a", auth: "any-key:00"))
         #expect(recorder.entries.last?.contains(#""status":401"#) == true)
         let auth = try Signature.channel("private-a", socketID: "46123.486095", key: "any-key", secret: "secret")
@@ -183,8 +188,7 @@ struct MockWebSocketTests {
     }
 
     @Test func `A dropped connection fails without a close frame and leaves its channels`() {
-        let socket = makeSocket()
-        socket.open(request, attempt: ConnectionAttempt(1))
+        let socket = openSocket(.trusting)
         socket.send(ServerRig.subscription(to: "room"))
         socket.drop()
         #expect(recorder.entries.last == "#1 failed connectionLost")
@@ -195,9 +199,7 @@ struct MockWebSocketTests {
     }
 
     @Test func `A socket that stopped reading delivers all messages in order when reading resumes`() {
-        let socket = makeSocket(.manual)
-        socket.open(request, attempt: ConnectionAttempt(1))
-        socket.accept()
+        let socket = openSocket()
         socket.setReading(false)
         for number in 1...3 { socket.serverSends("\(number)") }
         socket.serverCloses(code: 1000)
@@ -208,9 +210,7 @@ struct MockWebSocketTests {
 
     @Test func `The cost of unread messages grows linearly with their number`() {
         func time(_ count: Int) -> Duration {
-            let socket = makeSocket(.manual)
-            socket.open(request, attempt: ConnectionAttempt(1))
-            socket.accept()
+            let socket = openSocket()
             socket.setReading(false)
             return ContinuousClock().measure { for _ in 0..<count { socket.serverSends("unread") } }
         }
@@ -220,9 +220,7 @@ struct MockWebSocketTests {
     }
 
     @Test func `Closing a socket that stopped reading reports the close and no unread message`() {
-        let socket = makeSocket(.manual)
-        socket.open(request, attempt: ConnectionAttempt(1))
-        socket.accept()
+        let socket = openSocket()
         socket.setReading(false)
         socket.serverSends("unread")
         socket.close(code: 1000, reason: "bye")
@@ -249,9 +247,7 @@ struct MockWebSocketTests {
     }
 
     @Test func `Messages from many threads are neither lost nor reordered`() async {
-        let socket = makeSocket(.manual)
-        socket.open(request, attempt: ConnectionAttempt(1))
-        socket.accept()
+        let socket = openSocket()
         await withTaskGroup(of: Void.self) { group in
             for thread in 0..<4 {
                 group.addTask {

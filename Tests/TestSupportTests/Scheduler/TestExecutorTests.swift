@@ -76,19 +76,6 @@ struct TestExecutorTests {
         while executor.runNextJob() {}
         #expect(await task.value == 1)
     }
-
-    @Test func `Five thousand jobs run in the order they were enqueued`() {
-        let executor = TestExecutor()
-        let log = Locked<[Int]>([])
-        for number in 0..<5_000 {
-            Task(executorPreference: executor) {
-                await Task.yield()
-                log.withLock { $0.append(number) }
-            }
-        }
-        while executor.runNextJob() {}
-        #expect(log.withLock { $0 } == Array(0..<5_000))
-    }
 }
 
 #endif

@@ -164,20 +164,6 @@ struct LocalServerSocketTests {
         await server.stop()
     }
 
-    @Test func `A long message passes in both directions`() async throws {
-        var profile = ServerProfile.hosted
-        profile.maximumEventDataLength = 1_000_000
-        let server = try await LocalServer.start(profile: profile, settings: events.settings)
-        let socket = try await connect(to: server)
-        try await subscribe(socket, to: "room")
-        let data = String(repeating: "0123456789", count: 20_000)
-        server.publish(channel: "room", event: "e", data: data)
-        #expect(try await socket.receive() == .text("{\"event\":\"e\",\"channel\":\"room\",\"data\":\"\(data)\"}"))
-        try await socket.send("{\"event\":\"pusher:ping\",\"data\":\"\(data)\"}")
-        #expect(try await socket.receive() == pong)
-        await stop(server, socket)
-    }
-
     @Test func `A silent client is pinged and closed by the server's scheduler`() async throws {
         let scheduler = TestScheduler()
         let events = ServerEvents(scheduler: scheduler)

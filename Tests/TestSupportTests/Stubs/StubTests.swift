@@ -216,18 +216,4 @@ struct StubTests {
         #expect(reply("GET", "/a") == "200 [1]")
         #expect(throws: (any Error).self) { try StubResponse.file(at: file.path + ".missing") }
     }
-
-    @Test func `Parallel tests with different stubs for the same address don't affect each other`() async {
-        let texts = await withTaskGroup(of: (Int, [String?]).self) { group in
-            for index in 0..<8 {
-                group.addTask {
-                    let test = StubTests()
-                    test.session.stub("GET /a", StubResponse(text: "\(index)"))
-                    return (index, (0..<200).map { _ in test.reply("GET", "/a") })
-                }
-            }
-            return await group.reduce(into: [:]) { $0[$1.0] = Set($1.1) }
-        }
-        #expect(texts == Dictionary(uniqueKeysWithValues: (0..<8).map { ($0, ["200 \($0)"]) }))
-    }
 }

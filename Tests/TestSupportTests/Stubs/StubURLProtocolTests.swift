@@ -4,6 +4,7 @@ import Testing
 
 struct StubURLProtocolTests {
     private let session = MockSession(delivery: .immediate)
+    private var urlSession: URLSession { URLSession(configuration: session.urlSessionConfiguration()) }
 
     private func request(_ method: String = "GET", body: String? = nil) throws -> URLRequest {
         var request = URLRequest(url: try #require(URL(string: "https://nowhere.invalid/a")))
@@ -15,7 +16,6 @@ struct StubURLProtocolTests {
 
     @Test func `A URLSession's requests are answered and recorded by the mock session`() async throws {
         session.stub("POST /a", StubResponse(status: 201, headers: ["X-Answer": "yes"], body: Data("body".utf8)))
-        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
         let (data, response) = try await urlSession.data(for: request("POST", body: "x=1"))
         #expect(String(decoding: data, as: UTF8.self) == "body")
         #expect((response as? HTTPURLResponse)?.statusCode == 201)
@@ -25,7 +25,6 @@ struct StubURLProtocolTests {
     }
 
     @Test func `A URLSession's request without a stub fails and is listed as unmatched`() async throws {
-        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
         await #expect(throws: (any Error).self) { try await urlSession.data(for: request()) }
         #expect(session.unmatchedRequests.count == 1)
     }
@@ -33,7 +32,6 @@ struct StubURLProtocolTests {
     @Test(arguments: [(Fault.refused, URLError.Code.cannotConnectToHost), (.reset, .networkConnectionLost)])
     func `A fault is reported to a URLSession as its URLError`(fault: Fault, code: URLError.Code) async throws {
         session.stub("/a", .fault(fault))
-        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
         let error = await #expect(throws: URLError.self) { try await urlSession.data(for: request()) }
         #expect(error?.code == code)
     }
@@ -41,7 +39,6 @@ struct StubURLProtocolTests {
     @Test func `A canceled URLSession task ends with the cancellation error`() async throws {
         let gate = Gate()
         session.stub("/a", .ok.held(by: gate))
-        let urlSession = URLSession(configuration: session.urlSessionConfiguration())
         var request = try request()
         // With a shorter time-out, the request could end by itself on a slow machine.
         request.timeoutInterval = 600

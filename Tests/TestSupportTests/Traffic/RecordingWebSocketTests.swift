@@ -14,11 +14,15 @@ struct RecordingWebSocketTests {
         recording.delegate = delegate
     }
 
+    private func open() {
+        recording.open(request, attempt: ConnectionAttempt(1))
+        socket.accept()
+    }
+
     private var events: [String] { rig.recorder.entries.map(\.description) }
 
     @Test func `A recorded socket passes on all reports, with one close for each open`() {
-        recording.open(request, attempt: ConnectionAttempt(1))
-        socket.accept()
+        open()
         socket.serverSends("a")
         socket.serverSendsControlFrame()
         MessageBatch.withText("late", age: .seconds(3)) {
@@ -52,19 +56,7 @@ struct RecordingWebSocketTests {
     }
 
     @Test func `A frame sent while the socket is closing is not recorded`() {
-        /// A socket whose server doesn't answer a close frame.
-        final class Closing: WebSocket {
-            private let held = Locked<(any WebSocketDelegate)?>(nil)
-            var delegate: (any WebSocketDelegate)? {
-                get { held.withLock { $0 } }
-                set { held.withLock { $0 = newValue } }
-            }
-            func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) { delegate?.webSocketDidOpen(attempt: attempt) }
-            func send(_ text: String) {}
-            func close(code: UInt16, reason: String) {}
-            func setReading(_ reading: Bool) {}
-        }
-        let recording = rig.recorder.recording(Closing())
+        let recording = rig.recorder.recording(BareSocket { $0?.webSocketDidOpen(attempt: $1) })
         recording.open(request, attempt: ConnectionAttempt(1))
         recording.send("open")
         recording.close(code: 1000, reason: "")
@@ -80,8 +72,7 @@ struct RecordingWebSocketTests {
         delegate = nil
         #expect(observed == nil)
         #expect(recording.delegate == nil)
-        recording.open(request, attempt: ConnectionAttempt(1))
-        socket.accept()
+        open()
         socket.serverSends("a")
         #expect(events == [#"received "a""#])
     }
@@ -101,27 +92,6 @@ struct RecordingWebSocketTests {
     }
 
     @Test func `A batch of messages is passed on as one, and each message is recorded`() {
-        final class Batching: WebSocket {
-            private let held = Locked<(any WebSocketDelegate)?>(nil)
-            var delegate: (any WebSocketDelegate)? {
-                get { held.withLock { $0 } }
-                set { held.withLock { $0 = newValue } }
-            }
-            func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
-                delegate?.webSocketDidOpen(attempt: attempt)
-                let bytes: [UInt8] = Array("onetwo".utf8)
-                bytes.withUnsafeBytes { bytes in
-                    let parts: [(MessageBatch.Kind, UnsafeRawBufferPointer)] = [
-                        (.text, UnsafeRawBufferPointer(rebasing: bytes[..<3])),
-                        (.binary, UnsafeRawBufferPointer(rebasing: bytes[3...])),
-                    ]
-                    parts.withUnsafeBufferPointer { delegate?.webSocketDidReceive(MessageBatch($0), attempt: attempt) }
-                }
-            }
-            func send(_ text: String) {}
-            func close(code: UInt16, reason: String) {}
-            func setReading(_ reading: Bool) {}
-        }
         final class Counting: WebSocketDelegate {
             let counts = Locked<[Int]>([])
             func webSocketDidOpen(attempt: ConnectionAttempt) {}
@@ -131,7 +101,19 @@ struct RecordingWebSocketTests {
             }
             func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) {}
         }
-        let (recording, delegate) = (rig.recorder.recording(Batching()), Counting())
+        let delegate = Counting()
+        let recording = rig.recorder.recording(
+            BareSocket { delegate, attempt in
+                delegate?.webSocketDidOpen(attempt: attempt)
+                let bytes: [UInt8] = Array("onetwo".utf8)
+                bytes.withUnsafeBytes { bytes in
+                    let parts: [(MessageBatch.Kind, UnsafeRawBufferPointer)] = [
+                        (.text, UnsafeRawBufferPointer(rebasing: bytes[..<3])),
+                        (.binary, UnsafeRawBufferPointer(rebasing: bytes[3...])),
+                    ]
+                    parts.withUnsafeBufferPointer { delegate?.webSocketDidReceive(MessageBatch($0), attempt: attempt) }
+                }
+            })
         recording.delegate = delegate
         recording.open(request, attempt: ConnectionAttempt(1))
         #expect(delegate.counts.withLock { $0 } == [2])
@@ -139,8 +121,7 @@ struct RecordingWebSocketTests {
     }
 
     @Test func `A recorded socket stops reading at the socket behind it`() {
-        recording.open(request, attempt: ConnectionAttempt(1))
-        socket.accept()
+        open()
         recording.setReading(false)
         socket.serverSends("later")
         #expect(events.isEmpty)
@@ -150,8 +131,7 @@ struct RecordingWebSocketTests {
 
     @Test func `A frame sent within a report is recorded after the frame that caused it`() {
         delegate.onEntry { [recording] entry in if entry == "#1 ping" { recording.send("pong") } }
-        recording.open(request, attempt: ConnectionAttempt(1))
-        socket.accept()
+        open()
         socket.serverSends("ping")
         delegate.onEntry(nil)
         #expect(events == [#"received "ping""#, #"sent "pong""#])
@@ -159,12 +139,30 @@ struct RecordingWebSocketTests {
 
     @Test func `A frame sent while the recorder is stopped is not recorded`() {
         rig.recorder.stop()
-        recording.open(request, attempt: ConnectionAttempt(1))
-        socket.accept()
+        open()
         recording.send("unrecorded")
         rig.recorder.start()
         recording.send("recorded")
         #expect(events == [#"sent "recorded""#])
         #expect(socket.sentFrames == ["unrecorded", "recorded"])
     }
+}
+
+/// A socket that sends nothing, and whose server doesn't answer a close frame.
+private final class BareSocket: WebSocket {
+    private let held = Locked<(any WebSocketDelegate)?>(nil)
+    private let onOpen: @Sendable ((any WebSocketDelegate)?, ConnectionAttempt) -> Void
+
+    init(onOpen: @escaping @Sendable ((any WebSocketDelegate)?, ConnectionAttempt) -> Void) {
+        self.onOpen = onOpen
+    }
+
+    var delegate: (any WebSocketDelegate)? {
+        get { held.withLock { $0 } }
+        set { held.withLock { $0 = newValue } }
+    }
+    func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) { onOpen(delegate, attempt) }
+    func send(_ text: String) {}
+    func close(code: UInt16, reason: String) {}
+    func setReading(_ reading: Bool) {}
 }

@@ -4,10 +4,11 @@ import Testing
 
 /// The files that a recorder writes, and the files that it finds.
 struct TrafficFileTests {
+    private let rig = TrafficRig()
+
     // MARK: The document
 
     @Test func `A traffic file has the talk's fields, indented, with sorted keys`() throws {
-        let rig = TrafficRig()
         rig.get("https://api.soundcloud.com/tracks/1235123?q=a%20b+c&q2=%26#top")
         try rig.recorder.record(to: "traffic.json")
         #expect(
@@ -40,7 +41,6 @@ struct TrafficFileTests {
     }
 
     @Test func `A body is written as JSON, form fields, text, or a placeholder`() throws {
-        let rig = TrafficRig()
         func record(_ body: Data, _ type: String?) {
             let headers = type.map { ["Content-Type": $0] } ?? [:]
             rig.recorder.record(RecordedRequest(method: "POST", url: "https://a.example/", headers: headers, body: body))
@@ -64,7 +64,6 @@ struct TrafficFileTests {
     }
 
     @Test func `A recorded text that would match others as a pattern is written as a literal`() throws {
-        let rig = TrafficRig()
         rig.post(#"{"sum": "a+b", "name": "a.b", "note": "(x"}"#)
         try rig.recorder.record(to: "traffic.json")
         let body = try rig.json().arrayValue?.first?["body"]
@@ -83,7 +82,6 @@ struct TrafficFileTests {
     }
 
     @Test func `Frames are written as the JSON they hold`() throws {
-        let rig = TrafficRig()
         let (socket, recording) = rig.openSocket()
         recording.send(#"{"event":"pusher:subscribe","data":{"channel":"presence-a","channel_data":"{\"user_id\":\"7\"}"}}"#)
         socket.serverSendsEvent("price", channel: "prices", data: #"{"amount":1.5}"#, userID: "ann")
@@ -106,7 +104,6 @@ struct TrafficFileTests {
 
     @Test func `Numbers are written with all their digits, as they were recorded`() throws {
         let numbers = "[12345678901234567890, 1234567890123456789012.5, 1.10, 1e2, 1e999999999]"
-        let rig = TrafficRig()
         rig.post(numbers)
         try rig.recorder.record(to: "traffic.json")
         let written = try rig.text().filter { !$0.isWhitespace }
@@ -127,7 +124,6 @@ struct TrafficFileTests {
             try rig.recorder.record(to: "traffic.json")
             try rig.recorder.validate(against: "traffic.json", using: validator)
         }
-        let rig = TrafficRig()
         rig.post(bodies[0])
         try rig.recorder.record(to: "traffic.json")
         rig.recorder.start()
@@ -136,7 +132,6 @@ struct TrafficFileTests {
     }
 
     @Test func `A frame whose members look like matchers passes against its own file`() throws {
-        let rig = TrafficRig()
         let (socket, recording) = rig.openSocket()
         defer { withExtendedLifetime(recording) {} }
         socket.serverSends(#"{"event":"e","more":{"$any":5},"user_id":{"$regex":"("},"headers":{"a":{"$type":"number"}}}"#)
@@ -172,7 +167,6 @@ struct TrafficFileTests {
     }
 
     @Test func `A missing file's error says how to record it`() throws {
-        let rig = TrafficRig()
         let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "none.json") }
         #expect(error?.kind == .missingFile)
         #expect(error?.description.hasPrefix("there is no \(rig.directory.path)/none.json. Call record(to:)") == true)
@@ -184,21 +178,18 @@ struct TrafficFileTests {
     ]) func `An unreadable or malformed traffic file is refused with the kind of mistake`(text: String, kind: TrafficError.Kind)
         throws
     {
-        let rig = TrafficRig()
         try rig.write(text)
         let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
         #expect(error?.kind == kind)
     }
 
     @Test func `A syntax error in a traffic file is reported with its line`() throws {
-        let rig = TrafficRig()
         try rig.write("[\n  {\n    \"url\": \"x\",\n  }\n]")
         let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
         #expect(error?.description.contains("traffic.json, line 4, is no JSON") == true)
     }
 
     @Test func `Recording to a directory that can't be made is an error`() throws {
-        let rig = TrafficRig()
         try rig.write("", to: "file")
         rig.get("http://a/1")
         let error = #expect(throws: TrafficError.self) { try rig.recorder.record(to: "\(rig.directory.path)/file/traffic.json") }
@@ -206,7 +197,6 @@ struct TrafficFileTests {
     }
 
     @Test func `Recording without entries is refused and writes no file`() throws {
-        let rig = TrafficRig()
         let file = "\(rig.directory.path)/traffic.json"
         let empty = #expect(throws: TrafficError.self) { try rig.recorder.record(to: "traffic.json") }
         #expect(empty?.description.hasPrefix("\(file) is not recorded: there is nothing to write. Give the client,") == true)
@@ -220,7 +210,6 @@ struct TrafficFileTests {
     // MARK: File locations
 
     @Test func `Files are beside the test, in the environment's directory, or at an absolute path`() throws {
-        let rig = TrafficRig()
         let recorder = TrafficRecorder(environment: [:])
         recorder.record(RecordedRequest(url: "http://a/1"))
         try recorder.record(to: "a/b.json", testFile: "\(rig.directory.path)/Tests/SomeTests.swift")

@@ -4,6 +4,8 @@ import Testing
 
 /// The names and ports of this machine, which differ from run to run.
 struct TrafficLocalAddressTests {
+    private let rig = TrafficRig()
+
     @Test func `Traffic with a local server passes against a file recorded on another port`() async throws {
         let rig = TrafficRig(headers: ["Referer", "Host"])
         for number in 1...2 {
@@ -40,7 +42,6 @@ struct TrafficLocalAddressTests {
     ]) func `Local host names and ports are interchangeable, other addresses are not`(expected: String, got: String, fits: Bool)
         throws
     {
-        let rig = TrafficRig()
         rig.get(got)
         #expect(try (rig.mismatch(#"[{"url": "\#(expected)"}]"#) == nil) == fits)
         // The same inside a body.
@@ -50,7 +51,6 @@ struct TrafficLocalAddressTests {
     }
 
     @Test func `A text that only contains or begins with a local host name is written unchanged`() throws {
-        let rig = TrafficRig()
         rig.post(
             #"{"a": "localhost is here", "b": "see localhost:80", "c": "127.0.0.1:80", "d": ["x@localhost"], "e": {"$any": "[::1]:1"}}"#
         )
@@ -64,7 +64,6 @@ struct TrafficLocalAddressTests {
     }
 
     @Test func `A missing entry whose address is no pattern says so`() throws {
-        let rig = TrafficRig()
         rig.get("https://api.example.com/tracks/1235123")
         let text = try #require(try rig.mismatch(#"[{"url": "/tracks/([0-9]+"}]"#)).description
         #expect(

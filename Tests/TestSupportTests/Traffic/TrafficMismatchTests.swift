@@ -2,8 +2,9 @@ import TestSupport
 import Testing
 
 struct TrafficMismatchTests {
+    private let rig = TrafficRig()
+
     @Test func `A mismatch's text lists each entry and field with the expected and the got value`() throws {
-        let rig = TrafficRig()
         rig.recorder.record(RecordedRequest(url: "https://api.example.com/screen?marcheta=true&v=1"))
         rig.post(#"{"items": [{"id": 7}, {"id": "8"}], "total": "2"}"#)
         rig.get("https://ads.example.com/pixel")
@@ -51,7 +52,6 @@ struct TrafficMismatchTests {
     }
 
     @Test func `Long values in a mismatch's text are cut`() throws {
-        let rig = TrafficRig()
         rig.post(#"{"a": "\#(String(repeating: "x", count: 5_000))"}"#)
         let text = try #require(try rig.mismatch(#"[{"url": "https://api.example.com/events", "body": {"a": 1}}]"#)).description
         #expect(text.count < 1_000)

@@ -4,6 +4,8 @@ import Testing
 
 /// A client's whole traffic, HTTP and WebSocket, recorded and validated.
 struct TrafficPusherTests {
+    private let rig = TrafficRig()
+
     private static let app = ServerApp(id: "42", key: "app-key", secret: "very-secret")
 
     /// The secrets in the traffic, which must not come out.
@@ -46,7 +48,6 @@ struct TrafficPusherTests {
     }
 
     @Test func `A client's traffic is recorded and validated without a secret in file or archive`() async throws {
-        let rig = TrafficRig()
         let signatures = try await run(recordedBy: rig.recorder)
         try rig.recorder.record(to: "orders.json")
         let file = try rig.text(of: "orders.json")
@@ -78,7 +79,6 @@ struct TrafficPusherTests {
     }
 
     @Test func `A client event with other data than the recorded one is a difference`() async throws {
-        let rig = TrafficRig()
         _ = try await run(recordedBy: rig.recorder)
         try rig.recorder.record(to: "orders.json", filter: .frames)
         rig.recorder.start()

@@ -4,6 +4,8 @@ import Testing
 
 /// No secret gets out, whichever way it came in.
 struct TrafficRedactionTests {
+    private let rig = TrafficRig()
+
     private static func post(_ body: String) -> RecordedRequest {
         RecordedRequest(method: "POST", url: "https://a.example/", body: Data(body.utf8))
     }
@@ -88,7 +90,6 @@ struct TrafficRedactionTests {
     }
 
     @Test func `A frame's secrets are hidden, and the app's key is kept`() throws {
-        let rig = TrafficRig()
         let socket = MockWebSocket(server: .manual)
         let recording = rig.recorder.recording(socket)
         recording.open(
@@ -114,7 +115,6 @@ struct TrafficRedactionTests {
     }
 
     @Test func `A response's secrets are hidden in the archive`() throws {
-        let rig = TrafficRig()
         let session = MockSession(delivery: .immediate)
         let body = Data(#"{"auth":"key:hunter2","shared_secret":"hunter2"}"#.utf8)
         session.stub(.any, StubResponse(headers: ["Set-Cookie": "sid=hunter2"], body: body))
@@ -127,7 +127,6 @@ struct TrafficRedactionTests {
     // MARK: Reading
 
     @Test func `A secret in an older file reaches no mismatch message`() throws {
-        let rig = TrafficRig()
         rig.post(#"{"auth": "key:abc", "name": "x"}"#)
         for secret in [#""key:hunter2""#, #"{"$regex": "hunter2"}"#, #"{"$unordered": ["hunter2"]}"#, #"{"deep": ["hunter2"]}"#] {
             let mismatch = try rig.mismatch(
@@ -141,7 +140,6 @@ struct TrafficRedactionTests {
     }
 
     @Test func `A redacted value matches any value, but a value must be present`() throws {
-        let rig = TrafficRig()
         rig.post(#"{"password": "one"}"#)
         try rig.recorder.record(to: "traffic.json")
         rig.recorder.start()
@@ -158,7 +156,6 @@ struct TrafficRedactionTests {
     }
 
     @Test func `The app's key in a redacted signature is compared`() throws {
-        let rig = TrafficRig()
         rig.post(#"{"auth": "key:abc"}"#)
         #expect(try rig.mismatch(#"[{"body": {"auth": "key:0123"}}]"#) == nil)
         #expect(try rig.paths(#"[{"url": "https://.*", "body": {"auth": "other:0123"}}]"#) == ["body.auth"])
@@ -193,7 +190,6 @@ struct TrafficRedactionTests {
         ("password", "password"), ("secret: \"", "secret: \""), ("password='", "password='"),
         ("\\password\\=\\", "\\password\\=\\"),
     ]) func `Only the secret part of a text is hidden, and hiding twice changes nothing`(text: String, expected: String) throws {
-        let rig = TrafficRig()
         rig.recorder.record(Self.text(text))
         let body = try #require(rig.recorder.entries.first?.json("body"))
         let shown = try JSONValue(parsing: body)
@@ -221,7 +217,6 @@ struct TrafficRedactionTests {
     }
 
     @Test func `Validation messages for a password field are shown, and other values are hidden`() throws {
-        let rig = TrafficRig()
         rig.post(
             #"{"errors":{"password":["is too short","must have a digit (0-9)"],"token":["is hunter2?"],"secret":["hunter2"]}}"#)
         let errors: JSONValue = [
@@ -277,7 +272,6 @@ struct TrafficRedactionTests {
 
     @Test(arguments: ["auth_key", "channel_name", "author", "socket_id", "token_type", "tokenizer", "keyboard"])
     func `A field whose name only resembles a secret's is shown`(name: String) throws {
-        let rig = TrafficRig()
         rig.post(#"{"\#(name)": "value"}"#)
         #expect(rig.recorder.entries.first?.json("body") == #"{"\#(name)":"value"}"#)
     }

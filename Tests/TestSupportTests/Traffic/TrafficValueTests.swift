@@ -3,6 +3,8 @@ import Testing
 
 /// The meaning of a value in a file: each line passes with the first bodies and fails with the second ones.
 struct TrafficValueTests {
+    private let rig = TrafficRig()
+
     struct Rule: CustomTestStringConvertible, Sendable {
         let expected: String
         let passing: [String]
@@ -61,7 +63,6 @@ struct TrafficValueTests {
     }
 
     @Test func `Patterns apply to addresses, methods, and parameters`() throws {
-        let rig = TrafficRig()
         rig.recorder.record(RecordedRequest(method: "PUT", url: "https://api.example.com/tracks/12?page=3"))
         let file = { (url: String, method: String, page: String) in
             #"[{"url": "\#(url)", "method": "\#(method)", "parameters": {"page": "\#(page)"}}]"#
@@ -73,7 +74,6 @@ struct TrafficValueTests {
     }
 
     @Test func `An array's differences name the elements that differ, also in depth`() throws {
-        let rig = TrafficRig()
         rig.post(#"{"tracks": [1, 2], "deep": [{"id": 1}]}"#)
         for (tracks, id, paths) in [
             ("[1, 2]", 1, []), ("[1, 3]", 1, ["body.tracks[1]"]), ("[1]", 1, ["body.tracks[1]"]),
@@ -85,14 +85,12 @@ struct TrafficValueTests {
     }
 
     @Test func `A pattern must match the whole text, including line breaks`() throws {
-        let rig = TrafficRig()
         rig.post(#"{"text": "one\ntwo"}"#)
         #expect(try rig.paths(#"[{"body": {"text": "one"}}]"#) == ["body.text"])
         #expect(try rig.mismatch(#"[{"body": {"text": "one\\stwo"}}]"#) == nil)
     }
 
     @Test func `An invalid $regex is reported with its path before anything is compared`() throws {
-        let rig = TrafficRig()
         try rig.write(#"[{"body": {"items": [{"name": {"$regex": "a(b"}}]}}]"#)
         let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
         #expect(error?.kind == .badPattern(path: "[0].body.items[0].name"))
@@ -100,14 +98,12 @@ struct TrafficValueTests {
     }
 
     @Test func `A $regex with unbalanced parentheses is refused`() throws {
-        let rig = TrafficRig()
         rig.post(#"{"a": "xyz"}"#)
         try rig.write(#"[{"body": {"a": {"$regex": "x)|(z"}}}]"#)
         #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
     }
 
     @Test func `A text that is no valid pattern stands for itself, and a difference says so`() throws {
-        let rig = TrafficRig()
         rig.post(#"{"smile": ":-("}"#)
         #expect(try rig.mismatch(#"[{"body": {"smile": ":-("}}]"#) == nil)
         let mismatch = try rig.mismatch(#"[{"body": {"smile": ";-("}}]"#)
@@ -118,14 +114,12 @@ struct TrafficValueTests {
     @Test(arguments: ["(a+)+", "(a|aa)+", "(.*a){20}"]) func `A pattern with too many ways to match is given up and reported`(
         pattern: String
     ) throws {
-        let rig = TrafficRig()
         rig.post(#"{"a": "\#(String(repeating: "a", count: 60))b"}"#)
         let mismatch = try rig.mismatch(#"[{"url": "https://api.example.com/events", "body": {"a": "\#(pattern)"}}]"#)
         #expect(mismatch?.description.contains("too many ways to match") == true)
     }
 
     @Test(.timeLimit(.minutes(1))) func `Many entries are validated against a costly pattern within a minute`() throws {
-        let rig = TrafficRig()
         for number in 0..<20 { rig.post(#"{"a": "\#(String(repeating: "a", count: 60))\#(number)b"}"#) }
         let entry = #"{"body": {"a": "(a+)+"}}"#
         let mismatch = try rig.mismatch("[\(Array(repeating: entry, count: 20).joined(separator: ","))]")
@@ -134,7 +128,6 @@ struct TrafficValueTests {
 
     @Test(arguments: [#"{"$type": "text"}"#, #"{"$any": false}"#, #"{"$absent": 1}"#, #"{"$regex": 1}"#, #"{"$unordered": 1}"#])
     func `An invalid matcher is reported with its path`(matcher: String) throws {
-        let rig = TrafficRig()
         try rig.write(#"[{}, {"parameters": {"two words": \#(matcher)}}]"#)
         let error = #expect(throws: TrafficError.self) { try rig.recorder.validate(against: "traffic.json") }
         #expect(error?.kind == .malformedFile(path: #"[1].parameters["two words"]"#))
