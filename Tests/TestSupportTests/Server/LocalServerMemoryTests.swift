@@ -17,14 +17,16 @@ import Testing
         return try await socket.readResponse().status
     }
 
-    @Test func `A forgetful server records no requests`() async throws {
+    private func start(isForgetful: Bool = true, profile: ServerProfile = .hosted) async throws -> LocalServer {
         var settings = LocalServer.Settings()
-        settings.isForgetful = true
-        let server = try await LocalServer.start(settings: settings)
+        settings.isForgetful = isForgetful
+        return try await LocalServer.start(profile: profile, settings: settings)
+    }
+
+    @Test func `A forgetful server records no requests`() async throws {
+        let server = try await start()
         #expect(try await post("{}", to: server) == 401)
-        let socket = try await RawWebSocket(port: server.port, path: nil)
-        try await socket.write(Data("GET /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8))
-        #expect(try await socket.readResponse().status == 404)
+        #expect(try await server.ask("/nowhere").hasPrefix("404 "))
         #expect(server.requests.isEmpty)
         #expect(server.unmatchedRequests.isEmpty)
         await server.stop()
@@ -32,9 +34,7 @@ import Testing
 
     /// A batch contains JSON as text, in which each quotation mark takes two bytes.
     @Test func `A forgetful server accepts the largest batch of its profile`() async throws {
-        var settings = LocalServer.Settings()
-        settings.isForgetful = true
-        let server = try await LocalServer.start(profile: .soketi, settings: settings)
+        let server = try await start(profile: .soketi)
         #expect(
             try await post(String(repeating: "x", count: 2_100_000), to: server) == 200,
             "soketi says in the body that nothing is signed")
@@ -46,9 +46,7 @@ import Testing
     )
         async throws
     {
-        var settings = LocalServer.Settings()
-        settings.isForgetful = isForgetful
-        let server = try await LocalServer.start(settings: settings)
+        let server = try await start(isForgetful: isForgetful)
         let socket = try await RawWebSocket(port: server.port)
         _ = try await socket.receive()
         let part = Data(repeating: UInt8(ascii: "x"), count: 600_000)
@@ -66,9 +64,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `A forgetful server refuses a request body over the HTTP API's limit with 413`(chunked: Bool) async throws {
-        var settings = LocalServer.Settings()
-        settings.isForgetful = true
-        let server = try await LocalServer.start(settings: settings)
+        let server = try await start()
         let limit = server.core.largestBody
         #expect(try await post(String(repeating: "x", count: limit), chunked: chunked, to: server) == 401)
         #expect(try await post(String(repeating: "x", count: limit + 1), chunked: chunked, to: server) == 413)

@@ -10,11 +10,18 @@ import Testing
     /// One message of it may fit into the system's buffers; a few are more than they hold on both sides.
     private let data = String(repeating: "x", count: 1_000_000)
 
-    private func start() async throws -> LocalServer {
+    private func start(waitingMessages: Int? = 5) async throws -> LocalServer {
         var profile = ServerProfile.hosted
-        profile.maximumWaitingMessages = 5
+        if let waitingMessages { profile.maximumWaitingMessages = waitingMessages }
         profile.maximumEventDataLength = 1_000_000
         return try await LocalServer.start(profile: profile, settings: events.settings)
+    }
+
+    private func subscribe(to server: LocalServer) async throws -> RawWebSocket {
+        let socket = try await RawWebSocket(port: server.port)
+        try await socket.send(ServerRig.subscription(to: "room"))
+        for _ in 1...2 { _ = try await socket.receive() }
+        return socket
     }
 
     /// Returns once the server has cut the connection, although the client reads nothing: then the listener is the only socket at
@@ -27,9 +34,7 @@ import Testing
 
     @Test func `A client that doesn't read is cut off even if its close frame can't be sent`() async throws {
         let server = try await start()
-        let socket = try await RawWebSocket(port: server.port)
-        try await socket.send(ServerRig.subscription(to: "room"))
-        for _ in 1...2 { _ = try await socket.receive() }
+        let socket = try await subscribe(to: server)
         for _ in 0..<25 { server.publish(channel: "room", event: "e", data: data) }
         #expect(server.connections.isEmpty)
         try await waitUntilCut(server)
@@ -53,12 +58,8 @@ import Testing
     @Test(arguments: [true, false]) func `A client that doesn't read is cut off after its close frame or FIN`(byCloseFrame: Bool)
         async throws
     {
-        var profile = ServerProfile.hosted
-        profile.maximumEventDataLength = 1_000_000
-        let server = try await LocalServer.start(profile: profile, settings: events.settings)
-        let socket = try await RawWebSocket(port: server.port)
-        try await socket.send(ServerRig.subscription(to: "room"))
-        for _ in 1...2 { _ = try await socket.receive() }
+        let server = try await start(waitingMessages: nil)
+        let socket = try await subscribe(to: server)
         for _ in 0..<25 { server.publish(channel: "room", event: "e", data: data) }
         if byCloseFrame { try await socket.send(opcode: 8, Data([0x03, 0xE8])) } else { socket.finish() }
         try await waitUntilCut(server)
@@ -92,12 +93,7 @@ import Testing
     @Test func `A client that reads gets the close reason even if the close timeout is zero`() async throws {
         let server = try await LocalServer.start(settings: ServerEvents(closeTimeout: .zero).settings)
         var sockets: [RawWebSocket] = []
-        for _ in 0..<30 {
-            let socket = try await RawWebSocket(port: server.port)
-            try await socket.send(ServerRig.subscription(to: "room"))
-            for _ in 1...2 { _ = try await socket.receive() }
-            sockets.append(socket)
-        }
+        for _ in 0..<30 { sockets.append(try await subscribe(to: server)) }
         for _ in 0..<100 { server.publish(channel: "room", event: "e", data: "x") }
         server.closeAll(code: 4200, reason: "restart")
         for socket in sockets {
