@@ -49,49 +49,6 @@ import Testing
         }
     }
 
-    @Test func `A client sends ten client events a second, and more when the second is over`() throws {
-        try withTestHarness { harness in
-            let (ann, bob) = (harness.makePusher(), harness.makePusher())
-            let room = ann.subscribe("private-room")
-            bob.subscribe("private-room")
-            let heard = RecordingDelegate(of: bob)
-            for pusher in [ann, bob] { pusher.connect() }
-            let results = (1...11).map { room.trigger(eventName: "client-typing", data: ["letter": $0]) }
-            #expect(results.filter { $0 == .sent }.count == 10)
-            harness.scheduler.advance(by: .seconds(1))
-            #expect(room.trigger(eventName: "client-typing", data: ["letter": 12]) == .sent)
-            #expect(heard.notifications.last == .event("client-typing", channel: "private-room", data: #"{"letter":12}"#))
-        }
-    }
-
-    @Test func `A channel is not authorized again before the backend's Retry-After is over`() throws {
-        try withTestHarness { harness in
-            harness.session.stub("POST /pusher/auth", StubResponse(status: 429, headers: ["Retry-After": "7"])).times(1)
-            let pusher = harness.makePusher()
-            let room = pusher.subscribe("private-room")
-            pusher.connect()
-            harness.scheduler.advance(by: .seconds(6))
-            #expect(!room.subscribed)
-            harness.scheduler.advance(by: .seconds(30))
-            #expect(room.subscribed)
-        }
-    }
-
-    @Test func `A slow reader stops the socket's reading until the pause limit, then its stream fails`() async throws {
-        try await withTestHarness { harness in
-            let socket = harness.makeWebSocket()
-            let pusher = harness.makePusher(socket: socket) { $0.pauseLimit = .seconds(5) }
-            let prices = pusher.subscribe("prices").events(named: "price", buffering: StreamBuffering(limit: 10))
-            pusher.connect()
-            for price in 1...15 { harness.server.publish(channel: "prices", event: "price", data: "\(price)") }
-            #expect(!socket.isReading)
-            harness.scheduler.advance(by: .seconds(5))
-            #expect(socket.isReading)
-            let error = await #expect(throws: PusherError.self) { for try await _ in prices {} }
-            #expect(error?.kind == .readerTooSlow)
-        }
-    }
-
     actor Orders {
         private(set) var all: [Int] = []
 

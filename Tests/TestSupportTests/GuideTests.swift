@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Logging
 import TestSupport
 import Testing
 import XCTest
@@ -153,9 +152,6 @@ struct OrderFeed: Sendable {
         }
     }
 
-    #if os(Linux)
-    #endif
-
     @Test func `A client recovers from a reset within a frame`() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()
@@ -234,25 +230,6 @@ struct OrderFeed: Sendable {
         }
     }
 
-    @Test func `An authorization handler that fails with 503 is asked again`() async throws {
-        try await withTestHarness { harness in
-            let signer = Signer(userID: "ann")
-            signer.refuse(503)
-            let logger = harness.makeLogger("orders")
-            let pusher = harness.makePusher { options in
-                options.authMethod = .customHandler { socketID, channel in
-                    logger.info("asks to be let in")
-                    return try await signer.authorize(socketID: socketID, channelName: channel)
-                }
-            }
-            let room = pusher.subscribe("presence-room")
-            pusher.connect()
-            try await harness.eventually("the room is joined") { room.subscribed }
-            #expect(signer.requests.count == 2)
-            #expect(harness.logEvents(atLeast: .info).filter { "\($0.message)" == "asks to be let in" }.count == 2)
-        }
-    }
-
     @Test func `A redirect leads to a route with a pattern`() async throws {
         try await withTestHarness(allowing: [.unusedStub]) { harness in
             let server = try await harness.startServer()
@@ -269,18 +246,6 @@ struct OrderFeed: Sendable {
             let (data, _) = try await URLSession.shared.data(from: server.url.appendingPathComponent("old"))
             #expect(String(decoding: data, as: UTF8.self) == #"{"id":"7"}"#)
             #expect(server.requests.last?.pathParameters["id"] == "7")
-        }
-    }
-
-    @Test func `An app's own client resubscribes after its socket drops`() throws {
-        try withTestHarness { harness in
-            let socket = harness.makeWebSocket()
-            let feed = OrderFeed(environment: harness.pusherEnvironment { socket })
-            feed.pusher.connect()
-            socket.drop()
-            harness.scheduler.advance(by: .seconds(5))
-            #expect(feed.orders.subscribed)
-            #expect(socket.requests.count == 2)
         }
     }
 
