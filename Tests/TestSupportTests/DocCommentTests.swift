@@ -25,6 +25,7 @@ struct DocCommentTests {
             pusher.connect()
             let user = try await pusher.signIn()
             #expect(user == "ann")
+            #expect(signer.requests.map(\.channelName) == [nil])
         }
     }
 

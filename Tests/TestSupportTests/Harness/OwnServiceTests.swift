@@ -263,15 +263,4 @@ import Testing
             }
         }
     }
-
-    @Test func `A stub for the auth endpoint takes precedence over the harness's answer`() throws {
-        try withTestHarness { harness in
-            let auth = harness.session.stub("POST /broadcasting/auth", .http(403))
-            let pusher = Self.client(harness.pusherEnvironment())
-            let orders = pusher.subscribe("private-orders")
-            pusher.connect()
-            #expect(!orders.subscribed)
-            #expect(auth.callCount == 1)
-        }
-    }
 }

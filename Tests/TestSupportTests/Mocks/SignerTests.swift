@@ -41,16 +41,6 @@ import Testing
         }
     }
 
-    @Test func `A signer signs the user in`() async throws {
-        try await withTestHarness { harness in
-            let pusher = makePusher(harness, signer)
-            pusher.connect()
-            let user = try await pusher.signIn()
-            #expect(user == "ann")
-            #expect(signer.requests.map(\.channelName) == [nil])
-        }
-    }
-
     @Test func `A signer used as an authorizer can hold, refuse, and sign`() throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher { $0.authMethod = .authorizer(authorizer: signer) }

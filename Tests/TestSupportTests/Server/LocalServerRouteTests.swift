@@ -45,9 +45,7 @@ struct LocalServerRouteTests {
             harness.session.stub("GET /users/{name}") { [weak session = harness.session] request in
                 StubResponse(text: session?.requests.last == request ? "the same" : "another")
             }
-            let url = try #require(URL(string: "https://api.example.com/users/ann"))
-            let (data, _) = try await URLSession(configuration: harness.session.urlSessionConfiguration()).data(from: url)
-            #expect(String(decoding: data, as: UTF8.self) == "the same")
+            #expect(try harness.session.ask("https://api.example.com/users/ann").withLock { $0 } == "200 the same")
             #expect(harness.session.requests.map(\.pathParameters) == [["name": "ann"]])
             #expect(try await harness.session.nextRequest().pathParameters == ["name": "ann"])
         }

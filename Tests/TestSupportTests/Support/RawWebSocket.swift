@@ -1,7 +1,8 @@
 import Dispatch
 import Foundation
 import Processes
-import TestSupport
+
+@testable import TestSupport
 
 #if canImport(Glibc)
 import Glibc
@@ -119,18 +120,8 @@ final class RawWebSocket: Sendable {
     }
 
     func send(opcode: UInt8, _ payload: Data, isFinal: Bool = true) async throws {
-        var frame = Data([(isFinal ? 0x80 : 0) | opcode])
-        switch payload.count {
-        case ..<126: frame.append(0x80 | UInt8(payload.count))
-        case ..<65_536: frame.append(contentsOf: [0xFE, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)])
-        default:
-            frame.append(0xFF)
-            frame.append(contentsOf: (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) })
-        }
-        let mask: [UInt8] = [0x12, 0x34, 0x56, 0x78]
-        frame.append(contentsOf: mask)
-        frame.append(contentsOf: payload.enumerated().map { $1 ^ mask[$0 % 4] })
-        try await write(frame)
+        let first = (isFinal ? 0x80 : 0) | opcode
+        try await write(Data(OutgoingFrame(first: first, payload, mask: [0x12, 0x34, 0x56, 0x78]).bytes))
     }
 
     func receive() async throws -> Message {
