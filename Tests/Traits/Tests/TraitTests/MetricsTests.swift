@@ -6,34 +6,8 @@ import Testing
 
 /// The metrics that a client adds to the application's, in an in-memory backend.
 @Suite struct MetricsTests {
-    private struct Client {
-        let metrics = TestMetrics()
-        let scheduler = TestScheduler()
-        let socket: MockWebSocket
-        let session = MockSession(delivery: .immediate)
-        let pusher: Pusher
-
-        init(server: MockWebSocket.Server = .trusting, _ change: (inout PusherClientOptions) -> Void = { _ in }) {
-            var options = PusherClientOptions(authMethod: .inline(secret: "secret"), delivery: .immediate)
-            change(&options)
-            let socket = MockWebSocket(server: server)
-            self.socket = socket
-            var environment = PusherEnvironment(scheduler: scheduler, httpSession: session, makeWebSocket: { socket })
-            environment.metricsFactory = metrics
-            pusher = Pusher(key: "key", options: options, environment: environment)
-        }
-
-        func count(_ label: String, _ dimensions: [(String, String)] = []) throws -> Int64 {
-            try metrics.expectCounter("pusher_" + label, dimensions).totalValue
-        }
-
-        func level(_ state: String) throws -> Double {
-            try metrics.expectMeter("pusher_connections", [("state", state)]).lastValue ?? 0
-        }
-    }
-
     @Test func `Connection attempts are counted, and closes are counted by their codes`() throws {
-        let client = Client()
+        let client = TracedClient()
         client.pusher.connect()
         client.socket.serverCloses(code: 4100)
         client.scheduler.advance(by: .seconds(10))
@@ -78,7 +52,9 @@ import Testing
     }
 
     @Test func `Channels are counted by state, and those of a released client aren't counted`() throws {
-        var client: Client? = Client { $0.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
+        var client: TracedClient? = TracedClient { options, _ in
+            options.authMethod = .endpoint(authEndpoint: "https://example.com/auth")
+        }
         let metrics = try #require(client?.metrics)
         func levels() throws -> [Double] {
             try ["subscribed", "pending", "failed"].map {
@@ -143,7 +119,7 @@ import Testing
     }
 
     @Test func `Received events are counted by kind of channel, and received bytes in total`() throws {
-        let client = Client()
+        let client = TracedClient()
         for channel in ["news", "private-a", "presence-b"] { client.pusher.subscribe(channel) }
         client.pusher.connect()
         let before = try client.count("received_bytes_total")
@@ -155,7 +131,7 @@ import Testing
     }
 
     @Test func `Authorizations are timed by outcome`() throws {
-        let client = Client { $0.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
+        let client = TracedClient { options, _ in options.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
         client.session.stub("POST https://example.com/auth", .http(403), .json(["auth": "key:signature"]))
         client.pusher.subscribe("private-a")
         client.pusher.connect()
@@ -167,7 +143,7 @@ import Testing
     }
 
     @Test func `An authorization that isn't wanted any more is no failure, and one that times out is`() throws {
-        let client = Client { $0.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
+        let client = TracedClient { options, _ in options.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
         let gate = Gate()
         client.session.stub("POST https://example.com/auth", StubResponse.json(["auth": "key:s"]).held(by: gate))
         client.pusher.subscribe("private-a")
@@ -183,7 +159,7 @@ import Testing
     }
 
     @Test func `Pings and reading pauses are timed, and dropped events are counted`() throws {
-        let client = Client { $0.pauseLimit = .seconds(60) }
+        let client = TracedClient { options, _ in options.pauseLimit = .seconds(60) }
         let news = client.pusher.subscribe("news")
         client.pusher.connect()
         client.scheduler.advance(by: .seconds(130))
@@ -199,7 +175,7 @@ import Testing
 
     /// A pause ends with its connection, and the next connection is read.
     @Test func `A reading pause ends with its connection`() throws {
-        let client = Client()
+        let client = TracedClient()
         let news = client.pusher.subscribe("news")
         client.pusher.connect()
         let stream = news.events(buffering: StreamBuffering(limit: 1, overflow: .pauseThenEnd))
@@ -213,7 +189,7 @@ import Testing
 
     @Test func `Deliveries that wait on a queue are counted and timed`() throws {
         let queue = DispatchQueue(label: "slow")
-        let client = Client { $0.delivery = .queue(queue) }
+        let client = TracedClient { options, _ in options.delivery = .queue(queue) }
         client.pusher.subscribe("news").bind(eventName: "n") { _ in }
         client.pusher.connect()
         queue.sync {}
@@ -232,7 +208,7 @@ import Testing
     /// The calls that wait on the main actor don't keep their client.
     @Test @MainActor func `Deliveries on the main actor aren't counted as waiting after the client is released`() throws {
         let listener = Listener()
-        var client: Client? = Client()
+        var client: TracedClient? = TracedClient()
         client?.pusher.mainActorDelegate = listener
         client?.pusher.connect()
         let waiting = try #require(try client?.metrics.expectMeter("pusher_waiting_deliveries"))
@@ -243,7 +219,7 @@ import Testing
 
     /// The number of metrics is bounded, however many connections there are and whatever a server says.
     @Test func `The number of metrics is bounded, whatever close codes a server sends`() {
-        let client = Client { $0.reconnectPolicy.initialDelay = .zero }
+        let client = TracedClient { options, _ in options.reconnectPolicy.initialDelay = .zero }
         client.pusher.connect()
         for code in 3000..<5000 {
             client.socket.serverCloses(code: UInt16(code))
@@ -251,5 +227,15 @@ import Testing
             client.pusher.connect()
         }
         #expect(client.metrics.counters.count < 50)
+    }
+}
+
+extension TracedClient {
+    fileprivate func count(_ label: String, _ dimensions: [(String, String)] = []) throws -> Int64 {
+        try metrics.expectCounter("pusher_" + label, dimensions).totalValue
+    }
+
+    fileprivate func level(_ state: String) throws -> Double {
+        try metrics.expectMeter("pusher_connections", [("state", state)]).lastValue ?? 0
     }
 }

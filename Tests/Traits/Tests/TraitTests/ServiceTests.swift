@@ -18,24 +18,10 @@ struct EventReader: Service {
 
 /// A client in a group of services.
 @Suite(.timeLimit(.minutes(3))) struct ServiceTests {
-    private struct Client {
-        let scheduler = TestScheduler()
-        let socket: MockWebSocket
-        let pusher: Pusher
-
-        init(server: MockWebSocket.Server = .trusting) {
-            let socket = MockWebSocket(server: server)
-            self.socket = socket
-            pusher = Pusher(
-                key: "key", options: PusherClientOptions(delivery: .immediate),
-                environment: PusherEnvironment(scheduler: scheduler, httpSession: MockSession(), makeWebSocket: { socket }))
-        }
-    }
-
     private func read(_ stream: AsyncStream<String?>) async -> [String?] { await stream.reduce(into: []) { $0.append($1) } }
 
     @Test func `At a shutdown during a flood, a service group's reader gets all that the client has read`() async throws {
-        let client = Client()
+        let client = TracedClient()
         let events = client.pusher.subscribe("news").events(named: "n", buffering: StreamBuffering(limit: 10_000))
         let (stream, continuation) = AsyncStream<String?>.makeStream()
         try await testGracefulShutdown { trigger in
@@ -58,7 +44,7 @@ struct EventReader: Service {
 
     /// The service is asked to end before its client has begun.
     @Test func `A client that is shut down before it runs ends at once and for good`() async throws {
-        let client = Client()
+        let client = TracedClient()
         try await testGracefulShutdown { trigger in
             trigger.triggerGracefulShutdown()
             try await client.pusher.run()
@@ -71,7 +57,7 @@ struct EventReader: Service {
 
     /// A loop beside the client in one service, as in the README.
     @Test func `A loop beside a client's run reads every event received and ends with the client`() async throws {
-        let client = Client()
+        let client = TracedClient()
         let prices = client.pusher.subscribe("prices").events(named: "price", as: Int.self)
         let (stream, continuation) = AsyncStream<String?>.makeStream()
         try await testGracefulShutdown { trigger in
@@ -107,7 +93,7 @@ struct EventReader: Service {
     @Test(arguments: [true, false]) func `A service that waits for a silent server ends with its group`(signsIn: Bool)
         async throws
     {
-        let client = Client(server: .manual)
+        let client = TracedClient(server: .manual)
         let (stream, ended) = AsyncStream<String?>.makeStream()
         let waiter = Waiter(
             wait: {
@@ -132,7 +118,7 @@ struct EventReader: Service {
     }
 
     @Test func `The error that ends a client is thrown by its service group`() async throws {
-        let client = Client()
+        let client = TracedClient()
         let group = ServiceGroup(services: [client.pusher], logger: Logger(label: "test"))
         let running = Task { try await group.run() }
         for await change in states(of: client.pusher) where change == .connected { break }

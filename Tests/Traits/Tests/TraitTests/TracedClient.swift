@@ -1,12 +1,14 @@
 import Foundation
 import InMemoryTracing
+import MetricsTestKit
 import PusherChannels
 import TestSupport
 import Tracing
 
-/// A client in virtual time, whose spans go to a tracer in memory.
+/// A client in virtual time, whose spans and metrics stay in memory.
 struct TracedClient {
     let tracer = InMemoryTracer()
+    let metrics = TestMetrics()
     let scheduler = TestScheduler()
     let socket: MockWebSocket
     let session = MockSession(delivery: .immediate)
@@ -27,7 +29,7 @@ struct TracedClient {
             scheduler: scheduler, httpSession: session, makeWebSocket: { socket },
             wallClock: { Date(timeIntervalSince1970: Double(Self.start) + scheduler.now.sinceOrigin / .seconds(1)) },
             randomSeed: { 1 })
-        environment.tracer = tracer
+        (environment.tracer, environment.metricsFactory) = (tracer, metrics)
         change(&options, &environment)
         self.environment = environment
         pusher = Pusher(key: "key", options: options, environment: environment)
