@@ -8,13 +8,8 @@ import Testing
     private func findings(
         from first: Int = #line, _ body: (TestHarness) async throws -> Void
     ) async throws -> [String] {
-        do {
-            try await withTestHarness(body)
-            return []
-        } catch let failure as TestFailure {
-            return failure.findings.map { finding in
-                "\(finding)".replacing(#/FindingPlaceTests.swift:(\d+)/#) { match in "+\((Int(match.1) ?? 0) - first)" }
-            }
+        try await failingTest(body).findings.map { finding in
+            "\(finding)".replacing(#/FindingPlaceTests.swift:(\d+)/#) { match in "+\((Int(match.1) ?? 0) - first)" }
         }
     }
 

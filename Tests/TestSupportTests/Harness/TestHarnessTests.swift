@@ -4,14 +4,9 @@ import Testing
 
 struct TestHarnessTests {
     /// Returns the findings of a harness about a test, with each line number in this file replaced by 1.
-    private func findings(
-        allowing allowed: Set<Finding.Kind> = [], _ body: (TestHarness) throws -> Void
-    ) throws -> [String] {
-        do {
-            try withTestHarness(allowing: allowed, body)
-            return []
-        } catch let failure as TestFailure {
-            return failure.findings.map { "\($0)".replacing(#/TestHarnessTests.swift:\d+/#, with: "TestHarnessTests.swift:1") }
+    private func findings(_ body: (TestHarness) throws -> Void) throws -> [String] {
+        try failingTest(body).findings.map { finding in
+            "\(finding)".replacing(#/TestHarnessTests.swift:\d+/#, with: "TestHarnessTests.swift:1")
         }
     }
 

@@ -25,11 +25,20 @@ extension HTTPSession {
     /// Prepares a request whose answer is written down in the form of ``ask(_:body:fields:)``.
     func dataTask(with request: URLRequest, answer: Locked<String?>) -> DataTask {
         dataTask(with: request) { data, response, error in
-            let failure = error.map { ($0 as? URLError).map { "\($0.code.rawValue)" } ?? "\($0)" }
-            let status = (response as? HTTPURLResponse).map { "\($0.statusCode) " } ?? ""
-            answer.withLock { $0 = failure ?? status + String(decoding: data ?? Data(), as: UTF8.self) }
+            let text = answerText(data, response, error)
+            answer.withLock { $0 = text }
         }
     }
+}
+
+/// Returns the answer to a request as `200 text`, as the code of a `URLError`, or as another error, to which no data belongs.
+func answerText(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) -> String {
+    if let error {
+        let text = (error as? URLError).map { "\($0.code.rawValue)" } ?? "\(error)"
+        return data.map { "\(text) beside \($0.count) bytes" } ?? text
+    }
+    let status = (response as? HTTPURLResponse).map { "\($0.statusCode) " } ?? ""
+    return status + String(decoding: data ?? Data(), as: UTF8.self)
 }
 
 extension LocalServer {
