@@ -5,8 +5,7 @@ struct ServerCacheTests {
     private var missed: String { #"1: {"event":"pusher:cache_miss","channel":"cache-a"}"# }
 
     private func rig(_ profile: ServerProfile = .hosted) -> ServerRig {
-        var rig = ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4"]), open: 2)
-        return rig
+        ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4"]), open: 2)
     }
 
     @Test func `A subscriber of a cache channel gets the latest event or a cache miss`() {

@@ -48,8 +48,7 @@ struct ServerCountTests {
     private func rig(connections: Int, counts: Bool = true) -> ServerRig {
         var app = ServerApp.local
         app.countsSubscriptions = counts
-        var rig = ServerRig(ServerMachine(apps: [app]), open: connections)
-        return rig
+        return ServerRig(ServerMachine(apps: [app]), open: connections)
     }
 
     private func count(_ count: Int, to connection: Int) -> String {

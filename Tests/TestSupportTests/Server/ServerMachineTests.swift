@@ -3,7 +3,7 @@ import Testing
 
 struct ServerMachineTests {
     @Test func `A new connection gets its socket id and activity timeout as JSON in a string`() {
-        var rig = ServerRig(open: 1)
+        let rig = ServerRig(open: 1)
         #expect(
             rig.sent == [
                 #"1: {"event":"pusher:connection_established","data":"{\"activity_timeout\":120,\"socket_id\":\"1.2\"}"}"#
@@ -13,8 +13,7 @@ struct ServerMachineTests {
 
     @Test func `The same seed draws the same socket ids, all different and well formed`() {
         func socketIDs(seed: UInt64) -> [String] {
-            var rig = ServerRig(ServerMachine(seed: seed), open: 500)
-            return rig.machine.openConnections.map(\.socketID)
+            ServerRig(ServerMachine(seed: seed), open: 500).machine.openConnections.map(\.socketID)
         }
         let ids = socketIDs(seed: 7)
         #expect(ids == socketIDs(seed: 7))

@@ -5,8 +5,7 @@ import Testing
 /// What the steps of `ci/checks/profiles` can't show, which compare each profile with the real server's transcript.
 struct ServerProfileTests {
     private func rig(_ profile: ServerProfile) -> ServerRig {
-        var rig = ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4"]), open: 2)
-        return rig
+        ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4"]), open: 2)
     }
 
     @Test func `A profile's answer also covers special cases without an answer of their own`() {

@@ -4,8 +4,7 @@ import Testing
 
 struct ServerSignInTests {
     private func rig(_ profile: ServerProfile = .hosted, connections: Int = 1) -> ServerRig {
-        var rig = ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4", "5.6", "7.8"]), open: connections)
-        return rig
+        ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4", "5.6", "7.8"]), open: connections)
     }
 
     @Test func `A signed user is signed in once, and a second sign-in is an error`() {

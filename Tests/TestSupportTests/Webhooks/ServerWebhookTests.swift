@@ -13,8 +13,7 @@ struct ServerWebhookTests {
         var app = ServerApp.local
         app.webhooks = endpoints
         app.countsSubscriptions = endpoints.contains { $0.kinds.contains(.subscriptionCount) && $0.kinds.count == 1 }
-        var rig = ServerRig(ServerMachine(apps: [app], profile: profile, socketIDs: ["1.2", "3.4"]), open: connections)
-        return rig
+        return ServerRig(ServerMachine(apps: [app], profile: profile, socketIDs: ["1.2", "3.4"]), open: connections)
     }
 
     /// Lets time pass, and returns the webhooks that are sent then.
