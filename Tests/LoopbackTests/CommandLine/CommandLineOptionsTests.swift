@@ -9,14 +9,106 @@ import TestSupport
 
 /// The options and the output of commands, tested without a process.
 @Suite struct CommandLineOptionsTests {
-    /// Returns what is wrong with the options of `serve`; nil if they can be used.
-    private func problem(_ arguments: [String]) -> String? {
+    /// Returns the reason why a command line is refused, with status 64; nil if it can be used.
+    private func refusal(of line: String) -> String? {
+        refusal(of: line.split(separator: " ").map(String.init))
+    }
+
+    private func refusal(of arguments: [String]) -> String? {
+        // The user's own file must not matter; these two commands read none.
+        let file = ["serve", "demo"].contains(arguments[0]) ? [] : ["--config", "/dev/null"]
         do {
-            _ = try Serve.parse(arguments)
+            _ = try PusherChannelsCommand.parseAsRoot(arguments + file)
             return nil
         } catch {
-            return Serve.message(for: error)
+            #expect(Status.of(error).rawValue == 64)
+            return PusherChannelsCommand.message(for: error)
         }
+    }
+
+    private static let host = "--host takes only a name or an address, without scheme, port and path: use --port for the port"
+    private static let hostTwice = "give the host once: by itself, by --host or by --cluster"
+    private static let userCount = "--info user_count takes presence channels, or a --prefix that begins with presence-"
+    private static let masterKey = "--encryption-master-key takes 32 bytes in base64"
+    /// Everybody knows the secret of `serve`'s app: with it, anybody could forge another app's webhooks.
+    private static let secret =
+        "the key prod isn't that of serve's app: give its secret by --secret, safer in $PUSHER_SECRET"
+    private static let proxy = "--proxy takes none, or http://user:password@host:port"
+    private static let name = "--allow-host takes only a host name, such as dev.example: no scheme, port or path"
+
+    @Test(
+        arguments: [
+            ("trigger a e", "give a channel, an event and its data (after -- if it begins with a hyphen), or --batch"),
+            ("trigger a --batch", "--batch takes everything from standard input"),
+            ("trigger a e d --host h --cluster eu", "give --host or --cluster, not both"),
+            ("trigger a e d --key prod", secret),
+            ("trigger private-encrypted-a headline {} --secret another", "private-encrypted-a requires --encryption-master-key"),
+            ("channels a --prefix b", "give channels or --prefix, not both"),
+            ("channels --info user_count", userCount), ("channels --info cache,user_count --prefix pre", userCount),
+            ("channels news --info user_count", userCount), ("channels presence-a news --info user_count", userCount),
+            ("channels --encryption-master-key short", masterKey), ("channels --key prod", secret),
+            ("users presence-a --timeout 0", "--timeout takes a number of seconds, more than 0 and at most a day"),
+            ("auth sign private-a --socket-id 1.2 --key prod", secret), ("webhook verify --signature 00 --key prod", secret),
+            ("auth sign presence-a --socket-id 1.2", "give --user-id"),
+            (
+                "auth sign private-a --socket-id 1.2 --user-id ann",
+                "--user-id and --user-info are for presence channels and users"
+            ),
+            ("auth sign --socket-id 1.2 --user-id ann --user-info []", "--user-info takes a JSON object"),
+            ("listen news --port 70000", "--port takes a number from 1 to 65535"),
+            ("listen news --port=-1", "--port takes a number from 1 to 65535"),
+            ("listen news --host http://127.0.0.1", host), ("listen news --host 127.0.0.1:6001", host),
+            ("listen private-a --key k", "private-a requires --secret or --auth-endpoint"),
+            ("listen presence-a --key k", "presence-a requires --secret or --auth-endpoint"),
+            (
+                "listen private-encrypted-a --secret s3cret",
+                "private-encrypted-a requires --encryption-master-key beside --secret, or --auth-endpoint"
+            ),
+            ("listen a --key k --encryption-master-key s3cret", "--encryption-master-key requires --secret"),
+            ("listen a --key k --user-id ann", "--user-id requires --secret"),
+            ("listen a --secret x --encryption-master-key s3cret", masterKey),
+            ("listen a --auth-endpoint s3cret", "--auth-endpoint takes an address that begins with http:// or https://"),
+            ("listen news --proxy socks5://ann:s3cret@127.0.0.1:1080", proxy),
+            ("listen news --proxy ann:s3cret@127.0.0.1:port", proxy),
+            ("doctor a.example --host b.example", hostTwice), ("doctor a.example --cluster eu", hostTwice),
+            ("doctor --channel news", "--channel takes one that needs an authorization, such as private-orders"),
+            ("doctor --secret s --auth-endpoint http://127.0.0.1/", "give --secret or --auth-endpoint, not both"),
+            ("serve --encryption-master-key AAAA", masterKey), ("serve --encryption-master-key abc", masterKey),
+            ("serve --allow-host http://dev.example", name), ("serve --allow-host dev.example:6001", name),
+            ("serve --allow-any-host --allow-host dev.example", "give --allow-any-host or --allow-host, not both"),
+            ("demo --tls", "--tls requires --front, which speaks TLS for the server"),
+            ("demo --front 127.0.0.1:8080", "--front requires --server-port, the port that it forwards to"),
+        ] as [(String, String)])
+    func `A command line that can't be used is refused with a reason that names its options and no secret`(
+        line: String, reason: String
+    ) {
+        let refusal = refusal(of: line)
+        #expect(refusal == reason)
+        #expect(refusal?.contains("s3cret") == false)
+    }
+
+    @Test(arguments: [
+        "trigger a e d --info size", "users", "auth sign private-a", "webhook verify",
+        "demo --front 127.0.0.1 --server-port 6001", "demo --front :80 --server-port 6001",
+        "demo --front [::1]:65536 --server-port 6001",
+    ])
+    func `A command line without a required argument, or with one that can't be read, is refused`(line: String) {
+        #expect(refusal(of: line) != nil)
+    }
+
+    @Test func `The serve command lists the profiles if it doesn't know the given one`() {
+        let refusal = refusal(of: "serve --profile sokketi")
+        #expect(refusal?.hasPrefix("There is no profile sokketi; the profiles are hosted, reverb, soketi, ") == true)
+    }
+
+    @Test(arguments: [
+        "trigger a e d", "channels", "users presence-a", "terminate ann", "doctor", "bench", "listen a", "demo",
+    ])
+    func `A command refuses a --ca-file that can't be read or has no certificate`(line: String) {
+        let nowhere = "--ca-file: /nowhere/roots.pem can't be read"
+        #expect(refusal(of: line + " --ca-file /nowhere/roots.pem") == nowhere)
+        let noCertificate = "--ca-file takes a PEM file: /etc/passwd has no certificate"
+        #expect(refusal(of: line + " --ca-file /etc/passwd") == noCertificate)
     }
 
     @Test(arguments: [
@@ -24,13 +116,40 @@ import TestSupport
         ("httpx://a.example", false), ("ftp://a.example", false), ("a.example", false), ("", false),
     ])
     func `The --webhook option takes only addresses that begin with http:// or https://`(address: String, isTaken: Bool) {
-        let problem = problem(["--webhook", address])
-        #expect(problem == (isTaken ? nil : "--webhook takes an address that begins with http:// or https://"))
+        let refusal = refusal(of: ["serve", "--webhook", address])
+        #expect(refusal == (isTaken ? nil : "--webhook takes an address that begins with http:// or https://"))
     }
 
-    @Test(arguments: ["", "abc", "AAAA"])
-    func `The --encryption-master-key option refuses a value that isn't 32 bytes in base64`(key: String) {
-        #expect(problem(["--encryption-master-key", key]) == "--encryption-master-key takes 32 bytes in base64")
+    @Test func `An encrypted channel's master key is that of the options, or else that of serve's app`() throws {
+        func masterKey(_ arguments: String...) throws -> String? {
+            let options = try AuthorizationOptions.parse(arguments)
+            let method = options.method(Settings(variables: [:], file: nil), localApp: .local)
+            guard case .inlineEncrypted(_, let key)? = method else { return nil }
+            return key
+        }
+        let key = Data(repeating: 7, count: 32).base64EncodedString()
+        #expect(try masterKey("--secret", "local-secret", "--encryption-master-key", key) == key)
+        #expect(try masterKey() == ServerApp.local.encryptionMasterKey)
+    }
+
+    @Test func `The help of each command names the exit statuses`() {
+        let commands: [any ParsableCommand.Type] = [
+            PusherChannelsCommand.self, Serve.self, Listen.self, Doctor.self, Trigger.self, SendToUser.self, Channels.self,
+            Users.self, Terminate.self, Auth.Sign.self, Webhook.Verify.self, Bench.self, Demo.self,
+        ]
+        for command in commands {
+            let help = PusherChannelsCommand.helpMessage(for: command)
+            #expect(help.contains("Exit statuses: 0 for success"), "\(command)")
+        }
+    }
+
+    @Test(arguments: [("bash", "_pusher"), ("zsh", "#compdef pusher-channels"), ("fish", "complete -c 'pusher-channels'")])
+    func `The completion scripts for bash, zsh, and fish name commands and options' values`(shell: String, line: String) throws {
+        let text = PusherChannelsCommand.completionScript(for: try #require(CompletionShell(rawValue: shell)))
+        #expect(text.contains(line) && text.contains("doctor"))
+        // In a help, commas are between the values.
+        #expect(text.contains(#/hosted[^,\w]+n?[^,\w]*reverb/#) && text.contains("sa1"))
+        #expect(text.contains(#/user_count[^,\w]+n?[^,\w]*subscription_count/#))
     }
 
     /// Between tokens, an escape would make the JSON invalid; within strings, it means the same character.
@@ -72,10 +191,10 @@ import TestSupport
         try await withWatchdog {
             let refusing = try RawServer.refusingPort()
             defer { close(refusing.descriptor) }
-            let doctor = try Command(
-                ["doctor", "127.0.0.1", "--port", String(refusing.port)], environment: Self.terminal, onTerminal: isColored)
-            #expect(await doctor.end() == .exit(75))
-            let output = await doctor.output.toEnd()
+            let doctor = try await Command.run(
+                ["doctor", "127.0.0.1", "--port", String(refusing.port)], Self.terminal, onTerminal: isColored)
+            #expect(doctor.end == .exit(75))
+            let output = doctor.output
             let ok = isColored ? "\u{1B}[32mok             \u{1B}[0m" : "ok             "
             let failed = isColored ? "\u{1B}[31mFAILED         \u{1B}[0m" : "FAILED         "
             #expect(output.first == ok + "options        are valid", "\(output)")
@@ -86,21 +205,17 @@ import TestSupport
         }
     }
 
-    @Test(arguments: [true, false])
-    func `The listen command colors its status lines only on a terminal`(onTerminal: Bool) async throws {
-        try await withWatchdog {
-            let server = try await LocalServer.start()
+    /// What a publisher sends has no colors there either.
+    @Test func `The listen command colors its status lines on a terminal`() async throws {
+        try await withServer { server in
             let listen = try Command(
-                ["listen", "news", "--count", "1", "--port", "\(server.url.port ?? 0)"], environment: Self.terminal,
-                onTerminal: onTerminal)
+                ["listen", "news", "--count", "1", "--port", "\(server.port)"], environment: Self.terminal, onTerminal: true)
             try await listen.errors.next(containing: "subscribed to news")
             server.publish(channel: "news", event: "n", data: "\u{1B}[31mred")
-            #expect(await listen.end() == .exit(0))
-            #expect(
-                await listen.errors.toEnd().map(\.withoutTime).contains(onTerminal ? "\u{1B}[32mconnected\u{1B}[0m" : "connected")
-            )
-            #expect(await listen.output.toEnd().map(\.withoutTime) == [#"news n \u{1b}[31mred"#])
-            await server.stop()
+            let run = await Command.Run(listen)
+            #expect(run.end == .exit(0))
+            #expect(run.errors.map(\.withoutTime).contains("\u{1B}[32mconnected\u{1B}[0m"))
+            #expect(run.output.map(\.withoutTime) == [#"news n \u{1b}[31mred"#])
         }
     }
 
@@ -113,104 +228,20 @@ import TestSupport
             })
             let server = try await LocalServer.start(settings: settings)
             let bench = try Command(
-                ["bench", "--port", "\(server.url.port ?? 0)", "--json"], environment: Self.terminal, onTerminal: onTerminal)
+                ["bench", "--port", "\(server.port)", "--json"], environment: Self.terminal, onTerminal: onTerminal)
             await subscribed.next()
             server.publish(channel: "bench", event: "tick", data: "{}")
             server.publish(channel: "bench", event: "done", data: "{}")
-            #expect(await bench.end() == .exit(0))
-            #expect(await bench.output.toEnd().first?.hasPrefix(#"{"events":1,"#) == true)
-            let errors = await bench.errors.toEnd().joined()
+            let run = await Command.Run(bench)
+            #expect(run.end == .exit(0))
+            #expect(run.output.first?.hasPrefix(#"{"events":1,"#) == true)
+            let errors = run.errors.joined()
             guard onTerminal else { return #expect(!errors.contains("\u{1B}")) }
             #expect(
                 errors.contains("\u{1B}[Kconnecting") || errors.contains("\u{1B}[K0 events tick"),
                 "\(errors.debugDescription)")
             #expect(errors.hasSuffix("\u{1B}[K"), "\(errors.debugDescription)")
             await server.stop()
-        }
-    }
-}
-
-/// The commands' options for the route to the server: proxies and TLS.
-@Suite(.serialized) struct CommandLineRouteTests {
-    @Test func `The listen command connects through the proxy of --proxy, with its credentials`() async throws {
-        try await withWatchdog {
-            let requests = Note<String>()
-            let proxy = try RawServer { connection in
-                requests.send(try connection.readRequest())
-                try connection.send("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
-            }
-            let listen = try Command(
-                "listen", "news", "--host", "channels.invalid", "--port", "6001", "--proxy",
-                "http://ann:s%3Acret@127.0.0.1:\(proxy.port)")
-            try await listen.errors.next(containing: "HTTP 407 (it doesn't take the credentials)")
-            let request = try #require(await requests.next())
-            #expect(request.hasPrefix("CONNECT channels.invalid:6001 HTTP/1.1\r\n"))
-            #expect(request.contains("\r\nProxy-Authorization: Basic \(Data("ann:s:cret".utf8).base64EncodedString())\r\n"))
-            #expect(!listen.errors.all.contains { $0.contains("cret") }, "\(listen.errors.all)")
-        }
-    }
-
-    @Test func `The listen command trusts the certificate authority of --ca-file`() async throws {
-        try await withWatchdog {
-            let server = try await LocalServer.start(tls: .throwaway)
-            let file = try #require(server.certificateAuthority).file().path
-            let arguments = ["listen", "news", "--tls", "--port", String(try #require(server.url.port))]
-            let distrusting = try Command(arguments)
-            try await distrusting.errors.next(containing: "certificate")
-            let trusting = try Command(arguments + ["--ca-file", file])
-            try await trusting.errors.next(containing: "subscribed to news")
-            await server.stop()
-        }
-    }
-
-    /// The message doesn't repeat the value, which may contain a password.
-    @Test(arguments: ["socks5://ann:s3cret@127.0.0.1:1080", "ann:s3cret@127.0.0.1:port"])
-    func `A --proxy that isn't an HTTP proxy's address is refused without repeating its password`(proxy: String) async throws {
-        try await withWatchdog {
-            let listen = try Command("listen", "news", "--proxy", proxy)
-            #expect(await listen.end() == .exit(64))
-            let errors = await listen.errors.toEnd()
-            #expect(errors.first == "Error: --proxy takes none, or http://user:password@host:port", "\(errors)")
-            #expect(!errors.contains { $0.contains("s3cret") }, "\(errors)")
-        }
-    }
-
-    @Test func `The demo's clients reach its server through the address of --front`() async throws {
-        try await withWatchdog {
-            let port = try RawServer.refusingPort()
-            let front = try NetworkFaultProxy.start(to: "127.0.0.1", port: port.port, tls: .throwaway)
-            let file = try #require(front.certificateAuthority).file().path
-            close(port.descriptor)
-            let demo = try Command(
-                "demo", "--front", "127.0.0.1:\(front.port)", "--server-port", String(port.port), "--tls", "--ca-file", file)
-            #expect(await demo.end() == .exit(0), "\(demo.errors.all)")
-            #expect(await demo.output.toEnd().last == "all 11 steps happened")
-            #expect(front.connectionCount >= 3)
-        }
-    }
-
-    @Test func `The demo names the step at which a connection fails, and the cause`() async throws {
-        try await withWatchdog {
-            let refusing = try RawServer.refusingPort()
-            defer { close(refusing.descriptor) }
-            let demo = try Command("demo", "--proxy", "http://127.0.0.1:\(refusing.port)")
-            #expect(await demo.end() == .exit(75))
-            let errors = await demo.errors.toEnd()
-            let error = errors.last { $0.hasPrefix("Error: ") }
-            #expect(error?.hasPrefix("Error: step 2, ann and bob connect: ") == true, "\(errors)")
-            #expect(error?.contains("Proxy 127.0.0.1:\(refusing.port)") == true, "\(errors)")
-            #expect(!errors.contains { $0.contains("nothing refers to the client") }, "\(errors)")
-        }
-    }
-
-    @Test(arguments: [
-        ["--tls"], ["--front", "127.0.0.1:8080"], ["--front", "127.0.0.1", "--server-port", "6001"],
-        ["--front", ":80", "--server-port", "6001"], ["--front", "[::1]:65536", "--server-port", "6001"],
-    ])
-    func `The demo refuses unusable options with status 64`(arguments: [String]) async throws {
-        try await withWatchdog {
-            let demo = try Command(["demo"] + arguments)
-            #expect(await demo.end() == .exit(64))
         }
     }
 }
