@@ -14,34 +14,22 @@ import TestSupport
         request.json?["batch"]?.arrayValue?.compactMap { $0["channel"]?.stringValue } ?? []
     }
 
-    @Test(arguments: [
-        (#"{"channel":"a","event":"e"}"# + "\nnonsense", "line 2 isn't a JSON object with a channel and an event"),
-        (#"{"channel":"a","event":"e","info":"size"}"#, "line 1 has an info other than"),
-        (#"{"channel":"a","event":"e","info":["user_count"]}"#, "the info of line 1 isn't a string"),
-        (#"{"channel":"a","event":"e","socket_id":123.456}"#, "the socket_id of line 1 isn't a string"),
-    ])
-    func `The trigger command names the line of a batch that isn't an event`(input: String, problem: String) async throws {
-        try await withWatchdog {
-            let pipe = try NamedPipe(O_RDWR)
-            let trigger = try Command(["trigger", "--batch"], input: pipe.path)
-            pipe.write(input + "\n")
-            try await trigger.errors.next(containing: problem)
-            #expect(await trigger.end() == .exit(1))
-        }
-    }
-
     /// The command waits neither for ten lines nor for the end of the pipe.
-    @Test func `The trigger command publishes a batch's line at once if no other line follows`() async throws {
-        try await withWatchdog {
-            let (server, input) = (try await LocalServer.start(), try NamedPipe(O_RDWR))
+    @Test func `The trigger command publishes a batch's line at once and digit for digit if no other line follows`()
+        async throws
+    {
+        try await withServer { server in
+            let input = try NamedPipe(O_RDWR)
             let trigger = try Command(["trigger", "--batch"], environment: server.environment, input: input.path)
+            let data = #"{"id": 12345678901234567890,"price":1.10}"#
             for number in 1...2 {
-                input.write(line(number))
-                #expect(channels(try await server.nextRequest()) == ["c-\(number)"])
+                input.write(#"{"channel":"c-\#(number)","event":"e","data":\#(data)}"# + "\n")
+                let request = try await server.nextRequest()
+                #expect(channels(request) == ["c-\(number)"])
+                #expect(request.json?["batch"]?.arrayValue?.first?["data"]?.stringValue == data)
             }
             trigger.signal(SIGTERM)
             #expect(await trigger.end() == .exit(128 + SIGTERM), "\(trigger.errors.all)")
-            await server.stop()
         }
     }
 
@@ -63,65 +51,44 @@ import TestSupport
         }
     }
 
-    @Test func `The trigger command publishes numbers in a line's data digit for digit`() async throws {
-        try await withWatchdog {
-            let (server, input) = (try await LocalServer.start(), try NamedPipe(O_RDWR))
-            let trigger = try Command(["trigger", "--batch"], environment: server.environment, input: input.path)
-            input.write(#"{"channel":"c","event":"e","data":{"id": 12345678901234567890,"price":1.10}}"# + "\n")
-            let request = try await server.nextRequest()
-            #expect(
-                request.json?["batch"]?.arrayValue?.first?["data"]?.stringValue == #"{"id": 12345678901234567890,"price":1.10}"#)
-            trigger.signal(SIGTERM)
-            #expect(await trigger.end() == .exit(128 + SIGTERM), "\(trigger.errors.all)")
-            await server.stop()
-        }
-    }
-
-    /// Returns the errors that `trigger --batch` prints for an input that ends.
-    private func errors(of input: Data) async throws -> [String] {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("input-\(UUID())")
-        try input.write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        return try await errors(ofFile: file.path)
-    }
-
-    private func errors(ofFile path: String) async throws -> [String] {
-        let trigger = try Command(["trigger", "--batch"], input: path)
-        #expect(await trigger.end() == .exit(1))
-        return await trigger.errors.toEnd()
-    }
-
-    /// The line isn't repaired, because that would publish a different text.
-    @Test func `The trigger command refuses a line that isn't UTF-8, and publishes nothing`() async throws {
-        try await withWatchdog {
-            let input = Data("\n{\"channel\":\"a\",\"event\":\"".utf8) + Data([0xFF]) + Data("\"}\n".utf8)
-            let said = try await errors(of: input)
-            #expect(said == ["Error: line 2 isn't UTF-8; nothing was published"])
-        }
-    }
-
-    /// The first line has the maximum length and is blank.
-    @Test(arguments: ["\n", ""])
-    func `The trigger command refuses a line of more than 1 MiB, and publishes nothing`(end: String) async throws {
+    /// A line that isn't UTF-8 isn't repaired, because that would publish a different text. The longest line is blank.
+    @Test(arguments: [
+        (#"{"channel":"a","event":"e"}"# + "\nnonsense", "line 2 isn't a JSON object with a channel and an event"),
+        (
+            #"{"channel":"a","event":"e","info":"size"}"#,
+            "line 1 has an info other than user_count, subscription_count and cache"
+        ),
+        (#"{"channel":"a","event":"e","info":["user_count"]}"#, "the info of line 1 isn't a string"),
+        (#"{"channel":"a","event":"e","socket_id":123.456}"#, "the socket_id of line 1 isn't a string"),
+        ("\n{\"channel\":\"a\",\"event\":\"BAD\"}\n", "line 2 isn't UTF-8"),
+        ("LONGEST\nLONGEST \n", "line 2 has more than 1048576 bytes"),
+        ("LONGEST\nLONGEST ", "line 2 has more than 1048576 bytes"),
+    ])
+    func `The trigger command names the line of a batch that isn't an event, and publishes nothing`(
+        input: String, problem: String
+    ) async throws {
         try await withWatchdog {
             let longest = String(repeating: " ", count: 1 << 20)
-            let input = Data((longest + "\n" + longest + " " + end).utf8)
-            let said = try await errors(of: input)
-            #expect(said == ["Error: line 2 has more than 1048576 bytes; nothing was published"])
+            var bytes = Data(input.replacing("LONGEST", with: longest).utf8)
+            if let bad = bytes.firstRange(of: Data("BAD".utf8)) { bytes.replaceSubrange(bad, with: [0xFF]) }
+            let run = try await Command.run(["trigger", "--batch"], bytes: bytes)
+            #expect(run.end == .exit(1))
+            #expect(run.errors == ["Error: \(problem); nothing was published"])
         }
     }
 
     @Test func `The trigger command gives up on an endless line after 1 MiB`() async throws {
         try await withWatchdog {
-            let said = try await errors(ofFile: "/dev/zero")
-            #expect(said == ["Error: line 1 has more than 1048576 bytes; nothing was published"])
+            let run = await Command.Run(try Command(["trigger", "--batch"], input: "/dev/zero"))
+            #expect(run.end == .exit(1))
+            #expect(run.errors == ["Error: line 1 has more than 1048576 bytes; nothing was published"])
         }
     }
 
     /// A file that the system opens for itself might take the place of the closed input before it is read.
     @Test func `A command whose standard input is closed gets /dev/null in its place`() async throws {
         try await withWatchdog {
-            let serve = try Command(program: "/bin/sh", ["-c", #"exec "$0" serve --port 0 <&-"#, Command.program()])
+            let serve = try Command.inShell(["serve", "--port", "0"], "<&-")
             _ = await serve.output.next()
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(serve.id)/fd/0") == "/dev/null")
             serve.signal(SIGTERM)
@@ -133,11 +100,9 @@ import TestSupport
     func `A command that can't read its standard input ends with status 1 and the reason`(arguments: [String]) async throws {
         try await withWatchdog {
             for redirection in ["<&-", "</"] {
-                let command = try Command(
-                    program: "/bin/sh", ["-c", #"exec "$0" "$@" "# + redirection, Command.program()] + arguments,
-                    environment: ["PUSHER_CONFIG": "/dev/null"])
-                #expect(await command.end() == .exit(1), "\(redirection)")
-                let errors = await command.errors.toEnd()
+                let run = await Command.Run(try Command.inShell(arguments, redirection))
+                #expect(run.end == .exit(1), "\(redirection)")
+                let errors = run.errors
                 #expect(
                     errors.count == 1 && errors.first?.hasPrefix("Error: standard input can't be read: ") == true, "\(errors)")
             }
