@@ -53,24 +53,48 @@ import Testing
         #expect(Set(Self.rows.map(\.section)) == ["Reaching the server", "Proxies", "TLS", "The upgrade", "Frames"])
     }
 
-    @Test(arguments: [
-        (PusherError(.transport(.tlsFailed(.invalidConfiguration)), message: ""), DoctorStep.options),
-        (PusherError(.transport(.unsupported), message: ""), .options), (PusherError(.invalidRequest, message: ""), .options),
-        (PusherError(.transport(.hostNotFound), message: ""), .name),
-        (PusherError(.transport(.unreachable), message: ""), .address),
-        (PusherError(.transport(.connectionRefused), message: "Proxy 127.0.0.1:3128 can't be reached"), .tcp),
-        (PusherError(.transport(.tlsFailed(.wrongHost)), message: ""), .tls),
-        (PusherError(.transport(.proxyRefused(status: 502)), message: ""), .proxy),
-        (PusherError(.timedOut, message: "the server did not establish the connection within 15.0 seconds"), .protocol),
-        (PusherError(.timedOut, message: "no authorization for private-orders within 15.0 seconds"), .authorization),
-        (
-            PusherError(.timedOut, message: "the server did not answer the subscription to news within 30.0 seconds"),
-            .subscription
-        ),
-    ])
-    func `Each kind of error tells which of the doctor's steps failed`(error: PusherError, step: DoctorStep) {
+    /// A step, and words of its advice, for a direct connection to the port 443 with TLS.
+    @Test(
+        arguments: [
+            (PusherError(.transport(.tlsFailed(.invalidConfiguration)), message: ""), .options, "what the message names", 64),
+            (PusherError(.transport(.unsupported), message: ""), .options, "what the message names", 64),
+            (PusherError(.invalidRequest, message: ""), .options, "what the message names", 64),
+            (PusherError(.transport(.hostNotFound), message: ""), .name, "the spelling of the server's name", 75),
+            (PusherError(.transport(.unreachable), message: ""), .address, "its routes", 75),
+            (PusherError(.transport(.connectionRefused), message: "refused"), .tcp, "that the server is running", 75),
+            (PusherError(.transport(.connectionRefused), message: "Proxy 127.0.0.1:3128 can't be reached"), .tcp, "Check", 75),
+            (PusherError(.transport(.tlsFailed(.wrongHost)), message: ""), .tls, "issued for ws.example", 1),
+            (PusherError(.transport(.tlsFailed(.notTLS)), message: ""), .tls, "--no-tls", 1),
+            (PusherError(.transport(.proxyRefused(status: 502)), message: ""), .proxy, "the proxy can't reach it", 75),
+            (PusherError(.transport(.upgradeRefused(status: 200)), message: ""), .upgrade, "must forward upgrades", 1),
+            (notWebSocket, .upgrade, "must forward upgrades", 75),
+            (PusherError(.server, code: 4001, message: "no such app"), .protocol, "Check --key", 1),
+            (
+                PusherError(.timedOut, message: "the server did not establish the connection within 15.0 seconds"), .protocol,
+                "it speaks WebSocket, but sends nothing", 75
+            ),
+            (
+                PusherError(.timedOut, message: "no authorization for private-orders within 15.0 seconds"), .authorization,
+                "Check --auth-endpoint", 75
+            ),
+            (
+                PusherError(.timedOut, message: "the server did not answer the subscription to news within 30.0 seconds"),
+                .subscription, "the app with this key", 75
+            ),
+        ] as [(PusherError, DoctorStep, String, Int32)])
+    func `Each kind of error tells which of the doctor's steps failed, what to do, and whether to try again`(
+        error: PusherError, step: DoctorStep, advice: String, status: Int32
+    ) {
         #expect(DoctorStep(failedWith: error) == step)
+        let route = DoctorRoute(host: "ws.example", port: 443, usesTLS: true, proxy: nil, channel: "private-a")
+        let failed = DoctorReport(route, error).lines.filter { $0.result == .failed }
+        #expect(failed.map(\.step) == [step.rawValue])
+        #expect(failed.first?.advice?.contains(advice) == true, "\(failed)")
+        #expect(Status.of(error).rawValue == status)
     }
+
+    private static let notWebSocket = PusherError(
+        .transport(.protocolViolation), message: "ws.example:443 doesn't answer like a WebSocket server")
 
     @Test func `The doctor prints an IPv6 address in brackets before its port`() {
         let route = DoctorRoute(
