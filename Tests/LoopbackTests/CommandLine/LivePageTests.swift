@@ -1,6 +1,5 @@
 #if os(Linux)
 import Foundation
-import FoundationNetworking
 import Processes
 @testable import pusher_channels
 import PusherChannels
@@ -85,66 +84,64 @@ import TestSupport
         }
     }
 
-    @Test func `The live page's state has each event's name and data, with markup escaped`() async throws {
-        try await withPage { server in
-            let markup = "<img src=x onerror=alert(1)></script>"
-            server.publish(channel: "news", event: markup, data: markup)
-            let response = try await ask("/page/state", of: server)
-            #expect(response.status == "200")
-            #expect(response.header("Content-Type") == "application/json")
-            #expect(!response.body.contains("<"))
-            let state = try JSONValue(parsing: response.body)
-            #expect(state["profile"] == "hosted")
-            let event = state["server"]?["log"]?["items"]?.arrayValue?.first
-            #expect(event?["name"]?["text"]?.stringValue == markup)
-            #expect(event?["data"]?["text"]?.stringValue == markup)
-        }
+    private func state(_ query: String = "", of server: LocalServer) async throws -> JSONValue {
+        let response = try await ask("/page/state?\(query)", of: server)
+        #expect(response.status == "200")
+        #expect(response.header("Content-Type") == "application/json")
+        #expect(!response.body.contains("<"))
+        return try JSONValue(parsing: response.body)
     }
 
     /// A page that has the beginning of a log asks for the rest. Another server's page doesn't get the wrong one.
-    @Test func `A live page that names its server's run and its last entry gets only newer log entries`() async throws {
+    @Test func `The live page's state has the log's events with markup escaped, all or those newer than the page's last`()
+        async throws
+    {
         try await withPage { server in
-            func log(_ query: String) async throws -> (run: String, names: [String?]) {
-                let state = try JSONValue(parsing: try await ask("/page/state?\(query)", of: server).body)
-                let items = state["server"]?["log"]?["items"]?.arrayValue ?? []
-                return (state["run"]?.stringValue ?? "", items.map { $0["name"]?["text"]?.stringValue })
+            let markup = "<img src=x onerror=alert(1)></script>"
+            server.publish(channel: "news", event: "first", data: "1")
+            server.publish(channel: "news", event: markup, data: markup)
+            let all = try await state(of: server)
+            #expect(all["profile"] == "hosted")
+            let event = all["server"]?["log"]?["items"]?.arrayValue?.first
+            #expect(event?["data"]?["text"]?.stringValue == markup)
+            func names(_ query: String) async throws -> [String?]? {
+                let items = try await state(query, of: server)["server"]?["log"]?["items"]?.arrayValue
+                return items?.map { $0["name"]?["text"]?.stringValue }
             }
-            for name in ["first", "second"] { server.publish(channel: "news", event: name, data: "1") }
-            let run = try await log("").run
-            #expect(try await log("run=\(run)&last=1").names == ["second"])
-            #expect(try await log("run=other&last=1").names == ["second", "first"])
-            #expect(try await log("run=\(run)&last=x").names == ["second", "first"])
+            let run = all["run"]?.stringValue ?? ""
+            #expect(try await names("run=\(run)&last=1") == [markup])
+            #expect(try await names("run=other&last=1") == [markup, "first"])
+            #expect(try await names("run=\(run)&last=x") == [markup, "first"])
         }
     }
 
-    @Test func `The live page's state has the beginning of long data, and the whole is sent on request`() async throws {
-        try await withPage { server in
-            let data = String(repeating: "<é", count: 3_000)
-            server.publish(channel: "news", event: "long", data: data)
-            let state = try JSONValue(parsing: try await ask("/page/state", of: server).body)
-            let entry = state["server"]?["log"]?["items"]?.arrayValue?.first
-            #expect(entry?["data"]?["rest"]?.integerValue == 9_000 - 499)
-            let run = state["run"]?.stringValue ?? ""
-            let response = try await ask("/page/data?run=\(run)&number=1", of: server)
-            #expect(!response.body.contains("<"))
-            let whole = try JSONValue(parsing: response.body)
-            #expect(whole["text"]?.stringValue == data)
-            #expect(whole["rest"]?.integerValue == 0)
-            for query in ["run=\(run)&number=2", "run=\(run)&number=x", "run=other&number=1", ""] {
-                #expect(try await ask("/page/data?\(query)", of: server).status == "404")
-            }
-        }
-    }
-
-    @Test func `The live page keeps at most 128 KiB of an event's data, and counts the rest`() async throws {
+    @Test func `The live page's state has the beginning of long data, and at most 128 KiB of it are sent on request`()
+        async throws
+    {
         var profile = ServerProfile.hosted
         profile.maximumEventDataLength = 1 << 20
         try await withPage(profile: profile) { server in
+            let data = String(repeating: "<é", count: 3_000)
+            server.publish(channel: "news", event: "long", data: data)
             server.publish(channel: "news", event: "large", data: String(repeating: "x", count: 1 << 20))
-            let run = try JSONValue(parsing: try await ask("/page/state", of: server).body)["run"]?.stringValue ?? ""
-            let whole = try JSONValue(parsing: try await ask("/page/data?run=\(run)&number=1", of: server).body)
-            #expect(whole["text"]?.stringValue?.utf8.count == 1 << 17)
-            #expect(whole["rest"]?.integerValue == 1 << 20 - 1 << 17)
+            let state = try await state(of: server)
+            let entry = state["server"]?["log"]?["items"]?.arrayValue?.last
+            #expect(entry?["data"]?["rest"]?.integerValue == 9_000 - 499)
+            let run = state["run"]?.stringValue ?? ""
+            func whole(_ number: Int) async throws -> JSONValue {
+                let response = try await ask("/page/data?run=\(run)&number=\(number)", of: server)
+                #expect(!response.body.contains("<"))
+                return try JSONValue(parsing: response.body)
+            }
+            let long = try await whole(1)
+            #expect(long["text"]?.stringValue == data)
+            #expect(long["rest"]?.integerValue == 0)
+            let large = try await whole(2)
+            #expect(large["text"]?.stringValue?.utf8.count == 1 << 17)
+            #expect(large["rest"]?.integerValue == 1 << 20 - 1 << 17)
+            for query in ["run=\(run)&number=3", "run=\(run)&number=x", "run=other&number=1", ""] {
+                #expect(try await ask("/page/data?\(query)", of: server).status == "404")
+            }
         }
     }
 
@@ -154,7 +151,7 @@ import TestSupport
             try await client.connect()
             for name in ["room-10", "room-2", "news"] { try await client.subscribe(name) }
             func names(_ query: String) async throws -> [String?] {
-                let state = try JSONValue(parsing: try await ask("/page/state?\(query)", of: server).body)
+                let state = try await state(query, of: server)
                 return state["server"]?["channels"]?["items"]?.arrayValue?.map { $0["name"]?["text"]?.stringValue } ?? []
             }
             #expect(try await names("channels=room") == ["room-2", "room-10"])
@@ -177,7 +174,9 @@ import TestSupport
         }
     }
 
-    @Test func `A publish from the live page that is refused gets status 400 and the reason`() async throws {
+    @Test func `A publish from the live page that is refused gets status 400 and the reason, from elsewhere status 403`()
+        async throws
+    {
         try await withPage { server in
             let refusals = [
                 (event("no channel"), "Invalid channel name: no channel"),
@@ -192,17 +191,11 @@ import TestSupport
                 #expect(response.status == "400")
                 #expect(response.body == reason)
             }
-        }
-    }
-
-    @Test func `A publish from a page of another origin, or without an origin, is refused with status 403`() async throws {
-        try await withPage { server in
             #expect(try await publish(event(), origin: "http://127.0.0.1:1", on: server).status == "403")
             let headers = ["Content-Type": "application/json"]
             #expect(try await ask("/page/publish", posting: event(), headers: headers, of: server).status == "403")
             #expect(try await ask("/page/publish", of: server).status == "404")
-            let state = try JSONValue(parsing: try await ask("/page/state", of: server).body)
-            #expect(state["server"]?["log"]?["total"]?.integerValue == 0)
+            #expect(try await state(of: server)["server"]?["log"]?["total"]?.integerValue == 0)
         }
     }
 
@@ -221,28 +214,25 @@ import TestSupport
         }
     }
 
-    @Test func `No response to the live page contains the app's secret or master key`() async throws {
+    @Test func `No response to the live page contains the app's secret or master key, and none of its requests is recorded`()
+        async throws
+    {
         try await withPage { server in
             let masterKey = try #require(Self.app.encryptionMasterKey)
-            let responses = [
-                try await ask("/", of: server), try await publish(event("private-encrypted-orders", data: "a trout"), on: server),
+            var responses = [
+                try await ask("/", of: server), try await ask("/page/state", of: server), try await publish(event(), on: server),
+            ]
+            #expect(responses.map(\.status) == ["200", "200", "200"])
+            #expect(server.requests.isEmpty)
+            #expect(server.findings.isEmpty)
+            responses += [
+                try await publish(event("private-encrypted-orders", data: "a trout"), on: server),
                 try await publish(event("no channel"), on: server), try await publish("{", on: server),
                 try await ask("/page/state", of: server), try await ask("/", headers: ["Host": "elsewhere.example"], of: server),
             ]
             for response in responses {
                 for secret in [Self.app.secret, masterKey] { #expect(!(response.head + response.body).contains(secret)) }
             }
-        }
-    }
-
-    @Test func `The live page's own requests aren't recorded by the server`() async throws {
-        try await withPage { server in
-            let responses = [
-                try await ask("/", of: server), try await ask("/page/state", of: server), try await publish(event(), on: server),
-            ]
-            #expect(responses.map(\.status) == ["200", "200", "200"])
-            #expect(server.requests.isEmpty)
-            #expect(server.findings.isEmpty)
         }
     }
 
@@ -266,7 +256,7 @@ import TestSupport
                 }
             }
             for client in clients { #expect(try await client.reads(4).bytes == Array("HTTP".utf8)) }
-            let state = try JSONValue(parsing: try await ask("/page/state", of: server).body)
+            let state = try await state(of: server)
             #expect(state["server"]?["connections"]?["total"]?.integerValue == clients.count)
             #expect(state["server"]?["connections"]?["items"]?.arrayValue?.count == 50)
         }
@@ -276,31 +266,6 @@ import TestSupport
         GET /app/shop?protocol=7 HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n
         """
-
-    @Test func `The serve command prints the address at which the live page is found`() async throws {
-        try await withWatchdog {
-            let serve = try Command("serve", "--port", "0")
-            let address = try await serve.output.next(containing: "live page on ")
-            let url = try #require(URL(string: String(address.dropFirst("live page on ".count))))
-            let (page, _) = try await URLSession.shared.data(from: url)
-            #expect(String(decoding: page, as: UTF8.self).hasPrefix("<!doctype html>"))
-            serve.signal(SIGTERM)
-            #expect(await serve.end() == .exit(0))
-        }
-    }
-
-    @Test func `The serve command with --no-page has no live page`() async throws {
-        try await withWatchdog {
-            let serve = try Command("serve", "--port", "0", "--no-page")
-            let address = try await serve.output.next(containing: "listening on ")
-            let url = try #require(URL(string: String(address.dropFirst("listening on ".count)) + "/"))
-            let (_, response) = try await URLSession.shared.data(from: url)
-            #expect((response as? HTTPURLResponse)?.statusCode == 404)
-            serve.signal(SIGTERM)
-            #expect(await serve.end() == .exit(0))
-            #expect(await serve.output.toEnd().count == 1)
-        }
-    }
 }
 
 /// The visitors that may publish on the live page.

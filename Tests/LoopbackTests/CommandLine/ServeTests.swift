@@ -41,8 +41,7 @@ import TestSupport
     @Test func `The serve command raises the soft limit of descriptors to accept more connections`() async throws {
         try await withWatchdog {
             let serve = try Command(
-                program: "/bin/sh", ["-c", "ulimit -S -n 64; exec \"$0\" serve --port 0", try Command.program()],
-                environment: ["PUSHER_CONFIG": "/dev/null"])
+                program: "/bin/sh", ["-c", "ulimit -S -n 64; exec \"$0\" serve --port 0", try Command.program()])
             let line = try await serve.output.next(containing: "listening on")
             let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
             let clients = try (1...100).map { _ in try RawClient(port: port) }
@@ -86,30 +85,6 @@ import TestSupport
 
 /// The lines that `serve` prints about requests of unknown clients.
 @Suite(.serialized) struct ServeOutputTests {
-    /// A client can't move a terminal's cursor or begin a new line.
-    @Test func `The serve command escapes control characters in requests, so each notice stays on its line`() async throws {
-        try await withWatchdog {
-            let (serve, port) = try await Command.server()
-            for request in [
-                "GET /app/%1b]0;PWNED%07%1b[31mred%0aconnection%201%20subscribed?protocol=7 HTTP/1.1\r\nUpgrade: websocket\r\n"
-                    + "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n",
-                "GET /\u{1B}[31mred HTTP/1.1\r\n", "G\u{1B}ET / HTTP/1.1\r\n",
-            ] {
-                let client = try RawClient(port: port)
-                client.send(Array((request + "Host: 127.0.0.1\r\nContent-Length: 0\r\n\r\n").utf8))
-                #expect(try await client.reads(1).bytes.count == 1)
-            }
-            serve.signal(SIGTERM)
-            #expect(await serve.end() == .exit(0))
-            let errors = await serve.errors.toEnd()
-            #expect(errors.contains { $0.contains("PWNED") && $0.contains("red") }, "\(errors)")
-            for line in errors {
-                #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 }, "\(line.debugDescription)")
-                #expect(!line.withoutTime.hasPrefix("connection 1 subscribed") && !line.contains("no time"))
-            }
-        }
-    }
-
     /// Failures are told one by one, and what is delivered in sums.
     @Test func `Delivered webhooks are summed up in one line for each status, without the URL's secrets`() {
         var delivered = DeliveredWebhooks()
@@ -135,53 +110,75 @@ import TestSupport
         #expect(lines.isEmpty)
     }
 
-    @Test(arguments: [false, true]) func `The serve command with --quiet still prints failed webhooks, but no other notices`(
+    private static let hostile = [
+        "GET /app/%1b]0;PWNED%07%1b[31mred%0aconnection%20999%20subscribed?protocol=7 HTTP/1.1\r\nUpgrade: websocket\r\n"
+            + "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n",
+        "GET /\u{1B}[31mred HTTP/1.1\r\n", "G\u{1B}ET / HTTP/1.1\r\n",
+    ]
+
+    /// Sends a request, and returns the status in the response.
+    private func status(_ request: String, _ port: Int) async throws -> String {
+        let client = try RawClient(port: port)
+        client.send(Array((request + "Host: 127.0.0.1\r\nContent-Length: 0\r\n\r\n").utf8))
+        return String(decoding: try await client.reads(12).bytes.suffix(3), as: UTF8.self)
+    }
+
+    /// Neither a client nor a receiver of webhooks can move a terminal's cursor, begin a new line, or learn another's password.
+    @Test(arguments: [false, true])
+    func `The serve command prints notices, each on its line and without secrets; with --quiet only those of failures`(
         isQuiet: Bool
     ) async throws {
         try await withWatchdog {
-            let (hooks, hooksPort) = try await Command.server()
             let receiver = try await LocalServer.start()
             receiver.stub("POST /hook", .http(200))
-            let port = try #require(receiver.url.port)
+            let refusing = try RawServer.refusingPort()
+            defer { close(refusing.descriptor) }
+            let hooks = [
+                "http://127.0.0.1:\(receiver.port)/hook", "http://127.0.0.1:\(receiver.port)/no",
+                "http://user:s3cretpw@127.0.0.1:\(refusing.port)/hook?token=t0ken",
+            ]
             let serve = try Command(
-                [
-                    "serve", "--port", "0", "--webhook", "http://127.0.0.1:\(port)/hook", "--webhook",
-                    "http://127.0.0.1:\(hooksPort)/no",
-                ]
-                    + (isQuiet ? ["--quiet"] : []))
-            let line = try await serve.output.next(containing: "listening on")
-            let servePort = String(try #require(line.split(separator: ":").last))
-            let up = try await URLSession.shared.data(from: try #require(URL(string: "http://127.0.0.1:\(servePort)/up")))
+                ["serve", "--port", "0"] + hooks.flatMap { ["--webhook", $0] } + (isQuiet ? ["--quiet", "--no-page"] : []))
+            let address = try #require(try await serve.output.next(containing: "listening on").split(separator: " ").last)
+            let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
+            if !isQuiet { #expect(await serve.output.next() == "live page on \(address)/") }
+            #expect(try await status("GET / HTTP/1.1\r\n", port) == (isQuiet ? "404" : "200"))
+            // A probe asks every few seconds, and isn't reported.
+            let up = try await URLSession.shared.data(from: try #require(URL(string: "\(address)/up")))
             #expect(String(decoding: up.0, as: UTF8.self) == #"{"health":"OK"}"#)
-            let listen = try Command("listen", "news", "--port", servePort)
-            try await serve.errors.next(containing: "webhook with channel_occupied to http://127.0.0.1:\(hooksPort)/no: 404")
+            for request in Self.hostile { #expect(try await status(request, port).count == 3) }
+
+            // The server's own endpoint authorizes clients, also for encrypted channels.
+            let listen = try Command(
+                "listen", "private-encrypted-a", "--port", String(port), "--auth-endpoint", "\(address)/pusher/auth")
+            try await listen.errors.next(containing: "subscribed to private-encrypted-a")
+            let expected = ["127.0.0.1:\(receiver.port)/no: 404", "127.0.0.1:\(refusing.port)/hook"]
+            var missing = Set(expected)
+            while !missing.isEmpty {
+                let line = try await serve.errors.next(containing: "webhook with channel_occupied to ")
+                missing = missing.filter { !line.contains($0) }
+            }
             listen.signal(SIGINT)
             _ = await listen.end()
             serve.signal(SIGTERM)
             #expect(await serve.end() == .exit(0))
-            let errors = await serve.errors.toEnd().map(\.withoutTime)
-            #expect(errors.contains { $0.hasSuffix("/hook: 200") } != isQuiet, "\(errors)")
-            #expect(errors.contains { $0.contains("subscribed to news") } != isQuiet, "\(errors)")
-            #expect(errors.contains("stopping") != isQuiet, "\(errors)")
-            // A probe asks every few seconds.
-            #expect(!errors.contains { $0.contains("/up") }, "\(errors)")
-            withExtendedLifetime(hooks) {}
-            await receiver.stop()
-        }
-    }
 
-    @Test func `The serve command prints a failed webhook without the URL's user, password and query`() async throws {
-        try await withWatchdog {
-            let refusing = try RawServer.refusingPort()
-            defer { close(refusing.descriptor) }
-            let serve = try Command(
-                "serve", "--port", "0", "--webhook", "http://user:s3cretpw@127.0.0.1:\(refusing.port)/hook?token=t0ken")
-            let line = try await serve.output.next(containing: "listening on")
-            let listen = try Command("listen", "news", "--port", String(try #require(line.split(separator: ":").last)))
-            let failure = try await serve.errors.next(containing: "webhook with channel_occupied to ")
-            #expect(failure.contains("127.0.0.1:\(refusing.port)/hook") && failure.contains("refused"), "\(failure)")
-            for secret in ["user", "s3cretpw", "t0ken"] { #expect(!failure.contains(secret), "\(failure)") }
-            withExtendedLifetime(listen) {}
+            let errors = await serve.errors.toEnd()
+            for line in errors {
+                #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 }, "\(line.debugDescription)")
+                #expect(!line.withoutTime.hasPrefix("connection 999 subscribed") && !line.contains("no time"))
+            }
+            for line in errors where line.contains("webhook") {
+                for secret in ["user", "s3cretpw", "t0ken"] { #expect(!line.contains(secret), "\(line)") }
+            }
+            #expect(!errors.contains { $0.contains("/up") }, "\(errors)")
+            #expect(isQuiet || errors.contains { $0.contains("PWNED") && $0.contains("red") }, "\(errors)")
+            #expect(errors.contains { $0.contains(expected[1]) && $0.contains("refused") }, "\(errors)")
+            for notice in ["/hook: 200", "subscribed to private-encrypted-a", "stopping"] {
+                #expect(errors.contains { $0.contains(notice) } != isQuiet, "\(notice) in \(errors)")
+            }
+            #expect(await serve.output.toEnd().count == (isQuiet ? 1 : 2))
+            await receiver.stop()
         }
     }
 }
