@@ -27,18 +27,6 @@ import Testing
         return try await failure(port: server.port, host: host, secure: secure)
     }
 
-    @Test func `A socket connects to a host by its name`() async throws {
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            try connection.readToEnd()
-        }
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.open(port: server.port, host: "localhost")
-            #expect(await rig.events.next() == .opened(first))
-        }
-    }
-
     @Test func `The addresses of a host are tried in turn until one accepts the connection`() async throws {
         let server = try RawServer { connection in
             try connection.upgrade()
@@ -123,27 +111,6 @@ import Testing
                 Issue.record("nothing more may be reported of the first attempt")
                 return
             }
-        }
-    }
-
-    @Test func `Closing a socket cancels an upgrade that the server doesn't respond to`() async throws {
-        let asked = Note<Bool>()
-        let server = try RawServer { connection in
-            _ = try connection.readRequest()
-            asked.send(true)
-            try connection.readToEnd()
-            asked.send(false)
-        }
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.open(port: server.port)
-            #expect(await asked.next() == true)
-            rig.socket.close(code: 1000, reason: "")
-            let events = await rig.events.untilClosed()
-            #expect(events.count == 1)
-            #expect(events.last?.failure?.kind == .cancelled)
-            // The connection is closed, not just forgotten.
-            #expect(await asked.next() == false)
         }
     }
 

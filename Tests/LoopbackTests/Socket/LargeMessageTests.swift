@@ -45,29 +45,6 @@ import Testing
         }
     }
 
-    @Test func `A connection's end is reported after a large message that arrived before the end`() async throws {
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            try connection.send(.text(Self.large))
-            try connection.send(.text("after"))
-            try connection.send(.close(4200, "restart"))
-            connection.finish()
-        }
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            let gate = DispatchSemaphore(value: 0)
-            let rig = holding(gate, on: loop)
-            rig.socket.open(.toLoopback(port: server.port, secure: false), attempt: first)
-            #expect(await rig.events.next() == .opened(first))
-            // Meanwhile the loop sees what follows.
-            for _ in 0..<100 { await serviceTurn(of: loop) }
-            gate.signal()
-            #expect(await rig.events.next() == .text(Self.large))
-            #expect(await rig.events.next() == .text("after"))
-            #expect(await rig.events.next() == .closed(.closed(code: 4200, reason: "restart"), first))
-        }
-    }
-
     @Test func `A loop's shutdown is reported to a connection only after the connection's large message`() async throws {
         let server = try RawServer { connection in
             try connection.upgrade()
@@ -99,28 +76,6 @@ import Testing
                 return
             }
             #expect(failure.kind == .cancelled)
-        }
-    }
-
-    /// A connection that its owner closes meanwhile is reported closed once, after the message.
-    @Test func `A connection closed while a large message is read reports its end after that message`() async throws {
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            try connection.send(.text(Self.large))
-            try connection.readToEnd()
-        }
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            let gate = DispatchSemaphore(value: 0)
-            let rig = holding(gate, on: loop)
-            rig.socket.open(.toLoopback(port: server.port, secure: false), attempt: first)
-            #expect(await rig.events.next() == .opened(first))
-            for _ in 0..<100 { await serviceTurn(of: loop) }
-            rig.socket.close(code: 1000, reason: "bye")
-            for _ in 0..<100 { await serviceTurn(of: loop) }
-            gate.signal()
-            #expect(await rig.events.next() == .text(Self.large))
-            #expect(await rig.events.next() == .closed(.closed(code: 1000, reason: "bye"), first))
         }
     }
 }

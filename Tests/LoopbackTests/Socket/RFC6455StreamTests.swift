@@ -49,10 +49,7 @@ import Testing
     @Test func `Each frame that a client sends has a mask of its own`() async throws {
         let received = Record<[UInt8]>()
         let server = try RawServer.replying(received: received)
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.open(port: server.port)
-            #expect(await rig.events.next() == .opened(first))
+        try await withSocket(to: server) { rig in
             for _ in 0..<100 { rig.socket.send("") }
             rig.socket.close(code: 1000, reason: "")
             _ = await rig.events.untilClosed()
@@ -86,29 +83,6 @@ import Testing
             sent.signal()
             #expect(await early.next() == false)
             #expect(await rig.events.next() == .opened(first))
-        }
-        withExtendedLifetime(server) {}
-    }
-
-    // Proves W4.1, W4.21.
-    @Test func `A response that doesn't grant the upgrade closes the stream, and is reported once`() async throws {
-        let ended = Note<Void>()
-        let server = try RawServer { connection in
-            _ = try connection.readRequest()
-            try connection.send("HTTP/1.1 200 OK\r\n\r\n")
-            try connection.readToEnd()
-            ended.send(())
-        }
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.open(port: server.port)
-            #expect(await rig.events.untilClosed().count == 1)
-            await ended.next()
-            rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
-            guard case .closed(_, second) = await rig.events.next() else {
-                Issue.record("reported twice")
-                return
-            }
         }
         withExtendedLifetime(server) {}
     }

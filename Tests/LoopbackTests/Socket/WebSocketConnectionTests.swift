@@ -186,6 +186,32 @@ import Testing
         }
     }
 
+    /// The stream ends after the close; the connection is reported closed once, with the code of the close.
+    @Test func `A connection closed while a large message is read elsewhere reports its end afterwards`() async throws {
+        let news = try await withConnection { rig in
+            rig.receive(.text(Self.large))
+            rig.connection.close(code: 1000, reason: "bye")
+            rig.connection.streamEnded(.finished)
+            let meanwhile = rig.news()
+            guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
+            return [meanwhile, rig.news()]
+        }
+        #expect(news == [[], [.text(Self.large), .closed(.closed(code: 1000, reason: "bye"), first)]])
+    }
+
+    @Test func `A close frame that comes while a large message is read elsewhere is reported afterwards`() async throws {
+        let news = try await withConnection { rig in
+            rig.receive(.text(Self.large))
+            rig.receive(.text("after"), .close(4200, "restart"))
+            rig.connection.streamEnded(.finished)
+            let meanwhile = rig.news()
+            guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
+            return [meanwhile, rig.news()]
+        }
+        let end = SocketEvent.closed(.closed(code: 4200, reason: "restart"), first)
+        #expect(news == [[], [.text(Self.large), .text("after"), end]])
+    }
+
     @Test func `A stream's end that comes while a large message is read elsewhere is reported afterwards`() async throws {
         let news = try await withConnection { rig in
             rig.receive(.text(Self.large))

@@ -1,7 +1,9 @@
 #if os(Linux)
 import Dispatch
+import Processes
 @testable import PusherChannels
 import TestSupport
+import Testing
 
 /// A socket with the delegate that records its events.
 struct SocketRig: Sendable {
@@ -26,6 +28,18 @@ struct SocketRig: Sendable {
         let request = WebSocketRequest(secure: secure, host: host, port: port, path: path, headers: headers)
         socket.open(request, attempt: ConnectionAttempt(attempt))
     }
+}
+
+/// Runs `body` with a socket that is connected to a server, and ends it rather than wait for ever.
+func withSocket(
+    to server: RawServer, _ rig: SocketRig = SocketRig(), _ body: @escaping @Sendable (SocketRig) async throws -> Void
+) async throws {
+    try await withWatchdog {
+        rig.open(port: server.port)
+        #expect(await rig.events.next() == .opened(first))
+        try await body(rig)
+    }
+    withExtendedLifetime(server) {}
 }
 
 extension NetworkTimeouts {
