@@ -43,25 +43,18 @@ import Testing
         }
     }
 
-    @Test func `Requests at the same time share at most six connections`() async throws {
+    @Test(arguments: [false, true])
+    func `Requests at the same time share at most six connections`(secure: Bool) async throws {
         let server = try RawServer(log: log) { _, _ in okay() }
+        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: secure ? .throwaway : nil)
+        let roots = proxy.certificateAuthority.map { TLSConfiguration.Roots.only(.text($0.certificatePEM)) }
         try await withWatchdog {
-            let count = try await many(200, atATime: 16, "http://127.0.0.1:\(server.port)", with: rig)
+            let tls = TLSConfiguration(roots: roots ?? .system)
+            let rig = HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient))
+            let address = "\(secure ? "https" : "http")://127.0.0.1:\(proxy.port)"
+            let count = try await many(200, atATime: 16, address, with: rig)
             #expect(count == 200)
             #expect(log.requests.count == 200)
-            #expect(log.connections <= ConnectionPool.limit)
-        }
-    }
-
-    @Test func `HTTPS requests at the same time share at most six connections`() async throws {
-        let server = try RawServer(log: log) { _, _ in okay() }
-        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .throwaway)
-        let authority = try #require(proxy.certificateAuthority)
-        let tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
-        try await withWatchdog {
-            let rig = HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient))
-            let count = try await many(200, atATime: 16, "https://127.0.0.1:\(proxy.port)", with: rig)
-            #expect(count == 200)
             #expect(proxy.connectionCount <= ConnectionPool.limit)
         }
         proxy.stop()
