@@ -7,28 +7,6 @@ import TestSupport
 
 /// A client's TLS and proxy settings apply to its authorization requests, too.
 @Suite struct RoutedAuthorizationTests {
-    private func client(_ server: LocalServer, tls: TLSConfiguration, proxy: ProxyConfiguration = .environment) -> Pusher {
-        Pusher(
-            key: "local-key",
-            options: PusherClientOptions(
-                authMethod: .endpoint(authEndpoint: "https://localhost:\(server.port)/pusher/auth"), host: .host("localhost"),
-                port: server.port, tls: tls, proxy: proxy, timeouts: .patient))
-    }
-
-    @Test func `An authorization endpoint is trusted if the client's own authority issued its certificate`() async throws {
-        let server = try await LocalServer.start(tls: .throwaway)
-        let authority = try #require(server.certificateAuthority)
-        try await withWatchdog {
-            let pusher = client(server, tls: TLSConfiguration(roots: .only(.text(authority.certificatePEM))))
-            let recorder = RecordingDelegate(of: pusher)
-            pusher.connect()
-            pusher.subscribe("private-room")
-            try await recorder.next { $0 == .subscribed(channel: "private-room") }
-            pusher.disconnect()
-        }
-        await server.stop()
-    }
-
     @Test func `An authorization endpoint is refused if a foreign authority issued its certificate`() async throws {
         let server = try await LocalServer.start(tls: .throwaway)
         let stranger = try await LocalServer.start(tls: .throwaway)
