@@ -88,12 +88,10 @@ import TestSupport
     }
 
     @Test func `The trigger command gives up when the time of --timeout is over`() async throws {
-        try await withWatchdog {
-            let server = try RawServer { _ = $0.readRest() }
-            let run = try await Command.run(["trigger", "a", "e", "d", "--port", String(server.port), "--timeout", "0.1"])
-            #expect(run.end == .exit(1))
-            #expect(run.errors.last?.hasSuffix("within 0.1 s; the request may have been carried out") == true, "\(run.errors)")
-        }
+        let server = try RawServer { _ = $0.readRest() }
+        let run = try await Command.run(["trigger", "a", "e", "d", "--port", String(server.port), "--timeout", "0.1"])
+        #expect(run.end == .exit(1))
+        #expect(run.errors.last?.hasSuffix("within 0.1 s; the request may have been carried out") == true, "\(run.errors)")
     }
 
     // MARK: Batches
@@ -182,19 +180,17 @@ import TestSupport
     }
 
     @Test func `A command asks a cluster's HTTP API through the proxy of --proxy`() async throws {
-        try await withWatchdog {
-            let proxy = try RawServer { connection in
-                _ = try connection.readRequest()
-                try connection.send("HTTP/1.1 403 Forbidden\r\n\r\n")
-            }
-            let run = try await Command.run(
-                ["channels", "--proxy", "http://127.0.0.1:\(proxy.port)"],
-                ["PUSHER_CLUSTER": "nowhere", "PUSHER_SECRET": "s3cret"])
-            #expect(proxy.requests.all.first?.hasPrefix("CONNECT api-nowhere.pusher.com:443 HTTP/1.1\r\n") == true)
-            // A retry doesn't help against a proxy that refuses.
-            #expect(run.end == .exit(1))
-            #expect(!run.errors.contains { $0.contains("s3cret") })
+        let proxy = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 403 Forbidden\r\n\r\n")
         }
+        let run = try await Command.run(
+            ["channels", "--proxy", "http://127.0.0.1:\(proxy.port)"],
+            ["PUSHER_CLUSTER": "nowhere", "PUSHER_SECRET": "s3cret"])
+        #expect(proxy.requests.all.first?.hasPrefix("CONNECT api-nowhere.pusher.com:443 HTTP/1.1\r\n") == true)
+        // A retry doesn't help against a proxy that refuses.
+        #expect(run.end == .exit(1))
+        #expect(!run.errors.contains { $0.contains("s3cret") })
     }
 
     @Test func `The channels command trusts the certificate authority of --ca-file`() async throws {
@@ -237,12 +233,10 @@ import TestSupport
     func `The auth sign command makes the signatures of the protocol's documentation`(arguments: [String], reply: String)
         async throws
     {
-        try await withWatchdog {
-            let environment = ["PUSHER_KEY": "278d425bdf160c739803", "PUSHER_SECRET": "7ad3773142a6692b25b8"]
-            let run = try await Command.run(["auth", "sign", "--socket-id", "1234.1234"] + arguments, environment)
-            #expect(run.end == .exit(0), "\(run.errors)")
-            #expect(run.output == [reply])
-        }
+        let environment = ["PUSHER_KEY": "278d425bdf160c739803", "PUSHER_SECRET": "7ad3773142a6692b25b8"]
+        let run = try await Command.run(["auth", "sign", "--socket-id", "1234.1234"] + arguments, environment)
+        #expect(run.end == .exit(0), "\(run.errors)")
+        #expect(run.output == [reply])
     }
 
     /// The app of `serve` has a master key, and its secret is known, too.
@@ -250,14 +244,12 @@ import TestSupport
     func `The auth sign command derives an encrypted channel's secret from the given master key or that of serve's app`(
         given: String?
     ) async throws {
-        try await withWatchdog {
-            let key = try #require(given ?? ServerApp.local.encryptionMasterKey)
-            let secret = try #require(SharedSecret.derived(for: "private-encrypted-a", masterKey: key))
-            let run = try await Command.run(
-                ["auth", "sign", "private-encrypted-a", "--socket-id", "1.2"],
-                given.map { ["PUSHER_ENCRYPTION_MASTER_KEY": $0] } ?? [:])
-            #expect(try JSONValue(parsing: run.output.joined())["shared_secret"] == .string(secret.base64))
-        }
+        let key = try #require(given ?? ServerApp.local.encryptionMasterKey)
+        let secret = try #require(SharedSecret.derived(for: "private-encrypted-a", masterKey: key))
+        let run = try await Command.run(
+            ["auth", "sign", "private-encrypted-a", "--socket-id", "1.2"],
+            given.map { ["PUSHER_ENCRYPTION_MASTER_KEY": $0] } ?? [:])
+        #expect(try JSONValue(parsing: run.output.joined())["shared_secret"] == .string(secret.base64))
     }
 
     private static let occupied = #"{"time_ms":1700000000000,"events":[{"name":"channel_occupied","channel":"a"}]}"#
@@ -279,14 +271,12 @@ import TestSupport
     func `The webhook verify command prints each event of a genuine webhook on one line, and refuses a forged one`(
         signature: String, body: String, line: String?
     ) async throws {
-        try await withWatchdog {
-            let run = try await Command.run(
-                ["webhook", "verify", "--signature", signature, "--any-time"], ["PUSHER_KEY": "k", "PUSHER_SECRET": "s3cret"],
-                input: body)
-            #expect(run.end == .exit(line == nil ? 1 : 0), "\(run.errors)")
-            #expect(run.output == (line.map { [$0] } ?? []))
-            #expect(line != nil || run.errors.last?.contains("signature is wrong") == true, "\(run.errors)")
-        }
+        let run = try await Command.run(
+            ["webhook", "verify", "--signature", signature, "--any-time"], ["PUSHER_KEY": "k", "PUSHER_SECRET": "s3cret"],
+            input: body)
+        #expect(run.end == .exit(line == nil ? 1 : 0), "\(run.errors)")
+        #expect(run.output == (line.map { [$0] } ?? []))
+        #expect(line != nil || run.errors.last?.contains("signature is wrong") == true, "\(run.errors)")
     }
 }
 #endif

@@ -109,15 +109,13 @@ import TestSupport
     func `A command warns if others can change its configuration file or read a secret in it`(
         mode: Int, text: String, danger: String?
     ) async throws {
-        try await withWatchdog {
-            let folder = try Folder()
-            let file = try folder.file("config", text, mode: mode)
-            let run = try await Command.run(["auth", "sign", "private-a", "--socket-id", "1.2", "--config", file])
-            #expect(run.end == .exit(0))
-            let warnings = danger.map { ["warning: \(file) \($0): chmod 600 makes it private"] }
-            #expect(run.errors == warnings ?? [])
-            #expect(run.output.count == 1)
-        }
+        let folder = try Folder()
+        let file = try folder.file("config", text, mode: mode)
+        let run = try await Command.run(["auth", "sign", "private-a", "--socket-id", "1.2", "--config", file])
+        #expect(run.end == .exit(0))
+        let warnings = danger.map { ["warning: \(file) \($0): chmod 600 makes it private"] }
+        #expect(run.errors == warnings ?? [])
+        #expect(run.output.count == 1)
     }
 
     /// The port and TLS are checked with the server that they belong to, which ``ServerOptionsTests`` shows.
@@ -127,11 +125,9 @@ import TestSupport
         ("PUSHER_ENCRYPTION_MASTER_KEY", "abc", "takes 32 bytes in base64"),
     ])
     func `An unusable environment variable is refused by its name`(name: String, value: String, reason: String) async throws {
-        try await withWatchdog {
-            let run = try await Command.run(["channels"], [name: value])
-            #expect(run.end == .exit(64))
-            #expect(run.errors.first == "Error: $\(name) \(reason)")
-        }
+        let run = try await Command.run(["channels"], [name: value])
+        #expect(run.end == .exit(64))
+        #expect(run.errors.first == "Error: $\(name) \(reason)")
     }
 
     /// Signing waits for no server.
@@ -145,12 +141,10 @@ import TestSupport
     func `An environment variable that a command doesn't use may have any value`(
         arguments: [String], environment: [String: String]
     ) async throws {
-        try await withWatchdog {
-            let run = try await Command.run(arguments, environment)
-            // The test doesn't depend on whether a server listens on the default port.
-            #expect(run.end != .exit(64))
-            #expect(!run.errors.contains { $0.contains("PUSHER_") }, "\(run.errors)")
-        }
+        let run = try await Command.run(arguments, environment)
+        // The test doesn't depend on whether a server listens on the default port.
+        #expect(run.end != .exit(64))
+        #expect(!run.errors.contains { $0.contains("PUSHER_") }, "\(run.errors)")
     }
 }
 #endif

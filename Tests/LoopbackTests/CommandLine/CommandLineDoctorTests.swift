@@ -86,15 +86,13 @@ import TestSupport
     }
 
     @Test func `The doctor fails at the options step if the file of authorities is broken`() async throws {
-        try await withWatchdog {
-            let file = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID()).pem")
-            try Data("-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n".utf8).write(to: file)
-            defer { try? FileManager.default.removeItem(at: file) }
-            let run = try await doctor(["--tls", "--ca-file", file.path])
-            #expect(run.end == .exit(64), "\(run.text)")
-            #expect(run.failure?["step"] == "options", "\(run.text)")
-            #expect(run.steps("ok") == [])
-        }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID()).pem")
+        try Data("-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let run = try await doctor(["--tls", "--ca-file", file.path])
+        #expect(run.end == .exit(64), "\(run.text)")
+        #expect(run.failure?["step"] == "options", "\(run.text)")
+        #expect(run.steps("ok") == [])
     }
 
     private static let closing = #"{"event":"pusher:error","data":{"code":4200,"message":"Server is closing."}}"#
@@ -112,17 +110,15 @@ import TestSupport
     func `The doctor fails at the protocol step with status 75 if the server ends the connection for now, or without a reason`(
         frames: [Frame], detail: String, advice: String
     ) async throws {
-        try await withWatchdog {
-            let server = try RawServer { connection in
-                _ = try connection.upgrade()
-                for frame in frames { try connection.send(frame) }
-            }
-            let run = try await doctor(["--port", String(server.port), "--key", "wrong"])
-            #expect(run.end == .exit(75), "\(run.text)")
-            #expect(run.failure?["step"] == "protocol", "\(run.text)")
-            #expect(run.failure?["detail"]?.contains(detail) == true, "\(run.text)")
-            #expect(run.failure?["advice"]?.hasPrefix(advice) == true, "\(run.text)")
+        let server = try RawServer { connection in
+            _ = try connection.upgrade()
+            for frame in frames { try connection.send(frame) }
         }
+        let run = try await doctor(["--port", String(server.port), "--key", "wrong"])
+        #expect(run.end == .exit(75), "\(run.text)")
+        #expect(run.failure?["step"] == "protocol", "\(run.text)")
+        #expect(run.failure?["detail"]?.contains(detail) == true, "\(run.text)")
+        #expect(run.failure?["advice"]?.hasPrefix(advice) == true, "\(run.text)")
     }
 
     /// Some servers refuse a subscription by an error about the connection, not about the channel.
@@ -138,22 +134,20 @@ import TestSupport
     }
 
     @Test func `The doctor fails at the proxy step if the proxy refuses the password`() async throws {
-        try await withWatchdog {
-            let proxy = try RawServer { connection in
-                _ = try connection.readRequest()
-                try connection.send("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
-            }
-            let address = "http://ann:s3%3Acret@127.0.0.1:\(proxy.port)"
-            let run = try await doctor(["channels.invalid", "--port", "6001", "--proxy", address])
-            #expect(run.end == .exit(1), "\(run.text)")
-            #expect(run.failure?["step"] == "proxy", "\(run.text)")
-            #expect(run.steps("ok") == ["options", "name", "address", "tcp"])
-            #expect(run.measured == ["name", "tcp", "proxy"])
-            #expect(!run.text.contains("cret"), "\(run.text)")
-            let request = try #require(proxy.requests.all.first)
-            #expect(request.hasPrefix("CONNECT channels.invalid:6001 HTTP/1.1\r\n"))
-            #expect(request.contains("\r\nProxy-Authorization: Basic \(Data("ann:s3:cret".utf8).base64EncodedString())\r\n"))
+        let proxy = try RawServer { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
         }
+        let address = "http://ann:s3%3Acret@127.0.0.1:\(proxy.port)"
+        let run = try await doctor(["channels.invalid", "--port", "6001", "--proxy", address])
+        #expect(run.end == .exit(1), "\(run.text)")
+        #expect(run.failure?["step"] == "proxy", "\(run.text)")
+        #expect(run.steps("ok") == ["options", "name", "address", "tcp"])
+        #expect(run.measured == ["name", "tcp", "proxy"])
+        #expect(!run.text.contains("cret"), "\(run.text)")
+        let request = try #require(proxy.requests.all.first)
+        #expect(request.hasPrefix("CONNECT channels.invalid:6001 HTTP/1.1\r\n"))
+        #expect(request.contains("\r\nProxy-Authorization: Basic \(Data("ann:s3:cret".utf8).base64EncodedString())\r\n"))
     }
 
     // MARK: Conformance

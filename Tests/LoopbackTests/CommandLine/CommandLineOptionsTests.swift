@@ -188,21 +188,19 @@ import TestSupport
     /// The text is the same with and without colors.
     @Test(arguments: [true, false])
     func `The doctor's lines have colors only on a terminal, with advice below the failed step`(isColored: Bool) async throws {
-        try await withWatchdog {
-            let refusing = try RawServer.refusingPort()
-            defer { close(refusing.descriptor) }
-            let doctor = try await Command.run(
-                ["doctor", "127.0.0.1", "--port", String(refusing.port)], Self.terminal, onTerminal: isColored)
-            #expect(doctor.end == .exit(75))
-            let output = doctor.output
-            let ok = isColored ? "\u{1B}[32mok             \u{1B}[0m" : "ok             "
-            let failed = isColored ? "\u{1B}[31mFAILED         \u{1B}[0m" : "FAILED         "
-            #expect(output.first == ok + "options        are valid", "\(output)")
-            let place = try #require(output.firstIndex { $0.hasPrefix(failed + "tcp            127.0.0.1:") }, "\(output)")
-            #expect(output[place].wholeMatch(of: #/.*, after \d+\.\d ms/#) != nil, "\(output)")
-            #expect(output.dropFirst(place + 1).first?.contains("Check that the server is running") == true, "\(output)")
-            #expect(isColored || !output.contains { $0.contains("\u{1B}") })
-        }
+        let refusing = try RawServer.refusingPort()
+        defer { close(refusing.descriptor) }
+        let doctor = try await Command.run(
+            ["doctor", "127.0.0.1", "--port", String(refusing.port)], Self.terminal, onTerminal: isColored)
+        #expect(doctor.end == .exit(75))
+        let output = doctor.output
+        let ok = isColored ? "\u{1B}[32mok             \u{1B}[0m" : "ok             "
+        let failed = isColored ? "\u{1B}[31mFAILED         \u{1B}[0m" : "FAILED         "
+        #expect(output.first == ok + "options        are valid", "\(output)")
+        let place = try #require(output.firstIndex { $0.hasPrefix(failed + "tcp            127.0.0.1:") }, "\(output)")
+        #expect(output[place].wholeMatch(of: #/.*, after \d+\.\d ms/#) != nil, "\(output)")
+        #expect(output.dropFirst(place + 1).first?.contains("Check that the server is running") == true, "\(output)")
+        #expect(isColored || !output.contains { $0.contains("\u{1B}") })
     }
 
     /// What a publisher sends has no colors there either.
@@ -212,7 +210,7 @@ import TestSupport
                 ["listen", "news", "--count", "1", "--port", "\(server.port)"], environment: Self.terminal, onTerminal: true)
             try await listen.errors.next(containing: "subscribed to news")
             server.publish(channel: "news", event: "n", data: "\u{1B}[31mred")
-            let run = await Command.Run(listen)
+            let run = try await Command.Run(listen)
             #expect(run.end == .exit(0))
             #expect(run.errors.map(\.withoutTime).contains("\u{1B}[32mconnected\u{1B}[0m"))
             #expect(run.output.map(\.withoutTime) == [#"news n \u{1b}[31mred"#])
@@ -232,7 +230,7 @@ import TestSupport
             await subscribed.next()
             server.publish(channel: "bench", event: "tick", data: "{}")
             server.publish(channel: "bench", event: "done", data: "{}")
-            let run = await Command.Run(bench)
+            let run = try await Command.Run(bench)
             #expect(run.end == .exit(0))
             #expect(run.output.first?.hasPrefix(#"{"events":1,"#) == true)
             let errors = run.errors.joined()

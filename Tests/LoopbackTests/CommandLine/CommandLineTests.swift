@@ -9,45 +9,37 @@ import TestSupport
 /// The commands as a user runs them: processes, exit statuses and output.
 @Suite(.serialized) struct CommandLineTests {
     @Test func `The --version option prints the library's version`() async throws {
-        try await withWatchdog {
-            let run = try await Command.run(["--version"])
-            #expect(run.end == .exit(0))
-            #expect(run.output == [libraryVersion])
-        }
+        let run = try await Command.run(["--version"])
+        #expect(run.end == .exit(0))
+        #expect(run.output == [libraryVersion])
     }
 
     @Test(arguments: [["channels", "a", "--prefix", "b"], ["serve", "--profile", "nobody"]])
     func `A command line that can't be used ends with status 64, and prints why to standard error only`(arguments: [String])
         async throws
     {
-        try await withWatchdog {
-            let run = try await Command.run(arguments)
-            #expect(run.end == .exit(64))
-            #expect(run.output == [])
-            #expect(run.errors.first?.hasPrefix("Error: ") == true, "\(run.errors)")
-        }
+        let run = try await Command.run(arguments)
+        #expect(run.end == .exit(64))
+        #expect(run.output == [])
+        #expect(run.errors.first?.hasPrefix("Error: ") == true, "\(run.errors)")
     }
 
     @Test(arguments: [
         ["help", "listen"], ["help", "trigger"], ["help", "auth"], ["help", "webhook"], ["--experimental-dump-help"],
     ])
     func `The help shows no secret from the environment`(arguments: [String]) async throws {
-        try await withWatchdog {
-            let run = try await Command.run(
-                arguments, ["PUSHER_SECRET": "s3cret", "PUSHER_ENCRYPTION_MASTER_KEY": "s3cret"])
-            #expect(run.end == .exit(0))
-            #expect(!run.output.isEmpty && !run.output.contains { $0.contains("s3cret") })
-        }
+        let run = try await Command.run(
+            arguments, ["PUSHER_SECRET": "s3cret", "PUSHER_ENCRYPTION_MASTER_KEY": "s3cret"])
+        #expect(run.end == .exit(0))
+        #expect(!run.output.isEmpty && !run.output.contains { $0.contains("s3cret") })
     }
 
     @Test func `A command whose output can't be written says so and fails`() async throws {
-        try await withWatchdog {
-            let run = await Command.Run(
-                try Command.inShell(["auth", "sign", "private-a", "--socket-id", "1.2"], ">/dev/full"))
-            #expect(run.end == .exit(1))
-            #expect(run.errors.count == 1)
-            #expect(run.errors.first?.hasPrefix("Error: the output can't be written: ") == true)
-        }
+        let run = try await Command.Run(
+            Command.inShell(["auth", "sign", "private-a", "--socket-id", "1.2"], ">/dev/full"))
+        #expect(run.end == .exit(1))
+        #expect(run.errors.count == 1)
+        #expect(run.errors.first?.hasPrefix("Error: the output can't be written: ") == true)
     }
 
     /// Scripts can tell a server that is away from a wrong option, whichever command they run.
@@ -59,54 +51,46 @@ import TestSupport
     func `A command that can't reach its server says so in one line, and exits with 75`(arguments: [String], reason: String)
         async throws
     {
-        try await withWatchdog {
-            let refusing = try RawServer.refusingPort()
-            defer { close(refusing.descriptor) }
-            let run = try await Command.run(
-                arguments + ["--port", String(refusing.port)], input: #"{"channel":"a","event":"e"}"#)
-            #expect(run.end == .exit(75))
-            #expect(run.errors.last?.hasPrefix("Error: " + reason) == true, "\(run.errors)")
-            #expect(run.errors.count == 1 || arguments == ["bench"], "\(run.errors)")
-        }
+        let refusing = try RawServer.refusingPort()
+        defer { close(refusing.descriptor) }
+        let run = try await Command.run(
+            arguments + ["--port", String(refusing.port)], input: #"{"channel":"a","event":"e"}"#)
+        #expect(run.end == .exit(75))
+        #expect(run.errors.last?.hasPrefix("Error: " + reason) == true, "\(run.errors)")
+        #expect(run.errors.count == 1 || arguments == ["bench"], "\(run.errors)")
     }
 
     // MARK: Demo
 
     @Test func `The demo performs all of its 11 steps and exits with 0`() async throws {
-        try await withWatchdog {
-            let demo = try await Command.run(["demo"])
-            #expect(demo.end == .exit(0))
-            #expect(demo.output.last == "all 11 steps happened", "\(demo.output + demo.errors)")
-            #expect(demo.output.count == 12)
-        }
+        let demo = try await Command.run(["demo"])
+        #expect(demo.end == .exit(0))
+        #expect(demo.output.last == "all 11 steps happened", "\(demo.output + demo.errors)")
+        #expect(demo.output.count == 12)
     }
 
     @Test func `The demo's clients reach its server through the address of --front`() async throws {
-        try await withWatchdog {
-            let port = try RawServer.refusingPort()
-            let front = try NetworkFaultProxy.start(to: "127.0.0.1", port: port.port, tls: .throwaway)
-            let file = try #require(front.certificateAuthority).file().path
-            close(port.descriptor)
-            let demo = try await Command.run([
-                "demo", "--front", "127.0.0.1:\(front.port)", "--server-port", String(port.port), "--tls", "--ca-file", file,
-            ])
-            #expect(demo.end == .exit(0), "\(demo.errors)")
-            #expect(demo.output.last == "all 11 steps happened")
-            #expect(front.connectionCount >= 3)
-        }
+        let port = try RawServer.refusingPort()
+        let front = try NetworkFaultProxy.start(to: "127.0.0.1", port: port.port, tls: .throwaway)
+        let file = try #require(front.certificateAuthority).file().path
+        close(port.descriptor)
+        let demo = try await Command.run([
+            "demo", "--front", "127.0.0.1:\(front.port)", "--server-port", String(port.port), "--tls", "--ca-file", file,
+        ])
+        #expect(demo.end == .exit(0), "\(demo.errors)")
+        #expect(demo.output.last == "all 11 steps happened")
+        #expect(front.connectionCount >= 3)
     }
 
     @Test func `The demo names the step at which a connection fails, and the cause`() async throws {
-        try await withWatchdog {
-            let refusing = try RawServer.refusingPort()
-            defer { close(refusing.descriptor) }
-            let demo = try await Command.run(["demo", "--proxy", "http://127.0.0.1:\(refusing.port)"])
-            #expect(demo.end == .exit(75))
-            let error = demo.errors.last { $0.hasPrefix("Error: ") }
-            #expect(error?.hasPrefix("Error: step 2, ann and bob connect: ") == true, "\(demo.errors)")
-            #expect(error?.contains("Proxy 127.0.0.1:\(refusing.port)") == true, "\(demo.errors)")
-            #expect(!demo.errors.contains { $0.contains("nothing refers to the client") }, "\(demo.errors)")
-        }
+        let refusing = try RawServer.refusingPort()
+        defer { close(refusing.descriptor) }
+        let demo = try await Command.run(["demo", "--proxy", "http://127.0.0.1:\(refusing.port)"])
+        #expect(demo.end == .exit(75))
+        let error = demo.errors.last { $0.hasPrefix("Error: ") }
+        #expect(error?.hasPrefix("Error: step 2, ann and bob connect: ") == true, "\(demo.errors)")
+        #expect(error?.contains("Proxy 127.0.0.1:\(refusing.port)") == true, "\(demo.errors)")
+        #expect(!demo.errors.contains { $0.contains("nothing refers to the client") }, "\(demo.errors)")
     }
 
     @Test(arguments: [(SIGINT, Command.End.exit(128 + SIGINT)), (SIGKILL, .signal(SIGKILL))])

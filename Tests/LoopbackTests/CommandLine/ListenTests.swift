@@ -29,13 +29,13 @@ import TestSupport
             server.publish(channel: "news", event: name, data: data)
             server.publish(channel: "private-encrypted-a", event: name, data: "hidden")
 
-            let lines = await Command.Run(text)
+            let lines = try await Command.Run(text)
             #expect(lines.end == .exit(0))
             #expect(
                 lines.output.map(\.withoutTime) == [
                     #"news é\u{1b} one\u{a}two\u{1b}[2J\u{9b}31m\u{202e}\u{7f}é"#, #"private-encrypted-a é\u{1b} hidden"#,
                 ])
-            let objects = await Command.Run(json)
+            let objects = try await Command.Run(json)
             #expect(objects.end == .exit(0))
             #expect(objects.output.count == 2)
             for (line, (event, data)) in zip(objects.output, [(otherName, otherData), (name, data)]) {
@@ -78,7 +78,7 @@ import TestSupport
             // The log has a queue of its own: what was sent before may be written after this line.
             try await listen.errors.next(containing: "subscribed to private-a")
             server.publish(channel: "private-a", event: "n", data: "text")
-            let run = await Command.Run(listen)
+            let run = try await Command.Run(listen)
             #expect(run.end == .exit(0))
             let messages = run.errors.map(\.withoutTime).filter { $0.hasPrefix("trace message received ") }
             #expect(messages.contains { $0.contains("connection_established") } && messages.contains { $0.contains("text") })

@@ -67,22 +67,18 @@ import TestSupport
     func `The trigger command names the line of a batch that isn't an event, and publishes nothing`(
         input: String, problem: String
     ) async throws {
-        try await withWatchdog {
-            let longest = String(repeating: " ", count: 1 << 20)
-            var bytes = Data(input.replacing("LONGEST", with: longest).utf8)
-            if let bad = bytes.firstRange(of: Data("BAD".utf8)) { bytes.replaceSubrange(bad, with: [0xFF]) }
-            let run = try await Command.run(["trigger", "--batch"], bytes: bytes)
-            #expect(run.end == .exit(1))
-            #expect(run.errors == ["Error: \(problem); nothing was published"])
-        }
+        let longest = String(repeating: " ", count: 1 << 20)
+        var bytes = Data(input.replacing("LONGEST", with: longest).utf8)
+        if let bad = bytes.firstRange(of: Data("BAD".utf8)) { bytes.replaceSubrange(bad, with: [0xFF]) }
+        let run = try await Command.run(["trigger", "--batch"], bytes: bytes)
+        #expect(run.end == .exit(1))
+        #expect(run.errors == ["Error: \(problem); nothing was published"])
     }
 
     @Test func `The trigger command gives up on an endless line after 1 MiB`() async throws {
-        try await withWatchdog {
-            let run = await Command.Run(try Command(["trigger", "--batch"], input: "/dev/zero"))
-            #expect(run.end == .exit(1))
-            #expect(run.errors == ["Error: line 1 has more than 1048576 bytes; nothing was published"])
-        }
+        let run = try await Command.Run(Command(["trigger", "--batch"], input: "/dev/zero"))
+        #expect(run.end == .exit(1))
+        #expect(run.errors == ["Error: line 1 has more than 1048576 bytes; nothing was published"])
     }
 
     /// A file that the system opens for itself might take the place of the closed input before it is read.
@@ -98,14 +94,12 @@ import TestSupport
 
     @Test(arguments: [["trigger", "--batch"], ["webhook", "verify", "--signature", "x"]])
     func `A command that can't read its standard input ends with status 1 and the reason`(arguments: [String]) async throws {
-        try await withWatchdog {
-            for redirection in ["<&-", "</"] {
-                let run = await Command.Run(try Command.inShell(arguments, redirection))
-                #expect(run.end == .exit(1), "\(redirection)")
-                let errors = run.errors
-                #expect(
-                    errors.count == 1 && errors.first?.hasPrefix("Error: standard input can't be read: ") == true, "\(errors)")
-            }
+        for redirection in ["<&-", "</"] {
+            let run = try await Command.Run(Command.inShell(arguments, redirection))
+            #expect(run.end == .exit(1), "\(redirection)")
+            let errors = run.errors
+            #expect(
+                errors.count == 1 && errors.first?.hasPrefix("Error: standard input can't be read: ") == true, "\(errors)")
         }
     }
 }

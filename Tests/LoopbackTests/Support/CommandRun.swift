@@ -10,15 +10,15 @@ extension Command {
         let output: [String]
         let errors: [String]
 
-        /// Waits for a command's end.
-        init(_ command: Command) async {
-            end = await command.end()
-            output = await command.output.toEnd()
-            errors = await command.errors.toEnd()
+        /// Waits for a command's end, but not for ever.
+        init(_ command: Command) async throws {
+            (end, output, errors) = try await withWatchdog {
+                (await command.end(), await command.output.toEnd(), await command.errors.toEnd())
+            }
         }
     }
 
-    /// Runs `pusher-channels` to its end.
+    /// Runs `pusher-channels` to its end, and ends it rather than wait for ever.
     static func run(
         _ arguments: [String], _ environment: [String: String] = [:], input: String? = nil, onTerminal: Bool = false
     ) async throws -> Run {
@@ -32,8 +32,8 @@ extension Command {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("input-\(UUID())")
         try bytes?.write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        return await Run(
-            try Command(
+        return try await Run(
+            Command(
                 arguments, environment: environment, input: bytes == nil ? "/dev/null" : file.path, onTerminal: onTerminal))
     }
 
