@@ -245,27 +245,6 @@ import TestSupport
         }
         await server.stop()
     }
-
-    @Test func `The live page's state counts all connections but lists only 50`() async throws {
-        try await withPage { server in
-            let clients = try await onThread {
-                try (1...100).map { _ in
-                    let client = try RawClient(port: server.port)
-                    client.send(Array(Self.upgrade.utf8))
-                    return client
-                }
-            }
-            for client in clients { #expect(try await client.reads(4).bytes == Array("HTTP".utf8)) }
-            let state = try await state(of: server)
-            #expect(state["server"]?["connections"]?["total"]?.integerValue == clients.count)
-            #expect(state["server"]?["connections"]?["items"]?.arrayValue?.count == 50)
-        }
-    }
-
-    private static let upgrade = """
-        GET /app/shop?protocol=7 HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n
-        """
 }
 
 /// The visitors that may publish on the live page.
