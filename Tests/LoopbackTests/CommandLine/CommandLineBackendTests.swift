@@ -193,10 +193,13 @@ import TestSupport
         #expect(!run.errors.contains { $0.contains("s3cret") })
     }
 
-    @Test func `The channels command trusts the certificate authority of --ca-file`() async throws {
-        try await withServer(tls: .throwaway) { server in
+    @Test func `The channels command uses TLS and trusts an authority as the environment or --ca-file says`() async throws {
+        var app = ServerApp.local
+        app.requiresTLS = true
+        try await withServer(apps: [app], tls: .throwaway) { server in
             let file = try #require(server.certificateAuthority).file().path
             var environment = server.environment
+            #expect(try await Command.run(["channels"], environment).end == .exit(0))
             environment["SSL_CERT_FILE"] = nil
             // A later attempt can't succeed unless somebody changes something.
             #expect(try await Command.run(["channels"], environment).end == .exit(1))

@@ -130,6 +130,18 @@ import TestSupport
 }
 
 #if compiler(>=6.2)
+/// Returns whether a configuration's files can't be read while the process has no descriptor left.
+private func lacksDescriptors(_ contexts: TLSContexts, _ configuration: TLSConfiguration) -> Bool {
+    let shortage = DescriptorShortage(leaving: 0)
+    defer { shortage.end() }
+    do throws(TransportError) {
+        _ = try contexts.context(for: configuration)
+        return false
+    } catch {
+        return error.kind == .unreachable && error.message.hasSuffix("can't be read: too many open files")
+    }
+}
+
 /// The authorities that the system trusts, and when they count. The tests run in their own processes, which may have other
 /// authorities than this one.
 @Suite struct SystemRootsTests {
@@ -184,16 +196,7 @@ import TestSupport
             let authority = try CertificateAuthority()
             let configuration = TLSConfiguration(roots: .only(.file(try authority.file().path)))
             let contexts = TLSContexts()
-            let shortage = DescriptorShortage(leaving: 0)
-            let isRefused: Bool
-            do throws(TransportError) {
-                _ = try contexts.context(for: configuration)
-                isRefused = false
-            } catch {
-                isRefused = error.kind == .unreachable && error.message.hasSuffix("can't be read: too many open files")
-            }
-            shortage.end()
-            try #require(isRefused)
+            try #require(lacksDescriptors(contexts, configuration))
             _ = try contexts.context(for: configuration)
             withExtendedLifetime(authority) {}
         }
@@ -205,16 +208,7 @@ import TestSupport
             setenv("SSL_CERT_FILE", try system.file().path, 1)
             let certificate = try system.issue()
             let contexts = TLSContexts()
-            let shortage = DescriptorShortage(leaving: 0)
-            let isRefused: Bool
-            do throws(TransportError) {
-                _ = try contexts.context(for: TLSConfiguration())
-                isRefused = false
-            } catch {
-                isRefused = error.kind == .unreachable && error.message.hasSuffix("can't be read: too many open files")
-            }
-            shortage.end()
-            try #require(isRefused)
+            try #require(lacksDescriptors(contexts, TLSConfiguration()))
             _ = try contexts.context(for: TLSConfiguration())
             let isTrusted = try CertificateStore(.system).vouches(for: certificate)
             try #require(isTrusted)

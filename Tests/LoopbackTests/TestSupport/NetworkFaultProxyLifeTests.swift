@@ -76,23 +76,9 @@ import TestSupport
         }
     }
 
-    @Test func `The fault proxy ends the server's connection when the client disconnects`() async throws {
-        let ended = Note<Bool>()
-        let server = try RawServer { connection in
-            do {
-                while true { try connection.send([UInt8](repeating: 0, count: 4096)) }
-            } catch {
-                ended.send(true)
-            }
-        }
-        try await withWatchdog {
-            let proxy = try Self.proxy(to: server)
-            _ = try await RawClient(port: proxy.port).reads(10_000)
-            #expect(await ended.next() == true)
-        }
-    }
-
-    @Test func `The fault proxy forwards bytes that a client sent before disconnecting`() async throws {
+    @Test func `The fault proxy ends the server's connection when the client disconnects, after the client's last bytes`()
+        async throws
+    {
         let heard = Note<String?>()
         let server = try RawServer { connection in
             do {

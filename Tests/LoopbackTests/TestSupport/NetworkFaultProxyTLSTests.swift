@@ -144,20 +144,6 @@ import TestSupport
             environment: file.map { ["SSL_CERT_FILE": $0] } ?? [:])
     }
 
-    @Test func `The listen command uses TLS if a local server's environment says so, and gets events`() async throws {
-        var app = ServerApp.local
-        app.requiresTLS = true
-        let server = try await LocalServer.start(apps: [app], tls: .throwaway)
-        try await withWatchdog {
-            let listen = try Command(["listen", "news", "--count", "1"], environment: server.environment)
-            try await listen.errors.next(containing: "subscribed to news")
-            #expect(server.publish(channel: "news", event: "headline", data: "{}") == 1)
-            #expect(await listen.output.next()?.withoutTime == "news headline {}")
-            #expect(await listen.end() == .exit(0))
-        }
-        await server.stop()
-    }
-
     @Test func `The serve command with --tls is trusted only with the authority's file that it prints`() async throws {
         try await withWatchdog {
             let server = try Command("serve", "--tls", "--port", "0")

@@ -6,40 +6,12 @@ import TestSupport
 
 /// The tests' server that sends one reply, checked byte for byte.
 @Suite struct ReplyingServerTests {
-    // The example of RFC 6455, 1.3.
-    private static let request =
-        "GET /app HTTP/1.1\r\nHost: localhost\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-    private static let head = """
-        HTTP/1.1 101 Switching Protocols\r
-        Upgrade: websocket\r
-        Connection: Upgrade\r
-        Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r
-        \r
+    private static let request = "GET /app HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-        """
-
-    private func client(of server: RawServer, on address: Loopback = .ipv4) throws -> RawClient {
-        let client = try RawClient(port: server.port, on: address)
+    private func client(of server: RawServer) throws -> RawClient {
+        let client = try RawClient(port: server.port)
         client.send(Array(Self.request.utf8))
         return client
-    }
-
-    @Test(arguments: Loopback.allCases) func `The tests' server grants an upgrade, and records the bytes that follow`(
-        address: Loopback
-    ) async throws {
-        let received = Record<[UInt8]>()
-        let frame = Frame.text("hello").bytes
-        let server = try RawServer.replying(followedBy: frame, on: address, received: received)
-        try await withWatchdog {
-            let client = try client(of: server, on: address)
-            let read = try await client.reads(Self.head.utf8.count + frame.count)
-            #expect(read.bytes == Array(Self.head.utf8) + frame)
-            client.send([1, 2, 3])
-            client.finish()
-            #expect(await received.next() == [1, 2, 3])
-            #expect(server.requests.all == [Self.request])
-            #expect(try await client.reads().end == .finished)
-        }
     }
 
     @Test(arguments: [(RawServer.Ending.finish, RawClient.End.finished), (.reset, .reset)])
@@ -72,21 +44,6 @@ import TestSupport
         try await withWatchdog {
             let client = try client(of: server)
             #expect(try await onThread { client.readPieces(7).map(\.count) } == sizes)
-        }
-    }
-
-    @Test func `The tests' server sends its reply and records bytes over TLS, too`() async throws {
-        let received = Record<[UInt8]>()
-        let server = try RawServer.replying(
-            .text("answer"), followedBy: [10], cut: .every(2), then: .finish, tls: .throwaway, received: received)
-        try await withWatchdog {
-            let authority = try #require(server.tlsProxy?.certificateAuthority)
-            let client = try await TLSClient.connect(
-                to: server.port, saying: #"printf 'GET / HTTP/1.1\r\n\r\nrest'"#, "-verify_return_error", "-CAfile",
-                try authority.file().path)
-            #expect(client.output == "answer")
-            #expect(server.requests.all == ["GET / HTTP/1.1\r\n\r\n"])
-            #expect(await received.next() == Array("rest".utf8))
         }
     }
 }
