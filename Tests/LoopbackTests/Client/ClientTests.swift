@@ -26,8 +26,7 @@ import TestSupport
 
     // Proves P7.6, P8.3.
     @Test func `A member's client events reach the others, and members see each other join and leave`() async throws {
-        let server = try await LocalServer.start()
-        try await withWatchdog {
+        try await withServer { server in
             let (ann, bob) = (LiveClient(of: server), LiveClient(of: server))
             try await ann.connect()
             try await bob.connect()
@@ -41,13 +40,11 @@ import TestSupport
             _ = try await ann.event("pusher:member_removed")
             #expect((annsLobby as? PusherPresenceChannel)?.count == 1)
         }
-        await server.stop()
     }
 
     // Proves P19.17, P19.18.
     @Test func `A Sockudo channel begins with what of its past the filter shows`() async throws {
-        let server = try await LocalServer.start(profile: .sockudoV2)
-        try await withWatchdog {
+        try await withServer(profile: .sockudoV2) { server in
             let api = Self.api(of: server)
             for name in ["placed", "seen", "placed"] {
                 try await api.trigger(channels: ["orders"], eventName: name, data: "past")
@@ -65,7 +62,6 @@ import TestSupport
             }
             #expect(seen == ["placed 3", "sockudo:rewind_complete 0", "placed 5"])
         }
-        await server.stop()
     }
 
     // Proves P6.1.

@@ -237,13 +237,11 @@ import TestSupport
     }
 
     @Test func `A local server in a test has no live page`() async throws {
-        let server = try await LocalServer.start()
-        try await withWatchdog {
+        try await withServer { server in
             let responses = [try await ask("/", of: server), try await ask("/page/state", of: server)]
             #expect(responses.map(\.status) == ["404", "404"])
             #expect(server.unmatchedRequests.map(\.path) == ["/", "/page/state"])
         }
-        await server.stop()
     }
 }
 

@@ -42,9 +42,8 @@ import TestSupport
 
     @Test func `A server is accepted by curl with its own pin and refused with another key's`() async throws {
         let certificate = try CertificateAuthority().issue()
-        let server = try await LocalServer.start(tls: .certificate(certificate))
-        server.router["/hello"] = JSONResponse { _ in "World" }
-        try await withWatchdog {
+        try await withServer(tls: .certificate(certificate)) { server in
+            server.router["/hello"] = JSONResponse { _ in "World" }
             for (pin, end) in [(certificate.publicKeyPin, Command.End.exit(0)), (certificate.authority.publicKeyPin, .exit(90))] {
                 let curl = try Command(
                     program: "/usr/bin/curl",
@@ -53,7 +52,6 @@ import TestSupport
                 #expect(await curl.end() == end)
             }
         }
-        await server.stop()
     }
 
     // MARK: Chains
@@ -66,9 +64,8 @@ import TestSupport
         #expect(root.issuer == nil)
         #expect(lowest.issuer?.issuer === root)
         #expect(try lowest.issue().chainPEM.components(separatedBy: "BEGIN CERTIFICATE").count - 1 == 3)
-        let server = try await LocalServer.start(tls: .certificate(lowest.issue()))
-        #expect(server.certificateAuthority === root)
-        try await withWatchdog {
+        try await withServer(tls: .certificate(lowest.issue())) { server in
+            #expect(server.certificateAuthority === root)
             let file = try root.file().path
             let client = try await TLSClient.connect(
                 to: server.port, saying: #"printf 'GET / HTTP/1.0\r\n\r\n'"#, "-verify_return_error", "-CAfile", file)
@@ -79,7 +76,6 @@ import TestSupport
             #expect(other.remarks.contains("unable to get local issuer certificate"))
             #expect(other.version == nil)
         }
-        await server.stop()
     }
 
     // MARK: Keys and files

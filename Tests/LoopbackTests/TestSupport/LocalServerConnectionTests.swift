@@ -123,8 +123,7 @@ import Testing
     @Test(arguments: ServerProfile.byName.map(\.key))
     func `A client subscribes, receives events and signs in on servers of every profile`(with name: String) async throws {
         let profile = try #require(ServerProfile.byName.first { $0.key == name }?.value)
-        let server = try await LocalServer.start(profile: profile)
-        try await withWatchdog {
+        try await withServer(profile: profile) { server in
             let client = LiveClient(of: server)
             try await client.connect()
             for channel in ["presence-room", "private-encrypted-orders", "cache-news"] {
@@ -137,7 +136,6 @@ import Testing
                 #expect(!id.isEmpty)
             }
         }
-        await server.stop()
     }
 }
 #endif

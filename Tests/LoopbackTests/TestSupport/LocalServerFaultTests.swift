@@ -46,19 +46,16 @@ import TestSupport
 
     @Test(arguments: [200, 302, 401, 404, 503])
     func `The local server refuses upgrades with the injected status until the fault is healed`(status: Int) async throws {
-        let server = try await LocalServer.start()
-        try await withWatchdog {
+        try await withServer { server in
             try server.inject(.upgradeRefused(status: status))
             #expect(try await upgrade(server).head.hasPrefix("HTTP/1.1 \(status) "))
             server.heal()
             #expect(try await upgrade(server).head.hasPrefix("HTTP/1.1 101 "))
         }
-        await server.stop()
     }
 
     @Test func `The local server sends a wrong Sec-WebSocket-Accept until the fault is healed`() async throws {
-        let server = try await LocalServer.start()
-        try await withWatchdog {
+        try await withServer { server in
             let right = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
             try server.inject(.wrongAcceptKey)
             let spoilt = try await upgrade(server).head
@@ -67,7 +64,6 @@ import TestSupport
             server.heal()
             #expect(try await upgrade(server).head.contains(right))
         }
-        await server.stop()
     }
 
     static let text = Array(#"{"event":"test:malformed","data":{}}"#.utf8)
@@ -87,8 +83,7 @@ import TestSupport
     func `An injected frame is sent to open connections, and to new ones after the greeting`(fault: Fault, bytes: [UInt8])
         async throws
     {
-        let server = try await LocalServer.start()
-        try await withWatchdog {
+        try await withServer { server in
             let (early, _) = try await upgrade(server)
             #expect(try await greeting(early).contains("pusher:connection_established"))
             try server.inject(fault)
@@ -97,7 +92,6 @@ import TestSupport
             #expect(try await greeting(late).contains("pusher:connection_established"))
             #expect(try await late.reads(bytes.count).bytes == bytes)
         }
-        await server.stop()
     }
 
     @Test func `The local server refuses faults of the network, which only the fault proxy can inject`() async throws {
