@@ -66,33 +66,13 @@ import TestSupport
     }
 
     /// As with `listen`, the secret and the master key of the server's app are known.
-    @Test(arguments: ["private-a", "presence-a", "private-encrypted-a"])
+    @Test(arguments: ["presence-a", "private-encrypted-a"])
     func `The doctor needs no secret for the private channels of serve's app`(channel: String) async throws {
         try await withServer { server in
             let run = try await doctor(["--port", String(server.port), "--channel", channel])
             #expect(run.end == .exit(0), "\(run.text)")
             #expect(run.steps("skipped") == ["proxy", "tls"])
         }
-    }
-
-    @Test func `The doctor fails at the tls step if the server's authority isn't trusted`() async throws {
-        try await withServer(tls: .throwaway) { server in
-            let run = try await doctor(["--tls", "--port", String(server.port)])
-            #expect(run.end == .exit(1), "\(run.text)")
-            #expect(run.failure?["step"] == "tls", "\(run.text)")
-            #expect(run.failure?["advice"]?.contains("--ca-file") == true, "\(run.text)")
-            #expect(run.steps("ok") == ["options", "name", "address", "tcp"])
-        }
-    }
-
-    @Test func `The doctor fails at the options step if the file of authorities is broken`() async throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("roots-\(UUID()).pem")
-        try Data("-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n".utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let run = try await doctor(["--tls", "--ca-file", file.path])
-        #expect(run.end == .exit(64), "\(run.text)")
-        #expect(run.failure?["step"] == "options", "\(run.text)")
-        #expect(run.steps("ok") == [])
     }
 
     private static let closing = #"{"event":"pusher:error","data":{"code":4200,"message":"Server is closing."}}"#

@@ -1,4 +1,5 @@
 #if os(Linux)
+import ArgumentParser
 import Foundation
 import PusherChannels
 import Testing
@@ -63,6 +64,7 @@ import Testing
             (PusherError(.transport(.unreachable), message: ""), .address, "its routes", 75),
             (PusherError(.transport(.connectionRefused), message: "refused"), .tcp, "that the server is running", 75),
             (PusherError(.transport(.connectionRefused), message: "Proxy 127.0.0.1:3128 can't be reached"), .tcp, "Check", 75),
+            (PusherError(.transport(.tlsFailed(.untrustedAuthority)), message: ""), .tls, "--ca-file", 1),
             (PusherError(.transport(.tlsFailed(.wrongHost)), message: ""), .tls, "issued for ws.example", 1),
             (PusherError(.transport(.tlsFailed(.notTLS)), message: ""), .tls, "--no-tls", 1),
             (PusherError(.transport(.proxyRefused(status: 502)), message: ""), .proxy, "the proxy can't reach it", 75),
@@ -87,8 +89,11 @@ import Testing
     ) {
         #expect(DoctorStep(failedWith: error) == step)
         let route = DoctorRoute(host: "ws.example", port: 443, usesTLS: true, proxy: nil, channel: "private-a")
-        let failed = DoctorReport(route, error).lines.filter { $0.result == .failed }
+        let lines = DoctorReport(route, error).lines
+        let failed = lines.filter { $0.result == .failed }
         #expect(failed.map(\.step) == [step.rawValue])
+        // Those before it went well, or don't apply.
+        #expect(lines.prefix { $0.result != .failed }.allSatisfy { $0.result == ($0.step == "proxy" ? .skipped : .ok) })
         #expect(failed.first?.advice?.contains(advice) == true, "\(failed)")
         #expect(Status.of(error).rawValue == status)
     }

@@ -93,11 +93,11 @@ import TestSupport
 
     @Test func `The listen command goes on after a failed authorization that is retried`() async throws {
         try await withServer { server in
-            let isFirst = Locked(true)
+            let wasAsked = Locked(false)
             server.router.on("/auth") { request in
-                let isFirst = isFirst.withLock { isFirst in
-                    defer { isFirst = false }
-                    return isFirst
+                let isFirst = wasAsked.withLock { wasAsked in
+                    defer { wasAsked = true }
+                    return !wasAsked
                 }
                 if isFirst { return StubResponse(status: 503, text: "not now") }
                 let signature = try Signature.channel(
