@@ -42,24 +42,18 @@ import Testing
         }
     }
 
-    @Test func `A request on a reused connection that is gone is repeated only once`() async throws {
+    /// The request was sent completely, so the server may have carried a POST out; only the user can decide to repeat it.
+    @Test(arguments: [("GET", ["/1 #1", "/2 #1", "/2 #2"]), ("POST", ["/1 #1", "/2 #1"])])
+    func `A request on a reused connection that is gone is repeated only once, and not if it is a POST that was sent completely`(
+        method: String, requests: [String]
+    ) async throws {
         let server = try RawServer(log: log) { connection, request in (connection, request) == (1, 1) ? okay() : nil }
         try await withWatchdog {
             _ = try await rig.reply(HTTPRig.request(port: server.port, "/1"))
-            let failure = try await rig.failure(HTTPRig.request(port: server.port, "/2"))
+            let body = method == "POST" ? "x" : nil
+            let failure = try await rig.failure(HTTPRig.request(port: server.port, "/2", method: method, body: body))
             #expect(failure.code == .networkConnectionLost)
-            #expect(log.requests == ["/1 #1", "/2 #1", "/2 #2"])
-        }
-    }
-
-    /// The request was sent completely, so the server may have carried it out; only the user can decide to repeat it.
-    @Test func `A POST request that was sent completely before the connection was lost is not repeated`() async throws {
-        let server = try RawServer(log: log) { connection, request in (connection, request) == (1, 1) ? okay() : nil }
-        try await withWatchdog {
-            _ = try await rig.reply(HTTPRig.request(port: server.port, "/1"))
-            let failure = try await rig.failure(HTTPRig.request(port: server.port, "/2", method: "POST", body: "x"))
-            #expect(failure.code == .networkConnectionLost)
-            #expect(log.requests == ["/1 #1", "/2 #1"])
+            #expect(log.requests == requests)
         }
     }
 

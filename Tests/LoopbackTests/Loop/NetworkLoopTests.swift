@@ -323,28 +323,23 @@ import Testing
         }
     }
 
-    @Test func `An address that doesn't answer gives way to the host's next address`() async throws {
+    /// Each address has its own limit, and all but the last one have another together.
+    @Test(arguments: [
+        (["127.0.0.2"], NetworkTimeouts(stage: .seconds(86_400), address: .milliseconds(50))),
+        (
+            ["127.0.0.2", "127.0.0.3", "127.0.0.4"],
+            NetworkTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .milliseconds(90))
+        ),
+    ])
+    func `Addresses that don't answer give way to the host's next address, in time for its last one`(
+        silent: [String], timeouts: NetworkTimeouts
+    ) async throws {
         let server = try echo()
         try await withWatchdog {
-            let full = try FullListener(address: "127.0.0.2", port: server.port)
-            let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: .seconds(86_400), address: .milliseconds(50)))
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: ["127.0.0.2", "127.0.0.1"])))
-            rig.open(port: server.port, host: "two.example")
-            #expect(await rig.events.next() == .opened(first))
-            withExtendedLifetime(full) {}
-            await loop.shutdown()
-        }
-    }
-
-    @Test func `Several addresses that don't answer leave time for the host's last address`() async throws {
-        let server = try echo()
-        try await withWatchdog {
-            let silent = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
             let full = try silent.map { try FullListener(address: $0, port: server.port) }
-            let loop = NetworkLoop(
-                timeouts: NetworkTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .milliseconds(90)))
+            let loop = NetworkLoop(timeouts: timeouts)
             let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: silent + ["127.0.0.1"])))
-            rig.open(port: server.port, host: "four.example")
+            rig.open(port: server.port, host: "several.example")
             #expect(await rig.events.next() == .opened(first))
             withExtendedLifetime(full) {}
             await loop.shutdown()
