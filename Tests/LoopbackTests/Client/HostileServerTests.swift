@@ -1,5 +1,4 @@
 #if os(Linux)
-import Dispatch
 import Logging
 import Processes
 @testable import PusherChannels
@@ -36,37 +35,6 @@ import Testing
             client.pusher.disconnect()
         }
         #expect(heard.withLock { $0.filter { $0.contains("local-key:") || $0.contains("private-a") } } == [])
-    }
-
-    /// Thousands of empty frames that arrive at once take long to report, though they are only a few bytes.
-    @Test func `A flood of empty frames to one client holds up no other client of its loop`() async throws {
-        let count = WebSocketConnection.largeCount + 1
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            while true {
-                let text = try connection.readFrame().text
-                try connection.send(
-                    text == "flood" ? Array(repeating: Frame.text("").bytes, count: count).flatMap { $0 } : Frame.text(text).bytes
-                )
-            }
-        }
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            let gate = DispatchSemaphore(value: 0)
-            let busy = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in if event == .text("") { gate.wait() } }
-            let other = SocketRig(socket: NetworkWebSocket(loop: loop))
-            for rig in [busy, other] {
-                rig.socket.open(.toLoopback(port: server.port, secure: false), attempt: ConnectionAttempt(1))
-                #expect(await rig.events.next() == .opened(ConnectionAttempt(1)))
-            }
-            busy.socket.send("flood")
-            for number in 0..<100 {
-                other.socket.send("\(number)")
-                #expect(await other.events.next() == .text("\(number)"))
-            }
-            for _ in 0..<count { gate.signal() }
-            for _ in 0..<count { #expect(await busy.events.next() == .text("")) }
-        }
     }
 
     /// Frames that are each worth a line, hundreds of thousands of them.

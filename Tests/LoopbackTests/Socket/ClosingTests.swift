@@ -94,34 +94,6 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    /// The client's report is the same if it merely gives up after two seconds, so the test checks on the server's side whether
-    /// the client still reads.
-    @Test func `Closing a paused socket resumes reading until the server's close frame`() async throws {
-        let replies = Note<Frame?>()
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            try connection.send(.text("unread"))
-            let close = try connection.readFrame()
-            try connection.send(Frame(opcode: 9, payload: Array("heard?".utf8)))
-            replies.send(try? connection.readFrame())
-            try connection.send(close)
-        }
-        try await withWatchdog {
-            // A busy machine may take longer than two seconds to reply.
-            for attempt in 1...10 {
-                let rig = SocketRig()
-                rig.open(port: server.port, attempt: attempt)
-                #expect(await rig.events.next() == .opened(ConnectionAttempt(attempt)))
-                rig.socket.setReading(false)
-                rig.socket.close(code: 1000, reason: "")
-                let end = SocketEvent.closed(.closed(code: 1000, reason: ""), ConnectionAttempt(attempt))
-                #expect(await rig.events.untilClosed().last == end)
-                if await replies.next() == .some(.pong("heard?")) { return }
-            }
-            Issue.record("what the server said after our close frame was never read")
-        }
-    }
-
     @Test(arguments: ["127.0.0.1", "localhost", "does-not-exist.invalid"])
     func `A socket that is closed as soon as it is opened reports its end`(host: String) async throws {
         let server = try RawServer(script: endless)

@@ -40,7 +40,9 @@ import Testing
             }
         }
 
-        func receive(_ frames: Frame...) {
+        func receive(_ frames: Frame...) { receive(frames) }
+
+        func receive(_ frames: [Frame]) {
             frames.flatMap(\.bytes).withUnsafeBytes { connection.streamReceived($0, since: LiveScheduler.now) }
         }
 
@@ -161,6 +163,20 @@ import Testing
             return [meanwhile, rig.news()]
         }
         #expect(news == [[], [.text(Self.large), .text("after")]])
+    }
+
+    /// Thousands of empty frames that arrive at once take long to report, though they are only a few bytes.
+    @Test func `Messages beyond a certain number at once are read on another thread like a large message`() async throws {
+        let limit = WebSocketConnection.largeCount
+        let counts = try await withConnection { rig in
+            rig.receive(Array(repeating: .text(""), count: limit))
+            let few = rig.news().count
+            rig.receive(Array(repeating: .text(""), count: limit + 1))
+            let meanwhile = rig.news().count
+            guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
+            return [few, meanwhile, rig.news().count]
+        }
+        #expect(counts == [limit, 0, limit + 1])
     }
 
     /// The other thread may be held up for long, and each attempt may get such a message.
