@@ -110,25 +110,6 @@ import TestSupport
         }
     }
 
-    @Test func `A local server that requires client certificates serves no client without one`() async throws {
-        let authority = try CertificateAuthority()
-        let client = try authority.issueClient()
-        let server = try await LocalServer.start(
-            tls: ServerTLS(certificate: authority.issue(), clientCertificates: .required(by: authority)))
-        server.router["/hello"] = JSONResponse { _ in ["Hello": "World"] }
-        try await withWatchdog {
-            let common = ["-sS", "--cacert", try authority.file().path, "\(server.url)/hello"]
-            let shown = ["--cert", try client.chainFile().path, "--key", try client.privateKeyFile().path]
-            let friend = try Command(program: "/usr/bin/curl", common + shown)
-            #expect(await friend.output.toEnd() == [#"{"Hello":"World"}"#])
-            let stranger = try Command(program: "/usr/bin/curl", common)
-            #expect(await stranger.errors.toEnd().contains { $0.contains("certificate required") })
-            #expect(await stranger.end() != .exit(0))
-            #expect(server.recorder.all.count == 1)
-        }
-        await server.stop()
-    }
-
     // MARK: Versions
 
     private static let names: [ServerTLS.Version: (name: String, option: String)] = [

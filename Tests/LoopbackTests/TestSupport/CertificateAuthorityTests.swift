@@ -40,20 +40,6 @@ import TestSupport
         }
     }
 
-    @Test func `A server is accepted by curl with its own pin and refused with another key's`() async throws {
-        let certificate = try CertificateAuthority().issue()
-        try await withServer(tls: .certificate(certificate)) { server in
-            server.router["/hello"] = JSONResponse { _ in "World" }
-            for (pin, end) in [(certificate.publicKeyPin, Command.End.exit(0)), (certificate.authority.publicKeyPin, .exit(90))] {
-                let curl = try Command(
-                    program: "/usr/bin/curl",
-                    ["-sk", "--pinnedpubkey", "sha256//\(pin)", "\(server.url)/hello"])
-                #expect(await curl.output.toEnd() == (end == .exit(0) ? [#""World""#] : []))
-                #expect(await curl.end() == end)
-            }
-        }
-    }
-
     // MARK: Chains
 
     @Test func `A client that trusts the root accepts a certificate of an intermediate authority`() async throws {

@@ -77,17 +77,6 @@ import Testing
         }
     }
 
-    @Test func `A stopped server can be started again at the same address`() async throws {
-        let (port, held) = try HeldPort.take()
-        defer { close(held) }
-        try await withTestHarness { harness in
-            let server = try await harness.startServer(port: port)
-            await server.stop()
-            let again = try await harness.startServer(port: server.port)
-            #expect(again.url == server.url)
-        }
-    }
-
     /// A signature for an earlier connection must be refused.
     @Test func `A server started after another one gives its connections different socket IDs`() async throws {
         try await withTestHarness { harness in

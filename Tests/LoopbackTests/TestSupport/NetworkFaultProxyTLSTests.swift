@@ -36,25 +36,6 @@ import TestSupport
         }
     }
 
-    @Test(arguments: [
-        (CertificateAuthority.Flaw.expired, "10 (certificate has expired)"),
-        (.notYetValid, "9 (certificate is not yet valid)"),
-        (.wrongHost, "62 (hostname mismatch)"),
-        (.selfSigned, "18 (self-signed certificate)"),
-        (.incompleteChain, "21 (unable to verify the first certificate)"),
-    ])
-    func `OpenSSL's own client notices each flaw that a test certificate can have`(flaw: CertificateAuthority.Flaw, code: String)
-        async throws
-    {
-        let server = try RawServer { try $0.readToEnd() }
-        try await withWatchdog {
-            let authority = try CertificateAuthority()
-            let certificate = try authority.issue(flaw: flaw)
-            let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .certificate(certificate))
-            #expect(verdict(try await connect(to: proxy.port, trusting: authority)) == "Verify return code: \(code)")
-        }
-    }
-
     @Test func `A test authority issues no certificate for an invalid name or address`() throws {
         let authority = try CertificateAuthority()
         for name in ["", "a,DNS:b", "a\nb", "a b", "ä"] {
