@@ -29,6 +29,13 @@ JOB = re.compile(r"[A-Za-z0-9][\w. -]{0,99}", re.ASCII)
 # The name of each type of value, and an example.
 WRITTEN = {str: ("a text", '"…"'), list: ("a list", '["…"]'), int: ("a whole number", "5"), bool: ("true or false", "true"), dict: ("a table", "{ … }")}
 LEAST, FILLED = {"timeout": 1, "retries": 0, "megabytes": 1, "shards": 1}, {"run", "steps", "labels"}
+# The keys of the file, of a cell and of a step, with the type of each. Lists are of strings except those of tables.
+OF_FILE = {"axes": dict, "requires": dict, "runner": dict, "step": dict, "cell": list, "megabytes": int}
+OF_CELL = {
+    "id": str, "what": str, "labels": list, "axes": dict, "run": str, "steps": list, "build": str, "flags": list, "env": dict, "requires": list,
+    "needs": list, "shards": int, "inputs": list, "optional": bool, "exclusive": bool, "retries": int, "timeout": int, "job": str, "runner": str}
+OF_STEP = {"name": str, "run": str, "kind": str, "timeout": int, "tests": str, "env": dict}
+OF_TABLES = {"cell", "steps", "exclude"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,37 +92,30 @@ class Reader:
 
     def __init__(self, file: pathlib.Path, text: str) -> None:
         self.file = file
-        self.placeholders_of_commands = set(PLACEHOLDERS)
+        self.axes, self.runners = dict[str, list[str]](), dict[str, dict[str, str]]()
+        self.templates = dict[str, Step]()
+        self.required = dict[tuple[str, str], list[str]]()  # what cells with a value require, by axis and value
         self.cells_at = [number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith("[[cell]]")]
 
     def fail(self, where: str, what: str) -> NoReturn:
         raise Problem(f"{self.file.name}: {where}: {what}")
 
+    def wrong(self, cell: Cell, what: str) -> NoReturn:
+        self.fail(f"cell '{cell.id}'", what)
+
     def one_of(self, known: Iterable[str], where: str, what: str, name: Any) -> None:
         if not isinstance(name, str) or name not in known:
             self.fail(where, there_is_no(what, name, known))
 
-    def take(self, where: str, table: Any, types: Mapping[str, Any]) -> dict[str, Any]:
+    def take(self, where: str, table: Any, types: Mapping[str, type]) -> dict[str, Any]:
         """Returns the table's values, each checked for the type that its key must have."""
         if not isinstance(table, dict):
             self.fail(where, "is not a table")
-        for key in table:
-            value: Any = table[key]
+        for key, value in table.items():
             self.one_of(sorted(types), where, "key", key)
-            if not isinstance(value, types[key]) or (types[key] is int and isinstance(value, bool)):
-                called, written = WRITTEN[types[key]]
-                self.fail(where, f"'{key}' is not {called}: write {'[[cell]]' if key == 'cell' else f'{key} = {written}'}")
-            if key in LEAST and value < LEAST[key]:
-                self.fail(where, f"'{key}' is less than {LEAST[key]}")
-            if key in FILLED and not (value.strip() if isinstance(value, str) else value):
-                self.fail(where, f"'{key}' is empty")
-            if types[key] is list and key not in ("steps", "cell") and not all(isinstance(item, str) for item in value):
-                self.fail(where, f"'{key}' is not a list of strings")
-            texts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
-            if any("\0" in str(text) for text in texts):
-                self.fail(where, f"'{key}' has a zero byte, which no command can have")
-            if key == "env":
-                self.variables(where, value)
+            if problem := misfit(key, value, types[key]):
+                self.fail(where, f"'{key}' {problem}")
+        self.variables(where, table.get("env", {}))
         return dict(table)
 
     def variables(self, where: str, values: dict[str, Any]) -> None:
@@ -139,11 +139,11 @@ class Reader:
                 self.fail(where, f"there is no placeholder {{{name}}}; known: {names}; braces of the shell's have a space or a $")
 
     def step(self, where: str, name: str, table: Any) -> Step:
-        values = self.take(where, table, {"name": str, "run": str, "kind": str, "timeout": int, "tests": str, "env": dict})
+        values = self.take(where, table, OF_STEP)
         if "run" not in values:
             self.fail(where, "'run' is missing")
         self.one_of(STEP_KINDS, where, "kind", values.get("kind", "check"))
-        self.placeholders(where, values["run"], self.placeholders_of_commands)
+        self.placeholders(where, values["run"], PLACEHOLDERS | self.axes.keys())
         found = Step(**({"name": name} | values))
         if found.kind == "test" and not found.reports_tests:
             self.fail(where, "a test step needs {report}, by which swift test writes how each test went; a step without it has kind = \"check\"")
@@ -151,21 +151,12 @@ class Reader:
             self.fail(where, "'tests' has no effect: write {tests} where the command takes them")
         return found
 
-    def steps(self, where: str, values: dict[str, Any], templates: Mapping[str, Step]) -> tuple[Step, ...]:
+    def steps(self, where: str, values: dict[str, Any]) -> tuple[Step, ...]:
         if ("run" in values) == ("steps" in values):
             self.fail(where, "has both 'run' and 'steps'" if "run" in values else "needs either 'run' or 'steps'")
-        found, of_all = [], {"timeout": values.pop("timeout")} if "timeout" in values else {}
-        for item in values.pop("steps", None) or [{"run": values.pop("run")}]:
-            if isinstance(item, str):
-                if "/" not in item and " " not in item and item not in templates:
-                    self.fail(where, f"{there_is_no('step', item, templates)}; a command of one word: {{ run = \"{item}\" }}")
-                found.append(dataclasses.replace(templates.get(item) or Step(name=named_after(item), run=item), **of_all))
-                continue
-            own = dict(item) if isinstance(item, dict) else self.fail(where, "a step is a string or a table")
-            if (base := own.pop("use", None)) is not None:
-                self.one_of(templates, where, "step", base)
-                own = dataclasses.asdict(templates[base]) | of_all | own
-            found.append(self.step(where, named_after(str(own.get("run", ""))), of_all | own))
+        of_all = {"timeout": values.pop("timeout")} if "timeout" in values else {}
+        items = values.pop("steps", None) or [{"run": values.pop("run")}]
+        found = [self.own_step(where, item, of_all) for item in items]
         names = [step.name for step in found]
         for name in names:
             if names.count(name) > 1:
@@ -173,6 +164,21 @@ class Reader:
             if not STEP_NAME.fullmatch(name):
                 self.fail(where, f"'{name}' is no name of a step: it is one of a file, too")
         return tuple(found)
+
+    def own_step(self, where: str, item: Any, of_all: dict[str, Any]) -> Step:
+        """Returns a cell's step, which is said as the name of one, a command, or a table."""
+        if isinstance(item, str):
+            if "/" not in item and " " not in item and item not in self.templates:
+                self.fail(where, f"{there_is_no('step', item, self.templates)}; a command of one word: {{ run = \"{item}\" }}")
+            return dataclasses.replace(self.templates.get(item) or Step(named_after(item), item), **of_all)
+        if not isinstance(item, dict):
+            self.fail(where, "a step is a string or a table")
+        base = {}
+        if "use" in item:
+            self.one_of(self.templates, where, "step", item["use"])
+            base = dataclasses.asdict(self.templates[item["use"]])
+        values = base | of_all | {key: value for key, value in item.items() if key != "use"}
+        return self.step(where, named_after(str(values.get("run", ""))), values)
 
     def place(self, number: int, table: Any) -> str:
         """Returns a cell's name for messages; a cell without an id is named by its position."""
@@ -182,12 +188,41 @@ class Reader:
             return f"cell '{table['id']}'"
         return f"cell {number}" + (f" ([[cell]] in line {self.cells_at[number - 1]})" if number <= len(self.cells_at) else "")
 
-    def cell(
-            self, number: int, table: Any, axes: Mapping[str, list[str]], runners: Mapping[str, Any], templates: Mapping[str, Step], required: Mapping[tuple[str, str], list[str]]) -> Cell:
-        where = self.place(number, table)
-        values = self.take(where, table, {
-            "id": str, "what": str, "labels": list, "axes": dict, "run": str, "steps": list, "build": str, "flags": list, "env": dict,
-            "requires": list, "needs": list, "shards": int, "inputs": list, "optional": bool, "exclusive": bool, "retries": int, "timeout": int, "job": str, "runner": str})
+    def cells(self, number: int, table: Any) -> Iterator[Cell]:
+        """Yields a cell for each combination of the values that its axes list, without those that `exclude` has."""
+        where, axes = self.place(number, table), table.get("axes") if isinstance(table, dict) else None
+        lists = {axis: values for axis, values in axes.items() if isinstance(values, list) and values} if isinstance(axes, dict) else {}
+        values = self.take(where, table, OF_CELL | ({"exclude": list} if lists else {}))
+        axes, rules = values.get("axes", {}), values.pop("exclude", [])
+        for rule in rules:
+            for axis in self.take(f"{where}: exclude", rule, dict.fromkeys(axes, str)):
+                self.one_of(lists.get(axis, [axes[axis]]), where, f"value of the axis '{axis}' in the cell called", rule[axis])
+        for combination in itertools.product(*lists.values()):
+            chosen = axes | dict(zip(lists, combination))
+            if not any(rule.items() <= chosen.items() for rule in rules):
+                names = {key: "-".join([values[key], *map(in_an_id, combination)]) for key in ("id", "build", "job") if key in values}
+                yield self.cell(self.place(number, names), values | names | {"axes": chosen})
+
+    def cell(self, where: str, values: dict[str, Any]) -> Cell:
+        self.names(where, values)
+        for label in values.setdefault("labels", ["full"]):
+            self.one_of(LABELS, where, "label", label)
+        for axis, value in values["axes"].items():
+            self.one_of(self.axes, where, "axis", axis)
+            self.one_of(self.axes[axis], where, f"value of the axis '{axis}' called", value)
+        self.one_of(self.runners, where, "runner", values.setdefault("runner", "linux"))
+        steps = self.steps(where, values)
+        axes = values["axes"] = {axis: known[0] for axis, known in self.axes.items()} | values["axes"]
+        self.requirements(where, own := values.get("requires", []))
+        of_axes = [name for value in axes.items() for name in self.required.get(value, ())]
+        values["requires"] = dict.fromkeys(with_values(name, axes) for name in (*of_axes, *own))
+        for key in ("labels", "flags", "requires", "needs", "inputs"):
+            values[key] = tuple(values.get(key, ()))
+        image = with_values(self.runners[values["runner"]].get("container", ""), axes)
+        return Cell(steps=steps, image=image, **({"build": values["id"]} | values))
+
+    def names(self, where: str, values: dict[str, Any]) -> None:
+        """Checks what a cell and what belongs to it are called."""
         for key in ("id", "what"):
             if not values.get(key):
                 self.fail(where, f"'{key}' is missing")
@@ -197,40 +232,8 @@ class Reader:
             self.fail(where, "an id is made of lower-case letters, digits, '-' and '.'")
         if not JOB.fullmatch(values.get("job", "a")):
             self.fail(where, "a job's name is made of at most a hundred ASCII letters, digits, spaces and ._-, and begins with one of the first two")
-        for label in values.setdefault("labels", ["full"]):
-            self.one_of(LABELS, where, "label", label)
-        for axis, value in values.get("axes", {}).items():
-            self.one_of(axes, where, "axis", axis)
-            self.one_of(axes[axis], where, f"value of the axis '{axis}' called", value)
         if values.get("build") == values["id"]:
             self.fail(where, "'build' names another cell, and this one builds in its own folder without it")
-        self.one_of(runners, where, "runner", values.get("runner", "linux"))
-        steps = self.steps(where, values, templates)
-        values["axes"] = {axis: known[0] for axis, known in axes.items()} | values.get("axes", {})
-        self.requirements(where, own := values.get("requires", []))
-        names = [*(name for value in values["axes"].items() for name in required.get(value, ())), *own]
-        values["requires"] = dict.fromkeys(with_values(name, values["axes"]) for name in names)
-        for key in ("labels", "flags", "requires", "needs", "inputs"):
-            values[key] = tuple(values.get(key, ()))
-        image = with_values(runners[values.get("runner", "linux")].get("container", ""), values["axes"])
-        return Cell(steps=steps, image=image, **({"build": values["id"]} | values))
-
-    def expanded(self, number: int, table: Any) -> Iterator[Any]:
-        """Yields a cell for each combination of the values that its axes list, without those that `exclude` has; or else the cell itself."""
-        axes = table.get("axes") if isinstance(table, dict) else None
-        lists = {axis: values for axis, values in axes.items() if isinstance(values, list) and values} if isinstance(axes, dict) else {}
-        if not lists or not isinstance(axes, dict):
-            yield table
-            return
-        where, rules = self.place(number, table), table.get("exclude", [])
-        for rule in rules if isinstance(rules, list) else [rules]:
-            for axis in self.take(f"{where}: exclude", rule, dict.fromkeys(axes, str)):
-                self.one_of(lists.get(axis, [axes[axis]]), where, f"value of the axis '{axis}' in the cell called", rule[axis])
-        for combination in itertools.product(*lists.values()):
-            values = axes | dict(zip(lists, combination))
-            if not any(all(values[axis] == value for axis, value in rule.items()) for rule in rules):
-                names = {key: "-".join([str(table[key]), *map(in_an_id, combination)]) for key in ("id", "build", "job") if key in table}
-                yield {key: value for key, value in table.items() if key != "exclude"} | names | {"axes": values}
 
     def requirements(self, where: str, names: Iterable[str]) -> None:
         for requirement in names:
@@ -243,51 +246,44 @@ class Reader:
             if separator and kind not in NAMED:
                 self.fail(where, f"the requirement '{kind}' has no name")
 
-    def required(self, tables: Any, axes: Mapping[str, list[str]]) -> dict[tuple[str, str], list[str]]:
-        """Returns what cells with a value of an axis require, by axis and value."""
-        found = {}
-        for axis, table in self.take("requires", tables, dict.fromkeys(axes, dict)).items():
-            for value, names in self.take(f"requires.{axis}", table, dict.fromkeys(axes[axis], list)).items():
-                self.requirements(f"requires.{axis}: '{value}'", names)
-                found[axis, value] = names
-        return found
-
     def matrix(self, table: Any) -> Matrix:
-        table = self.take("top level", table, {"axes": dict, "requires": dict, "runner": dict, "step": dict, "cell": list, "megabytes": int})
-        axes, runners = table.get("axes", {}), table.get("runner", {"linux": {}})
-        for axis, known in axes.items():
-            if not isinstance(known, list) or not known or not all(isinstance(value, str) for value in known):
-                self.fail(f"axis '{axis}'", "is not a list of strings, of which the first is what cells have that say nothing")
-            if twice := next((value for value in known if known.count(value) > 1), None):
-                self.fail(f"axis '{axis}'", f"'{twice}' stands there twice")
-        for name, runner in runners.items():
+        table = self.take("top level", table, OF_FILE)
+        self.axes, self.runners = table.get("axes", {}), table.get("runner", {"linux": {}})
+        for axis, known in self.axes.items():
+            self.axis(f"axis '{axis}'", known)
+        for name, runner in self.runners.items():
             self.take(f"runner '{name}'", runner, {"runs-on": str, "container": str})
-        self.placeholders_of_commands.update(axes)
-        templates = {name: self.step(f"step '{name}'", name, value) for name, value in table.get("step", {}).items()}
+        self.templates = {name: self.step(f"step '{name}'", name, value) for name, value in table.get("step", {}).items()}
         if not table.get("cell"):
             self.fail("top level", "has no [[cell]]")
-        required = self.required(table.get("requires", {}), axes)
-        cells = [self.cell(number, item, axes, runners, templates, required) for number, one in enumerate(table["cell"], 1) for item in self.expanded(number, one)]
+        for axis, values in self.take("requires", table.get("requires", {}), dict.fromkeys(self.axes, dict)).items():
+            for value, names in self.take(f"requires.{axis}", values, dict.fromkeys(self.axes[axis], list)).items():
+                self.requirements(f"requires.{axis}: '{value}'", names)
+                self.required[axis, value] = names
+        cells = [cell for number, one in enumerate(table["cell"], 1) for cell in self.cells(number, one)]
         cells = [shard for cell in cells for shard in self.shards(cell)]
         cells = [self.joined(cell, cells) for cell in cells]
         needs = self.needed(cells)
-        cells = [dataclasses.replace(cell, needs=needs[cell.id]) for cell in cells]
-        image = {cell.id: with_values(str(runners[cell.runner]), cell.axes) for cell in cells}
-        for cell in cells:
-            if other := next((other for other in cells if other.job == cell.job and image[other.id] != image[cell.id]), None):
-                self.fail(f"cell '{cell.id}'", f"is in one hosted job with '{other.id}', which has another runner")
-        return Matrix(axes, runners, tuple(cells), table.get("megabytes", 0))
+        self.one_runner_per_job(cells)
+        return Matrix(self.axes, self.runners, tuple(dataclasses.replace(cell, needs=needs[cell.id]) for cell in cells), table.get("megabytes", 0))
+
+    def axis(self, where: str, known: Any) -> None:
+        if not isinstance(known, list) or not known or not all(isinstance(value, str) for value in known):
+            self.fail(where, "is not a list of strings, of which the first is what cells have that say nothing")
+        if twice := next((value for value in known if known.count(value) > 1), None):
+            self.fail(where, f"'{twice}' stands there twice")
 
     def shards(self, cell: Cell) -> Iterator[Cell]:
         """Yields a cell for each shard; they share a build, but no hosted job."""
-        for number in range(1, cell.shards + 1) if cell.shards > 1 else ():
-            part, first = (f"-{place}-of-{cell.shards}" for place in (number, 1))
-            if problem := unsharded(cell):
-                self.fail(f"cell '{cell.id}'", f"'shards' has no effect: {problem}")
-            build = cell.id + first if cell.build == cell.id else cell.build
-            yield dataclasses.replace(cell, id=cell.id + part, shard=f"{number}/{cell.shards}", build=build, job=(cell.job or cell.id) + part)
         if cell.shards == 1:
             yield cell
+            return
+        if problem := unsharded(cell):
+            self.wrong(cell, f"'shards' has no effect: {problem}")
+        build = f"{cell.id}-1-of-{cell.shards}" if cell.build == cell.id else cell.build
+        for number in range(1, cell.shards + 1):
+            part = f"-{number}-of-{cell.shards}"
+            yield dataclasses.replace(cell, id=cell.id + part, shard=f"{number}/{cell.shards}", build=build, job=(cell.job or cell.id) + part)
 
     def needed(self, cells: Sequence[Cell]) -> dict[str, tuple[str, ...]]:
         """Returns by cell all that it needs: before each, those that this one needs itself."""
@@ -295,29 +291,49 @@ class Reader:
         for cell in cells:
             names = {name: fnmatch.filter(ids, with_values(name, cell.axes)) for name in cell.needs}
             if unknown := next((name for name in names if not names[name]), None):
-                self.fail(f"cell '{cell.id}'", f"'needs': {there_is_no('cell', unknown, ids)}")
-            direct[cell.id] = [name for others in names.values() for name in others]
+                self.wrong(cell, f"'needs': {there_is_no('cell', unknown, ids)}")
+            direct[cell.id] = [*itertools.chain(*names.values())]
         try:
-            order = [*graphlib.TopologicalSorter(direct).static_order()]
+            for name in graphlib.TopologicalSorter(direct).static_order():
+                found[name] = tuple(dict.fromkeys(other for one in direct[name] for other in (*found[one], one)))
         except graphlib.CycleError as error:
             circle = error.args[1][::-1]
             self.fail(f"cell '{circle[0]}'", f"'needs' goes in a circle: {' needs '.join(circle)}")
-        for name in order:
-            found[name] = tuple(dict.fromkeys(other for one in direct[name] for other in (*found[one], one)))
         return found
 
     def joined(self, cell: Cell, cells: Sequence[Cell]) -> Cell:
         """Returns the cell with the flags, and by default the job, of the cell whose build folder it uses."""
         if sum(other.id == cell.id for other in cells) > 1:
-            self.fail(f"cell '{cell.id}'", "stands there twice")
-        owner = next((other for other in cells if other.id == cell.build), None)
-        if owner is None or owner.build != owner.id:
-            self.fail(f"cell '{cell.id}'", f"there is no cell '{cell.build}' with a build folder of its own")
+            self.wrong(cell, "stands there twice")
+        owner = next((other for other in cells if other.id == cell.build == other.build), None)
+        if owner is None:
+            self.wrong(cell, f"there is no cell '{cell.build}' with a build folder of its own")
         if owner is not cell and cell.flags:
-            self.fail(f"cell '{cell.id}'", f"has the flags of '{owner.id}', whose build folder it uses")
+            self.wrong(cell, f"has the flags of '{owner.id}', whose build folder it uses")
         if cell.flags and not any(step.takes("flags") for other in cells if other.build == cell.id for step in other.steps):
-            self.fail(f"cell '{cell.id}'", "'flags' has no effect: write {flags} where a command takes them")
+            self.wrong(cell, "'flags' has no effect: write {flags} where a command takes them")
         return dataclasses.replace(cell, flags=owner.flags, job=cell.job or owner.job or owner.id)
+
+    def one_runner_per_job(self, cells: Sequence[Cell]) -> None:
+        machines = {cell.id: with_values(str(self.runners[cell.runner]), cell.axes) for cell in cells}
+        for one, other in itertools.permutations(cells, 2):
+            if one.job == other.job and machines[one.id] != machines[other.id]:
+                self.wrong(one, f"is in one hosted job with '{other.id}', which has another runner")
+
+
+def misfit(key: str, value: Any, kind: type) -> str:
+    """Returns what is wrong with the value of a key; an empty text if nothing is."""
+    if type(value) is not kind:
+        called, written = WRITTEN[kind]
+        return f"is not {called}: write {'[[cell]]' if key == 'cell' else f'{key} = {written}'}"
+    if key in LEAST and value < LEAST[key]:
+        return f"is less than {LEAST[key]}"
+    if key in FILLED and not (value.strip() if isinstance(value, str) else value):
+        return "is empty"
+    if kind is list and key not in OF_TABLES and not all(isinstance(item, str) for item in value):
+        return "is not a list of strings"
+    texts = value.values() if kind is dict else value if kind is list else [value]
+    return "has a zero byte, which no command can have" if any("\0" in str(text) for text in texts) else ""
 
 
 def load(project: str | os.PathLike[str]) -> Matrix:
