@@ -34,6 +34,7 @@ OF_FILE = {"axes": dict, "requires": dict, "runner": dict, "step": dict, "cell":
 OF_CELL = {
     "id": str, "what": str, "labels": list, "axes": dict, "run": str, "steps": list, "build": str, "flags": list, "env": dict, "requires": list,
     "needs": list, "shards": int, "inputs": list, "optional": bool, "exclusive": bool, "retries": int, "timeout": int, "job": str, "runner": str}
+OF_RUNNER = {"runs-on": str, "container": str}
 OF_STEP = {"name": str, "run": str, "kind": str, "timeout": int, "tests": str, "env": dict}
 OF_TABLES = {"cell", "steps", "exclude"}
 
@@ -252,7 +253,7 @@ class Reader:
         for axis, known in self.axes.items():
             self.axis(f"axis '{axis}'", known)
         for name, runner in self.runners.items():
-            self.take(f"runner '{name}'", runner, {"runs-on": str, "container": str})
+            self.take(f"runner '{name}'", runner, OF_RUNNER)
         self.templates = {name: self.step(f"step '{name}'", name, value) for name, value in table.get("step", {}).items()}
         if not table.get("cell"):
             self.fail("top level", "has no [[cell]]")
@@ -321,19 +322,19 @@ class Reader:
                 self.wrong(one, f"is in one hosted job with '{other.id}', which has another runner")
 
 
-def misfit(key: str, value: Any, kind: type) -> str:
+def misfit(key: str, value: Any, kind: Any) -> str:
     """Returns what is wrong with the value of a key; an empty text if nothing is."""
     if type(value) is not kind:
         called, written = WRITTEN[kind]
         return f"is not {called}: write {'[[cell]]' if key == 'cell' else f'{key} = {written}'}"
     if key in LEAST and value < LEAST[key]:
         return f"is less than {LEAST[key]}"
-    if key in FILLED and not (value.strip() if isinstance(value, str) else value):
+    if key in FILLED and not (value.strip() if kind is str else value):
         return "is empty"
-    if kind is list and key not in OF_TABLES and not all(isinstance(item, str) for item in value):
+    items = [*value.values()] if kind is dict else value if kind is list else [value]
+    if kind is list and key not in OF_TABLES and not all(isinstance(item, str) for item in items):
         return "is not a list of strings"
-    texts = value.values() if kind is dict else value if kind is list else [value]
-    return "has a zero byte, which no command can have" if any("\0" in str(text) for text in texts) else ""
+    return "has a zero byte, which no command can have" if any("\0" in str(item) for item in items) else ""
 
 
 def load(project: str | os.PathLike[str]) -> Matrix:

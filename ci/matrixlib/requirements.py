@@ -72,26 +72,14 @@ def simctl() -> str | None:
 def simulator(name: str, _: object) -> str | None:
     if (listing := simctl()) is None:
         return "needs Xcode's simulators (xcrun simctl)"
-    return None if choose(json.loads(listing), name) else f"no {name} simulator is available"
+    return None if available(json.loads(listing), name) else f"no {name} simulator is available"
 
 
-def runtime_version(runtime: str, platform: str) -> tuple[int, ...] | None:
-    """Returns (18, 4) for com.apple.CoreSimulator.SimRuntime.iOS-18-4, and None for another platform's runtime."""
-    match = re.fullmatch(rf"com\.apple\.CoreSimulator\.SimRuntime\.{RUNTIMES.get(platform, platform)}-(\d+(?:-\d+)*)", runtime)
-    return tuple(map(int, match[1].split("-"))) if match else None
-
-
-def choose(listing: Any, platform: str) -> str | None:
-    """Returns the id of a booted device, or else of one with the newest runtime, the first by name; None if there is none."""
-    found = []
-    for runtime, devices in listing["devices"].items():
-        number = runtime_version(runtime, platform)
-        if number is None:
-            continue
-        for device in devices:
-            if device.get("isAvailable") and device["name"].startswith(PLATFORMS.get(platform, platform)):
-                found.append((device.get("state") != "Booted", [-part for part in number], device["name"], device["udid"]))
-    return min(found)[3] if found else None
+def available(listing: Any, platform: str) -> bool:
+    """Returns whether simctl's listing has a device of a platform; its runtimes are called com.apple.CoreSimulator.SimRuntime.iOS-18-4."""
+    runtime = f".SimRuntime.{RUNTIMES.get(platform, platform)}-"
+    devices = [device for name, of_runtime in listing["devices"].items() if runtime in name for device in of_runtime]
+    return any(device.get("isAvailable") and device["name"].startswith(PLATFORMS.get(platform, platform)) for device in devices)
 
 
 def swift_sdk(name: str, _: object) -> str | None:
