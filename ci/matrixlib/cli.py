@@ -18,32 +18,54 @@ from .archive import HOME, OUTER, PROGRAM, first
 from .cells import Cell, Matrix, load
 from .history import History
 from .init import init
-from .problems import Problem, in_words, naming
+from .problems import Problem, StrPath, in_words, naming
 from .run import code, run
 from .screen import to_nowhere
 from .selection import changed, matching, select
 from .shell import Places
 from .watch import watch
 
-def parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """Returns the parser, and those of its verbs."""
+
+def parser() -> argparse.ArgumentParser:
     name = f"ci/{PROGRAM.name}" if HOME else PROGRAM.name
     top = argparse.ArgumentParser(
         prog=name, description=first("help.txt").replace("ci/matrix", name), formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("--version", action="version", version=__version__)
     top.add_argument("--project", type=pathlib.Path, metavar="DIR", help="the project's folder (default: the one that this program is in, or else the nearest with cells)")
-    commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare|init|clean|completion")
+    commands = top.add_subparsers(dest="command", required=True, metavar="list|run|explain|github|report|compare|init|clean")
 
-    def selecting(name: str, what: str) -> argparse.ArgumentParser:
+    def verb(name: str, obey: Callable[[Namespace], int], what: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=what, description=what)
+        command.set_defaults(verb=command, obey=obey)
+        command.add_argument("--project", type=pathlib.Path, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        return command
+
+    def selecting(name: str, obey: Callable[[Namespace], int], what: str) -> argparse.ArgumentParser:
+        command = verb(name, obey, what)
         command.add_argument("names", nargs="*", metavar="CELL", help="an id or a glob; !CELL leaves it out")
         command.add_argument("-l", "--label", action="append", default=[], help="smoke, full (smoke's cells, too) or nightly; several, or one with commas: any of them")
         command.add_argument("-a", "--axis", action="append", default=[], metavar="AXIS=VALUE", help="several: all of them")
         return command
 
-    command = selecting("list", "lists cells")
-    command.add_argument("--json", action="store_true", help="as JSON")
-    command = selecting("run", "runs cells; those with the label smoke if nothing is said")
+    selecting("list", list_cells, "lists cells").add_argument("--json", action="store_true", help="as JSON")
+    add_options_of_run(selecting("run", run_cells, "runs cells; those with the label smoke if nothing is said"))
+    verb("explain", explain, "says everything about cells").add_argument("cell", help="an id or a glob")
+    verb("init", begin, "writes a first cells.toml, a copy of this program and a hosted workflow into the package, or newer ones of the latter two")
+    selecting("clean", remove, "removes what cells built, and their logs stay; of all cells if nothing is said")
+    selecting("github", print_github, "prints the matrix of the hosted jobs, for $GITHUB_OUTPUT")
+    command = verb("report", print_report, "merges the results of runs; prints a table in Markdown")
+    command.add_argument("files", nargs="*", help="what run --report wrote (default: the last run's)")
+    command.add_argument("--expect", action="append", metavar="JOBS", help="count cells of these jobs that have no result as failed; as github prints them, without the word before =")
+    for kind in ("junit", "json", "markdown", "html"):
+        command.add_argument(f"--{kind}", type=pathlib.Path, metavar="FILE", help=f"write {kind} there; -: to the output")
+    command = verb("compare", compare_runs, "says what differs between two runs")
+    command.add_argument("before", type=pathlib.Path)
+    command.add_argument("after", type=pathlib.Path)
+    command.add_argument("--all", action="store_true", help="differences within noise, too")
+    return top
+
+
+def add_options_of_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("-j", "--jobs", type=jobs, default=1, metavar="N", help="cells at a time (default 1); auto: one for each two cores")
     command.add_argument("--last-failed", action="store_true", help="of these, those that failed or were flaky when they were last run here, and those that need one of them")
     command.add_argument(
@@ -63,24 +85,6 @@ def parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser
     command.add_argument("--install", action="store_true", help="first install the Debian packages that the cells need")
     command.add_argument("--dry-run", action="store_true", help="print the commands")
     command.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write the results to a JSON file, too")
-    commands.add_parser("explain", help="says everything about cells").add_argument("cell", help="an id or a glob")
-    commands.add_parser("init", help="writes a first cells.toml, a copy of this program and a hosted workflow into the package, or newer ones of the latter two")
-    selecting("clean", "removes what cells built, and their logs stay; of all cells if nothing is said")
-    commands.add_parser("completion", help="prints what completes cells and options in a shell: eval \"$(ci/matrix completion)\"")
-    selecting("github", "prints the matrix of the hosted jobs, for $GITHUB_OUTPUT")
-    command = commands.add_parser("report", help="merges the results of runs; prints a table in Markdown")
-    command.add_argument("files", nargs="*", help="what run --report wrote (default: the last run's)")
-    command.add_argument("--expect", action="append", metavar="JOBS", help="count cells of these jobs that have no result as failed; as github prints them, without the word before =")
-    for kind in ("junit", "json", "markdown", "html"):
-        command.add_argument(f"--{kind}", type=pathlib.Path, metavar="FILE", help=f"write {kind} there; -: to the output")
-    command = commands.add_parser("compare", help="says what differs between two runs")
-    command.add_argument("before", type=pathlib.Path)
-    command.add_argument("after", type=pathlib.Path)
-    command.add_argument("--all", action="store_true", help="differences within noise, too")
-    for command in commands.choices.values():
-        command.set_defaults(verb=command)
-        command.add_argument("--project", type=pathlib.Path, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
-    return top, commands.choices
 
 
 def at_least(least: float, kind: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -138,7 +142,8 @@ def obeyed(arguments: list[str]) -> int:
         options.project = by_default(options.command)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # Logs have characters that not every terminal knows.
-    return COMMANDS[options.command](options) or 0
+    done: int = options.obey(options)
+    return done
 
 
 def parsed(arguments: list[str]) -> Namespace:
@@ -147,7 +152,7 @@ def parsed(arguments: list[str]) -> Namespace:
     # The name of a cell after --changed isn't the option's value.
     words = [
         word + "=here" if word == "--changed" and after != "ci" else word for word, after in itertools.zip_longest(arguments[:place], arguments[1:place])]
-    options, unknown = parser()[0].parse_known_args(words)
+    options, unknown = parser().parse_known_args(words)
     options.unknown = unknown
     options.rest = arguments[place + 1:]
     if not any(word.startswith("-") for word in options.unknown):  # If options stand between names, argparse takes only the first ones.
@@ -184,7 +189,7 @@ def by_default(command: str) -> pathlib.Path:
     if command == "init" and not OUTER.is_file():
         raise Problem(f"init writes into the package that --project names: {shlex.quote(str(PROGRAM))} --project . init")
     with contextlib.suppress(OSError):  # The current folder may be gone.
-        if command != "completion" and not pathlib.Path.cwd().is_relative_to(HOME):
+        if not pathlib.Path.cwd().is_relative_to(HOME):
             print(f"matrix: works on {HOME}; --project DIR names another one", file=sys.stderr)
     return HOME
 
@@ -231,34 +236,24 @@ def run_cells(options: Namespace) -> int:
     return watch(places.project, once) if options.watch else once()
 
 
-def explain(options: Namespace) -> None:
+def explain(options: Namespace) -> int:
     matrix, places = load(options.project), Places(options.project)
     cells = matching(matrix, options.cell)
     print("\n\n".join("\n".join(describe.explanation(cell, places, History(places))) for cell in cells))
+    return 0
 
 
-def remove(options: Namespace) -> None:
+def remove(options: Namespace) -> int:
     places = Places(options.project)
     folders = dict.fromkeys(folder for cell in chosen(options)[1] if (folder := places.folder(cell)).is_dir())
     print(*clean.clean(folders), sep="\n")
+    return 0
 
 
-def begin(options: Namespace) -> None:
+def begin(options: Namespace) -> int:
     places = Places(options.project)
     print(*init(places.project), f"next: {places.program} run", sep="\n")
-
-
-def print_completion(options: Namespace) -> None:
-    """Prints a completion script, in any folder, for bash, and for zsh after `autoload -U bashcompinit && bashcompinit`."""
-    matrix, text = load(options.project), first("completion.bash")
-    words_of = [f'        {name}) options="{" ".join(verb._option_string_actions)}" ;;' for name, verb in parser()[1].items()]
-    for name, words in {
-            "verbs": " ".join(COMMANDS), "options": "\n".join(words_of), "cells": " ".join(cell.id for cell in matrix.cells),
-            # Other characters would be shell code.
-            "axes": " ".join(f"{axis}={value}" for axis, values in matrix.axes.items() for value in values if re.fullmatch(r"[\w.+-]+", axis + value)),
-            "steps": " ".join(dict.fromkeys(step.name for cell in matrix.cells for step in cell.steps))}.items():
-        text = text.replace(f"{{{name}}}", words)
-    print(text, end="")
+    return 0
 
 
 def print_github(options: Namespace) -> int:
@@ -270,29 +265,34 @@ def print_github(options: Namespace) -> int:
 
 
 def print_report(options: Namespace) -> int:
-    latest = Places(options.project).results / "latest.json"
-    if not options.files and options.expect is None and not latest.exists():
-        raise Problem(f"nothing has been run here yet: {Places(options.project).program} run")
-    asked = options.files or [latest]
-    files = [file for file in asked if os.path.exists(file) or options.expect is None]
-    for file in set(asked) - set(files):
-        print(f"matrix: there is no {file}", file=sys.stderr)
-    cells = report.merged([results.read(file) for file in files])
+    cells = report.merged([results.read(file) for file in reports(options)])
     try:
         for jobs in options.expect or ():
             cells += report.without_result(json.loads(jobs), cells)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Problem("--expect needs what ci/matrix github prints behind matrix= or then=") from None
-    if options.junit:
-        results.write(options.junit, report.junit(cells))
-    if options.json:
-        results.write(options.json, results.to_json(cells, sum(cell.seconds for cell in cells)))
-    if options.html:
-        results.write(options.html, report.page(cells, History(Places(options.project))))
-    table = report.markdown(cells)
-    if options.markdown or pathlib.Path("-") not in (options.junit, options.json, options.html):
-        results.write(options.markdown or "-", table)
+    if pathlib.Path("-") not in (options.junit, options.json, options.html):
+        options.markdown = options.markdown or "-"
+    for file, made in (
+            (options.junit, lambda: report.junit(cells)), (options.json, lambda: results.to_json(cells, sum(cell.seconds for cell in cells))),
+            (options.html, lambda: report.page(cells, History(Places(options.project)))), (options.markdown, lambda: report.markdown(cells))):
+        if file:
+            results.write(file, made())
     return 0 if options.expect is None else code(cells)
+
+
+def reports(options: Namespace) -> Sequence[StrPath]:
+    """Returns the files to report, without those that are missing if it is said which cells they should have."""
+    places = Places(options.project)
+    latest = places.results / "latest.json"
+    asked = options.files or [latest]
+    if options.expect is None:
+        if not options.files and not latest.exists():
+            raise Problem(f"nothing has been run here yet: {places.program} run")
+        return asked
+    for file in dict.fromkeys(file for file in asked if not os.path.exists(file)):
+        print(f"matrix: there is no {file}", file=sys.stderr)
+    return [file for file in asked if os.path.exists(file)]
 
 
 def compare_runs(options: Namespace) -> int:
@@ -302,7 +302,3 @@ def compare_runs(options: Namespace) -> int:
     if hidden:
         print(f"within noise, and hidden: {hidden}; --all shows them")
     return 1 if worse else 0
-
-
-COMMANDS = {
-    "clean": remove, "completion": print_completion, "init": begin, "list": list_cells, "run": run_cells, "explain": explain, "github": print_github, "report": print_report, "compare": compare_runs}

@@ -35,7 +35,6 @@ class ArchiveCase(ProjectCase):
             self.assertEqual((code, last_line(said)), (1, "0 passed, 1 failed, 0 skipped"), said)
             self.assertIn("    again: ci/matrix.pyz run debug --step build --step test -- --filter ", said)
         self.assertEqual(self.called(copy, "report", "--html", "page.html")[0], 0)
-        self.assertIn("_ci_matrix", self.called(copy, "completion")[1])
         self.assertEqual(self.called(copy, "init")[1].splitlines()[-1], "next: ci/matrix.pyz run")
 
     def test_what_a_step_leaves_is_ended_from_inside_the_archive(self):
