@@ -11,50 +11,70 @@ import platform
 from collections.abc import Iterator, Set
 
 from .cells import Cell
+from .problems import StrPath
 from .processes import said
 
 
-def listed(project: str | os.PathLike[str]) -> tuple[dict[str, bool], dict[str, tuple[str, ...]]]:
-    """Returns, by path, whether git tracks each file that it knows or would add, or that SwiftPM compiles; and by folder the command that
-    fails to say that.
+class Listing:
+    """The files that a project consists of: those that git knows or would add, and those that SwiftPM compiles.
 
     Includes the files of packages that this one depends on by path, and of folders that links lead to, but not those that ci/matrix writes.
     """
-    found, failed, folders = dict[str, bool](), dict[str, tuple[str, ...]](), [os.path.realpath(project)]
-    within = set[str]()
-    for folder in folders:  # The list may grow meanwhile.
-        command: tuple[str, ...] = ("git", "-C", folder, "ls-files", "-coz", "--exclude-standard")
+
+    def __init__(self, project: StrPath) -> None:
+        self.tracked = dict[str, bool]()  # whether git tracks a file, by its path
+        self.failed = dict[str, tuple[str, ...]]()  # by folder, the command that fails to say what is there
+        self.folders = [os.path.realpath(project)]
+        self.within = set[str]()  # packages in a folder of packages: what git says of one is enough if SwiftPM can't describe it
+        for folder in self.folders:  # The list grows meanwhile.
+            if (packages := self.add_known(folder)) is not None:
+                found = self.linked() | (self.described(folder) if manifests(folder) else self.packages_in(folder, packages))
+                self.folders += sorted(found - set(self.folders))
+        # Checked for all folders, because one of them may contain another.
+        ours = tuple(os.path.join(folder, ".ci", "") for folder in self.folders)
+        self.tracked = {path: tracked for path, tracked in self.tracked.items() if not path.startswith(ours)}
+
+    def add_known(self, folder: str) -> set[str] | None:
+        """Adds what git knows of a folder, or would add; returns the packages there, as paths in it; None if git can't say."""
+        command = ("git", "-C", folder, "ls-files", "-coz", "--exclude-standard")
         if (listing := said(*command)) is None:
-            failed[folder] = command
-            continue
+            self.failed[folder] = command
+            return None
         known = said("git", "ls-files", "-z", "--recurse-submodules", cwd=folder) or said("git", "ls-files", "-z", cwd=folder) or ""
         tracked = set(known.split("\0")) - {""}
         names = tracked | set(listing.split("\0")) - {""}
-        # Package.resolved is often ignored.
-        packages = {os.path.dirname(name) for name in names if os.path.basename(name) == "Package.swift"} | {""}
-        names |= {os.path.join(package, "Package.resolved") for package in packages}
+        packages = {os.path.dirname(name) for name in names if os.path.basename(name) == "Package.swift"}
+        names |= {os.path.join(package, "Package.resolved") for package in packages | {""}}  # It is often ignored.
         for name in sorted(names):
             path = os.path.normpath(os.path.join(folder, name))  # The name of a repository in this one ends with a slash.
-            found[path] = found.get(path, False) or name in tracked
-        links = {os.path.realpath(path) for path in found if os.path.islink(path) and os.path.isdir(path)}
-        beside = {path for path in links if not any(path == known or path.startswith(f"{known}/") for known in folders)}
-        manifests = glob.glob(os.path.join(glob.escape(folder), "Package*.swift"))
-        if not manifests:  # A folder of packages is made of them; what git says of one is enough if SwiftPM can't describe it.
-            within |= {os.path.join(folder, package) for package in packages - {""} if not package.startswith(".")}
-            beside |= within
-        else:
-            # Not in its .build, for which it would wait while somebody builds there.
-            command = ("swift", "package", "--package-path", folder, "--scratch-path", os.path.join(folders[0], ".ci/describe"), "describe", "--type", "json")
-            if (made_of := described(command, tuple((name, os.stat(name).st_mtime_ns) for name in sorted(manifests)))) is None:
-                failed |= {} if folder in within else {folder: command}
-            else:
-                beside |= {os.path.realpath(path) for path in made_of[0] if os.path.isdir(path)}
-                for path in made_of[1]:
-                    found.setdefault(path, False)
-        folders += sorted(beside - set(folders))
-    # Checked for all folders, because one of them may contain another.
-    ours = tuple(os.path.join(folder, ".ci", "") for folder in folders)
-    return {path: tracked for path, tracked in found.items() if not path.startswith(ours)}, failed
+            self.tracked[path] = self.tracked.get(path, False) or name in tracked
+        return packages
+
+    def linked(self) -> set[str]:
+        """Returns the folders outside of the known ones that links lead to."""
+        links = {os.path.realpath(path) for path in self.tracked if os.path.islink(path) and os.path.isdir(path)}
+        return {path for path in links if not any(path == known or path.startswith(f"{known}/") for known in self.folders)}
+
+    def packages_in(self, folder: str, packages: set[str]) -> set[str]:
+        self.within |= {os.path.join(folder, package) for package in packages if package and not package.startswith(".")}
+        return self.within
+
+    def described(self, folder: str) -> set[str]:
+        """Adds what a package is made of; returns its packages by path."""
+        # Not in its .build, for which it would wait while somebody builds there.
+        scratch = os.path.join(self.folders[0], ".ci/describe")
+        command = ("swift", "package", "--package-path", folder, "--scratch-path", scratch, "describe", "--type", "json")
+        made_of = described(command, tuple((name, os.stat(name).st_mtime_ns) for name in manifests(folder)))
+        if made_of is None:
+            self.failed |= {} if folder in self.within else {folder: command}
+            return set()
+        packages, files = made_of
+        self.tracked = dict.fromkeys(files, False) | self.tracked
+        return {os.path.realpath(path) for path in packages if os.path.isdir(path)}
+
+
+def manifests(folder: str) -> list[str]:
+    return sorted(glob.glob(os.path.join(glob.escape(folder), "Package*.swift")))
 
 
 @functools.cache
@@ -89,17 +109,17 @@ def below(top: str) -> Iterator[str]:
 @functools.cache
 def files(project: str) -> dict[str, str] | None:
     """Returns a digest of each file's content, by its path relative to the project; None if that can't be said of all."""
-    (paths, failed), found = listed(project), {}
-    for path in paths if not failed else ():
+    listing, found = Listing(project), {}
+    for path in listing.tracked if not listing.failed else ():
         with contextlib.suppress(OSError):  # The file may be another user's, or gone by now.
             if os.path.islink(path) or os.path.isfile(path):
                 found[os.path.relpath(path, os.path.realpath(project))] = digest(path)
-    return None if failed else found
+    return None if listing.failed else found
 
 
-def untracked(project: str | os.PathLike[str]) -> set[str]:
+def untracked(project: StrPath) -> set[str]:
     """Returns the files that git doesn't track, by their paths relative to the project."""
-    return {os.path.relpath(path, os.path.realpath(project)) for path, tracked in listed(project)[0].items() if not tracked}
+    return {os.path.relpath(path, os.path.realpath(project)) for path, tracked in Listing(project).tracked.items() if not tracked}
 
 
 def digest(path: str) -> str:

@@ -49,7 +49,7 @@ class Inputs:
         """Yields why --changed leaves out less than it could."""
         if not self.leaves_out:
             return
-        for command in inputs.listed(self.project)[1].values():
+        for command in inputs.Listing(self.project).failed.values():
             yield f"matrix: --changed runs all of them, because this fails, which says what their files are: {shlex.join(command)}"
         for cell in self.cells if inputs.files(self.project) is not None else ():
             for glob in inputs.unmatched(self.project, cell):

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from .inputs import listed, untracked
+from .inputs import Listing, untracked
 from .problems import Problem, StrPath
 from .processes import fault
 from .runner import INTERRUPTED
@@ -18,15 +18,15 @@ PAUSE = 0.3
 
 def stamps(project: StrPath) -> dict[str, tuple[int, int, int]]:
     """Returns when each file was last written, without those that are gone, and without packages by path that git doesn't know."""
-    files, failed = listed(project)
+    listing = Listing(project)
     folder = os.path.realpath(project)
-    if (command := failed.get(folder, [""]))[0] == "git":
+    if (command := listing.failed.get(folder, [""]))[0] == "git":
         raise Problem(f"--watch looks at what git tracks, and git can't say that of {folder}: {fault(*command)}")
     found = {}
-    for path in files:
+    for path in listing.tracked:
         with contextlib.suppress(OSError):
             status = os.stat(path)
-            found[os.path.relpath(path, os.path.realpath(project))] = (status.st_mtime_ns, status.st_size, status.st_ino)
+            found[os.path.relpath(path, folder)] = (status.st_mtime_ns, status.st_size, status.st_ino)
     return found
 
 
