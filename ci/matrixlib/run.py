@@ -70,8 +70,7 @@ def run(options: Namespace, cells: Sequence[Cell], places: Places) -> int:
         results.write(options.report or os.devnull, results.to_json([], 0))  # Replaces an earlier run's report.
         return NOTHING
     inputs.forget()
-    history = History(places)
-    known = Inputs(options, cells, places, history)
+    known = Inputs(options, cells, places, History(places))
     if options.dry_run:
         print_commands(places, cells, known.unchanged)
         return 0
@@ -82,44 +81,95 @@ def run(options: Namespace, cells: Sequence[Cell], places: Places) -> int:
     forget()  # What was missing may be installed when --watch runs the cells again.
     for doubt in known.doubts():
         print(doubt)
-    screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, history, options.jobs))
-    screen.verbose = options.verbose
-    found, unwritten = ran(options, cells, places, history, known, screen)
-    if screen.refused and not isinstance(screen.refused, BrokenPipeError):
-        raise screen.refused
-    try:
-        close(options, places, found, unwritten)
-    except BrokenPipeError as error:
-        screen.refused = error
-        to_nowhere(sys.stdout)
-    if options.watch and screen.refused:  # Nobody watches any more.
-        return INTERRUPTED
-    return code(found) or (INFRASTRUCTURE if unwritten else 0)
+    return Run(options, cells, places, known).status()
 
 
-def ran(options: Namespace, cells: Sequence[Cell], places: Places, history: History, known: Inputs, screen: Screen) -> tuple[list[CellResult], str]:
-    """Runs the cells and saves their results; returns these, and why some can't be written."""
-    processes = Processes()
-    runner = Runner(places, processes, screen, options.jobs, options.fail_fast, lambda result: details.lines(places, options, result), known.unchanged,
-                    {result.id: result for result in (results.read(options.after) if options.after else ())})
+class Run:
+    """A run of cells, from the first one to the last line."""
 
-    def end() -> None:
-        """Ends what runs; its results are still reported."""
-        processes.stop()
-        screen.interrupted()
+    def __init__(self, options: Namespace, cells: Sequence[Cell], places: Places, known: Inputs) -> None:
+        self.options, self.cells, self.places, self.known = options, cells, places, known
+        self.screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, known.history, options.jobs))
+        self.found: list[CellResult] = []
+        self.unwritten = ""  # why some results can't be written
 
-    # Ends in another thread, because the signal may come while this one holds a lock that ending needs. Handled until the results are
-    # saved, because an interrupt would otherwise lose them.
-    with on_interrupt(lambda *_: threading.Thread(target=end).start()):
-        with screen:
-            found = runner.run(cells)
-        if runner.shared:
-            print(f"{len(runner.shared)} builds were those of other cells, which saved about {clock(sum(runner.shared))}")
-        for result in found:
-            if options.fail_on_flaky and result.status == "flaky":
-                result.code = 1
-        known.keep(found)
-        return found, save(options, places, history, found)
+    def status(self) -> int:
+        """Runs the cells, and returns the exit code."""
+        self.run()
+        if self.screen.refused and not isinstance(self.screen.refused, BrokenPipeError):
+            raise self.screen.refused
+        try:
+            for line in self.closing_lines():
+                print(line, flush=True)
+        except BrokenPipeError as error:
+            self.screen.refused = error
+            to_nowhere(sys.stdout)
+        if self.options.watch and self.screen.refused:  # Nobody watches any more.
+            return INTERRUPTED
+        return code(self.found) or (INFRASTRUCTURE if self.unwritten else 0)
+
+    def run(self) -> None:
+        """Runs the cells and saves their results."""
+        processes = Processes()
+        runner = Runner(self.options, self.places, processes, self.screen, self.known.unchanged)
+
+        def end() -> None:
+            """Ends what runs; its results are still reported."""
+            processes.stop()
+            self.screen.interrupted()
+
+        # Ends in another thread, because the signal may come while this one holds a lock that ending needs. Handled until the results
+        # are saved, because an interrupt would otherwise lose them.
+        with on_interrupt(lambda *_: threading.Thread(target=end).start()):
+            with self.screen:
+                self.found = runner.run(self.cells)
+            if runner.shared:
+                print(f"{len(runner.shared)} builds were those of other cells, which saved about {clock(sum(runner.shared))}")
+            for result in self.found:
+                if self.options.fail_on_flaky and result.status == "flaky":
+                    result.code = 1
+            self.known.keep(self.found)
+            self.unwritten = self.save()
+
+    def save(self) -> str:
+        """Writes the results wherever that is possible; returns why some can't be written."""
+        options, places, found = self.options, self.places, self.found
+        ran = [result for result in found if result.steps and result.status != "unchanged"]
+        value, unwritten = results.to_json(found, sum(result.seconds for result in ran)), list[str]()
+        # If a part of a cell passed, that says nothing about the whole: neither how it ends nor how long it takes.
+        in_part = options.step or options.rest or options.shard
+        whole = [result for result in found if result.status != "passed" or not in_part]
+        summary = os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull
+        for write in (
+                *(partial(results.write, places.result(result), results.to_json([result], result.seconds)) for result in ran),
+                partial(results.write, options.report or os.devnull, value), partial(results.write, places.results / "latest.json", value),
+                partial(results.write, places.results / "junit.xml", report.junit(found)),
+                partial(results.append, summary, report.markdown(found)), partial(self.known.history.add, whole)):
+            try:
+                write()
+            except OSError as error:
+                unwritten.append(in_words(error))
+        return "; ".join(dict.fromkeys(unwritten))
+
+    def closing_lines(self) -> Iterator[str]:
+        """Yields what the lines of the cells don't say."""
+        if self.unwritten:
+            yield f"the results could not be written: {self.unwritten}"
+        for result in self.found if len(self.found) > 1 else ():
+            if result.status == "failed":
+                yield from self.failures(result)
+        if flaky := [result.id for result in self.found if result.status == "flaky"]:
+            yield f"{len(flaky)} flaky: {', '.join(flaky)}" + (", which counts as failed" if self.options.fail_on_flaky else "")
+        if code(self.found) == NOTHING:
+            yield "nothing was run"
+        yield report.closing_line(self.found)
+
+    def failures(self, result: CellResult) -> Iterator[str]:
+        """Yields what failed of a cell: its steps and their tests, with the command that runs only that again."""
+        if not result.failed_steps:
+            yield from (f"failed: {result.id}: {result.why}", details.again(self.places, self.options, result))
+        for step in result.failed_steps:
+            yield from (f"failed: {result.id}: {step.name}: {step.why}", details.again(self.places, self.options, result, step))
 
 
 def print_commands(places: Places, cells: Sequence[Cell], unchanged: Callable[[Cell], CellResult | None]) -> None:
@@ -139,48 +189,6 @@ def estimate(cells: Sequence[Cell], history: History, jobs: int) -> Callable[[di
         return None if None in left else sum(filter(None, left)) / jobs
 
     return seconds
-
-
-def save(options: Namespace, places: Places, history: History, found: list[CellResult]) -> str:
-    """Writes the results wherever that is possible; returns why some can't be written."""
-    ran = [result for result in found if result.steps and result.status != "unchanged"]
-    value, unwritten = results.to_json(found, sum(result.seconds for result in ran)), list[str]()
-    # If a part of a cell passed, that says nothing about the whole: neither how it ends nor how long it takes.
-    whole = [result for result in found if result.status != "passed" or not (options.step or options.rest or options.shard)]
-    summary = os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull
-    for write in (
-            *(partial(results.write, places.result(result), results.to_json([result], result.seconds)) for result in ran),
-            partial(results.write, options.report or os.devnull, value), partial(results.write, places.results / "latest.json", value),
-            partial(results.write, places.results / "junit.xml", report.junit(found)), partial(results.append, summary, report.markdown(found)),
-            partial(history.add, whole)):
-        try:
-            write()
-        except OSError as error:
-            unwritten.append(in_words(error))
-    return "; ".join(dict.fromkeys(unwritten))
-
-
-def failures(options: Namespace, places: Places, found: list[CellResult]) -> Iterator[str]:
-    """Yields what failed, if more than one cell was run: cell, step and tests, with the command that runs only that again."""
-    for result in found if len(found) > 1 else ():
-        if result.status == "failed" and not result.failed_steps:
-            yield from (f"failed: {result.id}: {result.why}", details.again(places, options, result))
-        for step in result.failed_steps if result.status == "failed" else ():
-            yield from (f"failed: {result.id}: {step.name}: {step.why}", details.again(places, options, result, step))
-
-
-def close(options: Namespace, places: Places, found: list[CellResult], unwritten: str) -> None:
-    """Prints what the lines of the cells don't say, down to the last line."""
-    if unwritten:
-        print(f"the results could not be written: {unwritten}")
-    for line in failures(options, places, found):
-        print(line)
-    flaky = [result.id for result in found if result.status == "flaky"]
-    if flaky:
-        print(f"{len(flaky)} flaky: {', '.join(flaky)}" + (", which counts as failed" if options.fail_on_flaky else ""))
-    if code(found) == NOTHING:
-        print("nothing was run")
-    print(report.closing_line(found), flush=True)
 
 
 def code(found: list[CellResult]) -> int:

@@ -7,18 +7,19 @@ import fcntl
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO
 
-from . import temporary
+from . import details, temporary
 from .cells import STEP_KINDS, Cell, Step
 from .diagnosis import plain, shown
 from .problems import in_words, naming, regular
 from .processes import Processes
 from .requirements import missing_of, on_ci
-from .results import CellResult, StepResult
+from .results import CellResult, StepResult, read
 from .screen import Screen
 from .shell import Places, command
 from .steps import StepRunner
@@ -29,13 +30,10 @@ TIMEOUT, INFRASTRUCTURE, INTERRUPTED = 124, 4, 130
 
 
 class Runner:
-    def __init__(
-            self, places: Places, processes: Processes, screen: Screen, jobs: int = 1, fail_fast: bool = False, details: Callable[[CellResult], list[str]] = lambda result: [], unchanged: Callable[[Cell], CellResult | None] = lambda cell: None,
-            before: Mapping[str, CellResult] = {}) -> None:
-        self.places, self.processes, self.screen = places, processes, screen
-        self.jobs, self.fail_fast, self.details = jobs, fail_fast, details
-        self.unchanged = unchanged
-        self.results = dict(before)  # of cells that ran elsewhere, and of those that have ended
+    def __init__(self, options: Namespace, places: Places, processes: Processes, screen: Screen, unchanged: Callable[[Cell], CellResult | None]) -> None:
+        self.options, self.places, self.processes, self.screen, self.unchanged = options, places, processes, screen, unchanged
+        elsewhere = read(options.after) if options.after else ()
+        self.results = {result.id: result for result in elsewhere}  # and of those that have ended here
         self.waiting = set[str]()  # the cells that have no result yet
         self.failed: str | None = None  # the first cell that failed
         self._built: dict[tuple[str, str, str], tuple[str, StepResult]] = {}  # the builds of this run, by folder and command: the cell, and how it ended
@@ -45,10 +43,10 @@ class Runner:
         """Runs the cells; returns the results in the order of the cells."""
         left, running = sorted(cells, key=lambda cell: cell.exclusive), dict[concurrent.futures.Future[CellResult], Cell]()
         self.waiting = {cell.id for cell in cells}
-        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             while left or running:
                 for cell in [*left]:
-                    if len(running) < self.jobs and self.may_begin(cell, running.values()):
+                    if len(running) < self.options.jobs and self.may_begin(cell, running.values()):
                         left.remove(cell)
                         running[pool.submit(self.ended, cell)] = cell
                 for ended in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
@@ -65,7 +63,7 @@ class Runner:
         result = self.cell(cell)
         if result.status == "failed":
             self.failed = self.failed or cell.id
-        self.screen.ended_cell(result, self.details(result))
+        self.screen.ended_cell(result, details.lines(self.places, self.options, result))
         return result
 
     def cell(self, cell: Cell) -> CellResult:
@@ -79,19 +77,18 @@ class Runner:
         return result
 
     def outcome(self, cell: Cell, result: CellResult) -> None:
+        other = self.lacking(cell)
         if self.processes.stopped.is_set():
             not_begun(result)
-        elif self.fail_fast and self.failed:
+        elif self.options.fail_fast and self.failed:
             result.why = f"not run, because {self.failed} failed"
-        elif (other := self.lacking(cell)) and other.status != "skipped":
+        elif other and other.status != "skipped":
             result.why = f"not run, because it needs {other.id}, which {'failed' if other.status == 'failed' else f'was {other.status}'}"
-        elif before := not other and self.unchanged(cell):
+        elif not other and (before := self.unchanged(cell)):
             result.status, result.why = "unchanged", "since it passed"
             result.steps, result.seconds, result.metrics = before.steps, before.seconds, before.metrics
         elif reason := f"needs {other.id}, which was skipped: {other.why}" if other else missing_of(cell, str(self.places.project)):
-            result.why = reason
-            if on_ci() and not cell.optional:
-                result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"missing requirement: {reason}"
+            impossible(cell, result, reason)
         else:
             with naming(self.places.log(cell, cell.steps[0])), self.alone(cell) as its_own:
                 self.steps(cell, result) if its_own else not_begun(result)
@@ -134,7 +131,7 @@ class Runner:
 
     def shown(self, cell: Cell, log: Path) -> AbstractContextManager[None]:
         """Shows what a step prints, as it comes, if --verbose asks for that."""
-        return following(log, cell.id, self.screen) if self.screen.verbose else contextlib.nullcontext()
+        return following(log, cell.id, self.screen) if self.options.verbose else contextlib.nullcontext()
 
     @contextlib.contextmanager
     def alone(self, cell: Cell) -> Iterator[bool]:
@@ -211,6 +208,12 @@ def locked(file: IO[str]) -> bool:
 
 def not_begun(result: CellResult) -> None:
     result.why, result.code = "not begun, because of the interrupt", INTERRUPTED
+
+
+def impossible(cell: Cell, result: CellResult, reason: str) -> None:
+    result.why = reason
+    if on_ci() and not cell.optional:
+        result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"missing requirement: {reason}"
 
 
 def conclude(result: CellResult) -> None:

@@ -36,7 +36,6 @@ class Screen:
         self.terminal = self.out.isatty() and environment.get("TERM") != "dumb"
         # As no-color.org and force-color.org specify: an empty variable has no effect.
         self.colored = bool(environment.get("FORCE_COLOR")) or self.terminal and not environment.get("NO_COLOR")
-        self.verbose = False
         self.began = time.monotonic()
         self.finished: set[str] = set()
         self.running: dict[str, tuple[str, float]] = {}  # cell: (step, when it began)

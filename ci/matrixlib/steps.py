@@ -9,7 +9,7 @@ from pathlib import Path
 from . import diagnosis, testlog
 from .cells import Cell, Step
 from .problems import in_words
-from .processes import Processes, said
+from .processes import Ended, Processes, said
 from .results import StepResult, Test
 from .shell import SHELL, Places, command, contained, environment, own
 from .verdict import Evidence, judge, names, retriable, with_status
@@ -23,40 +23,44 @@ class StepRunner:
         self.places, self.processes, self.temporary, self.shown = places, processes, temporary, shown
 
     def attempt(self, cell: Cell, step: Step, number: int = 0, tests: list[str] | None = None) -> StepResult:
-        log, events = self.places.log(cell, step, number), self.places.events(cell, step, number)
-        log.parent.mkdir(parents=True, exist_ok=True)
-        for file in (log, events, testlog.xunit(events)):
-            file.unlink(missing_ok=True)
-        text = command(self.places, cell, step, number, tests)
-        log.write_text(f"$ {text}\n", errors="surrogateescape")  # An argument may not be valid text.
-        values = environment(self.places, cell) | own(self.places, step.env) | {"TMPDIR": self.temporary}
-        with self.shown(cell, log), contained(self.places, cell, [*SHELL, "-c", text], values) as words:
-            ended = self.processes.run(words, os.environ | values, self.places.project, step.timeout, log)
-        if ended.problem:  # Its log and its tests' reports may be incomplete.
-            raise OSError(ended.problem, os.strerror(ended.problem), str(log))
+        log, text = self.places.log(cell, step, number), command(self.places, cell, step, number, tests)
+        ended = self.ended(cell, step, log, text)
         result = StepResult(step.name, step.kind, "passed", round(ended.seconds, 2), ended.code, str(log.relative_to(self.places.project)))
-        found: str | None = None
-        try:
-            if step.reports_tests:
-                due = ended.code == 0 and not events.exists() and "--disable-swift-testing" not in text and runs_swift_testing(package(self.places, text))
-                result.tests, wrong = testlog.read(events, log, due)
-                result.finding = "; ".join(wrong)
-            with testlog.lines(log) as printed:  # Reads all lines, because a test that fails because of a race isn't flaky.
-                found, _ = diagnosis.sanitizer(printed)
-        except OSError as error:  # It put something else in the place of a file.
-            result.finding = in_words(error)
-        if ended.left:
-            result.notes.append(f"left processes behind, which were ended: {', '.join(ended.left)}")
-        if ended.starved:
-            result.notes.append(f"the kernel ended {ended.starved} processes for want of memory meanwhile")
-        if ended.unkillable:
-            result.notes.append(f"processes that could not be ended: {', '.join(ended.unkillable)}")
+        result.notes = notes(ended)
+        found = self.read(result, step, text, log, self.places.events(cell, step, number))
         printed = diagnosis.plain(diagnosis.read(log))
         is_shard = bool(cell.shard) and step.kind == "test"
         judge(Evidence(result, step.reports_tests, is_shard, step.timeout, ended, printed, found, str(self.places.project)))
         if is_shard and result.status == "passed" and not result.tests:
             result.notes.append(f"no test of it is in shard {cell.shard}")
         return result
+
+    def ended(self, cell: Cell, step: Step, log: Path, text: str) -> Ended:
+        """Runs a command, and returns how it ended."""
+        log.parent.mkdir(parents=True, exist_ok=True)
+        events = log.with_suffix(".events")
+        for file in (log, events, testlog.xunit(events)):
+            file.unlink(missing_ok=True)
+        log.write_text(f"$ {text}\n", errors="surrogateescape")  # An argument may not be valid text.
+        values = environment(self.places, cell) | own(self.places, step.env) | {"TMPDIR": self.temporary}
+        with self.shown(cell, log), contained(self.places, cell, [*SHELL, "-c", text], values) as words:
+            ended = self.processes.run(words, os.environ | values, self.places.project, step.timeout, log)
+        if ended.problem:  # Its log and its tests' reports may be incomplete.
+            raise OSError(ended.problem, os.strerror(ended.problem), str(log))
+        return ended
+
+    def read(self, result: StepResult, step: Step, text: str, log: Path, events: Path) -> str | None:
+        """Reads how each test went into the result; returns what a sanitizer found."""
+        try:
+            if step.reports_tests:
+                silent = result.code == 0 and not events.exists() and "--disable-swift-testing" not in text
+                result.tests, wrong = testlog.read(events, log, silent and runs_swift_testing(package(self.places, text)))
+                result.finding = "; ".join(wrong)
+            with testlog.lines(log) as printed:  # Reads all lines, because a test that fails because of a race isn't flaky.
+                return diagnosis.sanitizer(printed)[0]
+        except OSError as error:  # It put something else in the place of a file.
+            result.finding = in_words(error)
+            return None
 
     def run(self, cell: Cell, step: Step) -> StepResult:
         result = self.attempt(cell, step)
@@ -70,20 +74,9 @@ class StepRunner:
 
         The first failure is still shown; tests that pass later are flaky, which doesn't count as passed.
         """
-        still, number = failing, 0
-        while still and number < cell.retries:
-            number += 1
-            again = self.attempt(cell, step, number, testlog.only(still))
-            if again.status != "passed" and not retriable(again):
-                return differs(result, again, number)
-            # Tests with the same name in several files are run again together, and all of them have to pass.
-            passed = {test.name for test in again.tests} - {test.name for test in again.tests if test.status != "passed"}
-            for test in still:
-                if test.name in passed:
-                    test.status = "flaky"
-                    test.messages.append(f"passed in attempt {number + 1}")
-            still = with_status(result, "failed")
-        if still:
+        if not (number := self.alone(cell, step, result)):
+            return
+        if still := with_status(result, "failed"):
             result.why = f"failed {cell.retries + 1} times: {names(still)}"
             return
         again = self.attempt(cell, step, number + 1)
@@ -93,9 +86,33 @@ class StepRunner:
         differs(result, again, number + 1)
         result.finding = f"all tests again: {again.why}"
         result.why += f", which passed alone; {result.finding}"
-        lasting = {test.name for test in again.tests if test.status == "failed"}
+        lasting = {test.name for test in with_status(again, "failed")}
         for test in failing:
             test.status = "failed" if test.name in lasting else "flaky"
+
+    def alone(self, cell: Cell, step: Step, result: StepResult) -> int:
+        """Runs failing tests alone until each has passed, as often as the cell says; returns how often, or 0 if it ended in another way."""
+        number = 0
+        while number < cell.retries and (still := with_status(result, "failed")):
+            number += 1
+            again = self.attempt(cell, step, number, testlog.only(still))
+            if again.status != "passed" and not retriable(again):
+                differs(result, again, number)
+                return 0
+            # Tests with the same name in several files are run again together, and all of them have to pass.
+            passed = {test.name for test in again.tests} - {test.name for test in again.tests if test.status != "passed"}
+            for test in still:
+                if test.name in passed:
+                    test.status = "flaky"
+                    test.messages.append(f"passed in attempt {number + 1}")
+        return number
+
+
+def notes(ended: Ended) -> list[str]:
+    """Returns what there is to say of a command's processes."""
+    found = [f"left processes behind, which were ended: {', '.join(ended.left)}"] if ended.left else []
+    found += [f"the kernel ended {ended.starved} processes for want of memory meanwhile"] if ended.starved else []
+    return found + ([f"processes that could not be ended: {', '.join(ended.unkillable)}"] if ended.unkillable else [])
 
 
 def package(places: Places, command: str) -> Path:
