@@ -35,18 +35,25 @@ def called_in(folder: os.PathLike[str]) -> bool:
 
 def again(places: Places, options: Namespace, result: CellResult, step: StepResult | None = None) -> str:
     """Returns the command that runs only what failed in a step, after the steps that build, with the options of this run."""
-    steps = [other.name for other in result.steps if other is step or other.kind in ("setup", "build")]
     words = [] if options.retries is None else ["--retries", str(options.retries)]
     words += [] if options.timeout_factor == 1 else ["--timeout-factor", f"{options.timeout_factor:g}"]
     words += ["--shard", options.shard] if options.shard else []
-    for name in steps if step and step.kind != "build" else options.step:
+    before = [other.name for other in result.steps if other is step or other.kind in ("setup", "build")]
+    for name in before if step and step.kind != "build" else options.step:
         words += ["--step", name]
-    failed = [test for test in step.tests if test.status in ("failed", "running")] if step and step.kind == "test" and not step.finding else []
-    # Arguments after -- were for the tests, and no other step of the cell knows them.
-    for_tests = any(other.kind == "test" for other in result.steps) and step and step.kind not in ("test", "build")
-    if rest := not for_tests and options.rest or (testlog.only(failed) if 0 < len(failed) <= 20 else []):
+    if rest := arguments(options, result, step):
         words += ["--", *rest]
     return f"    again: {places.program} run {shlex.join([result.id, *words])}"
+
+
+def arguments(options: Namespace, result: CellResult, step: StepResult | None) -> list[str]:
+    """Returns what comes after -- when a step is run again: what came there in this run, or else the failed tests."""
+    # In this run it was for the tests, and no other step of their cell knows it.
+    for_tests = any(other.kind == "test" for other in result.steps) and step and step.kind not in ("test", "build")
+    if options.rest and not for_tests:
+        return list(options.rest)
+    failed = [test for test in step.tests if test.status in ("failed", "running")] if step and step.kind == "test" and not step.finding else []
+    return testlog.only(failed) if 0 < len(failed) <= 20 else []
 
 
 def escaped(text: str, others: str = "") -> str:
@@ -60,23 +67,23 @@ def annotation(level: str, message: str, **properties: object) -> str:
 
 
 def annotations(places: Places, result: CellResult) -> list[str]:
-    """Returns lines that GitHub shows beside the code; it knows files by their paths in the repository."""
-    root = os.path.realpath(os.environ.get("GITHUB_WORKSPACE") or places.project)
+    """Returns lines that GitHub shows beside the code."""
     level = "warning" if result.status == "flaky" else "error"
     found = [annotation("error", result.why, title=result.id)] if result.status == "failed" and not result.steps else []
     for step in result.steps:
-        if step.status == "passed":
-            continue
-        errors = diagnosis.errors_of(diagnosis.read(places.project / step.log), step)
-        errors += [(test.file, test.line, f"{test.status}: {test.name}: {' '.join(test.messages)}") for test in step.tests
-                   if test.status in ("failed", "flaky") and test.file]
-        for file, line, message in errors[:10]:
-            place = os.path.relpath(places.project / file, root)
-            file = file if place.startswith("../") else place
-            found.append(annotation(level, message, file=file, line=line, title=result.id))
-        if not errors:
-            found.append(annotation(level, f"{step.name}: {step.why}", title=result.id))
+        if step.status != "passed":
+            errors = diagnosis.errors_of(diagnosis.read(places.project / step.log), step)
+            errors += [(test.file, test.line, f"{test.status}: {test.name}: {' '.join(test.messages)}") for test in step.tests
+                       if test.status in ("failed", "flaky") and test.file]
+            found += [annotation(level, message, file=in_repository(places, file), line=line, title=result.id) for file, line, message in errors[:10]]
+            found += [] if errors else [annotation(level, f"{step.name}: {step.why}", title=result.id)]
     return found
+
+
+def in_repository(places: Places, file: str) -> str:
+    """Returns a file's path as GitHub knows it: in the repository, if it is there."""
+    path = os.path.relpath(places.project / file, os.path.realpath(os.environ.get("GITHUB_WORKSPACE") or places.project))
+    return file if path.startswith("../") else path
 
 
 def logs(places: Places, result: CellResult) -> list[str]:

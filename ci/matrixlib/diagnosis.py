@@ -23,7 +23,6 @@ CRASHED_THREAD = re.compile(r"^Thread \d+[^\n]* crashed:$(.*?)(?=^Thread \d|\Z)"
 # went on to the end of the line would take the square of a long line's length.
 OF_REPORT = re.compile(r"^ *#\d+ .*? (/[^:\s]*):(\d+)(?::\d+)?(?: |$)", re.MULTILINE)
 FRAME = re.compile(r" at (/[^:\s]*):(\d+)(?::\d+)?$", re.MULTILINE)
-FATAL = re.compile(r"(.*Fatal error: .*)")
 COMPLAINT = re.compile(r"(error|warning): ")
 COLORS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -127,21 +126,24 @@ def errors_of(log: str, step: StepResult) -> list[tuple[str, int, str]]:
 
 def excerpt(log: str, step: StepResult) -> list[str]:
     """Returns the most useful lines: the compiler's errors, a sanitizer's report, what failing tests recorded, or else the last ones."""
-    lines, tests = plain(log).splitlines(), step.tests
     if errors := errors_of(log, step):
         return [f"{file}:{line}: error: {message}" for file, line, message in errors[:10]]
+    lines = plain(log).splitlines()
     what, start = sanitizer(lines)
     if what:
         return lines[start:start + TAIL]
-    failed = [test for test in tests if test.status in ("failed", "flaky")]
-    if failed:
-        shown = []
-        for test in failed[:10]:
-            place = f" at {test.file}:{test.line}" if test.file else ""
-            shown.append(f"{test.name}{place}")
-            shown += [f"  {line}" for message in test.messages[:5] for line in message.splitlines()[:8]]
-        return shown
-    fatal = [match[1] for match in map(FATAL.match, lines) if match]
-    # The messages of a tool like DocC, each with the next line, which says where.
+    return of_tests(step.tests) or complaints(lines) or lines[-TAIL:]
+
+
+def of_tests(tests: Iterable[Test]) -> list[str]:
+    found = []
+    for test in [test for test in tests if test.status in ("failed", "flaky")][:10]:
+        found.append(test.name + (f" at {test.file}:{test.line}" if test.file else ""))
+        found += [f"  {line}" for message in test.messages[:5] for line in message.splitlines()[:8]]
+    return found
+
+
+def complaints(lines: Sequence[str]) -> list[str]:
+    """Returns fatal errors, or else the messages of a tool like DocC, each with the next line, which says where."""
     starts = [number for number, line in enumerate(lines) if COMPLAINT.match(line)]
-    return fatal[:5] or [line for start in starts[:10] for line in lines[start:start + 2]] or lines[-TAIL:]
+    return [line for line in lines if "Fatal error: " in line][:5] or [line for start in starts[:10] for line in lines[start:start + 2]]

@@ -8,7 +8,7 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import IO, Any, Union
 
 StrPath = Union[str, "os.PathLike[str]"]
@@ -46,6 +46,11 @@ def in_words(error: OSError) -> str:
 
 class Problem(Exception):
     """A problem that is reported in one line, without a traceback, and leads to exit code 2."""
+
+
+def check_known(what: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise Problem(there_is_no(what, name, known))
 
 
 def there_is_no(what: str, name: object, known: Iterable[str]) -> str:

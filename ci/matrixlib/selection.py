@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .cells import LABELS, Cell, Matrix, Step, unsharded
 from .history import History
-from .problems import Problem, there_is_no
+from .problems import Problem, check_known, there_is_no
 
 
 def matching(matrix: Matrix, pattern: str) -> list[Cell]:
@@ -23,12 +23,12 @@ def changed(options: Namespace, cells: Sequence[Cell], history: History) -> list
     if options.last_failed:
         failed = {cell.id for cell in cells if history.last(cell, "status") in ("failed", "flaky")}
         cells = [cell for cell in cells if failed & {cell.id, *cell.needs}]  # What needs one of them was not run.
-    names = list(dict.fromkeys(step.name for cell in cells for step in cell.steps))
+    names = dict.fromkeys(step.name for cell in cells for step in cell.steps)
     for name in options.step if cells else ():
-        if name not in names:
-            raise Problem(there_is_no("step", name, names))
-    found = [dataclasses.replace(cell, steps=tuple(steps_of(options, cell)), retries=cell.retries if options.retries is None else options.retries)
-             for cell in cells]
+        check_known("step", name, names)
+    if options.retries is not None:
+        cells = [dataclasses.replace(cell, retries=options.retries) for cell in cells]
+    found = [dataclasses.replace(cell, steps=tuple(steps_of(options, cell))) for cell in cells]
     return [of_shard(cell, options.shard) for cell in found if cell.steps]
 
 
@@ -63,10 +63,8 @@ def axis_value(matrix: Matrix, text: str) -> tuple[str, str]:
     axis, separator, value = text.partition("=")
     if not separator:
         raise Problem(f"'{text}' is not AXIS=VALUE; axes: {', '.join(matrix.axes)}")
-    if axis not in matrix.axes:
-        raise Problem(there_is_no("axis", axis, matrix.axes))
-    if value not in matrix.axes[axis]:
-        raise Problem(there_is_no(f"value of the axis '{axis}' called", value, matrix.axes[axis]))
+    check_known("axis", axis, matrix.axes)
+    check_known(f"value of the axis '{axis}' called", value, matrix.axes[axis])
     return axis, value
 
 
@@ -74,16 +72,10 @@ def select(matrix: Matrix, names: Sequence[str] = (), labels: Sequence[str] = ()
     """Returns the cells, in the file's order, that match a name (id or glob), a label and every axis value given; `!x` leaves out."""
     labels = [label for text in labels for label in text.split(",")]
     for label in labels:
-        if label not in LABELS:
-            raise Problem(there_is_no("label", label, LABELS))
-    wanted_labels = set().union(*(LABELS[label] for label in labels))
-    values = [axis_value(matrix, text) for text in axes]
-    wanted = [name for name in names if not name.startswith("!")]
-    chosen = {cell.id for name in wanted or ["*"] for cell in matching(matrix, name)}
-    for name in names:
-        if name.startswith("!"):
-            chosen -= {cell.id for cell in matching(matrix, name[1:])}
-    return [
-        cell for cell in matrix.cells
-        if cell.id in chosen and (not labels or wanted_labels & set(cell.labels)) and all(cell.axes[axis] == value for axis, value in values)
-    ]
+        check_known("label", label, LABELS)
+    of_labels = set().union(*(LABELS[label] for label in labels or LABELS))
+    values = {axis_value(matrix, text) for text in axes}
+    wanted = [name for name in names if not name.startswith("!")] or ["*"]
+    left_out = [name[1:] for name in names if name.startswith("!")]
+    chosen, others = ({cell.id for name in some for cell in matching(matrix, name)} for some in (wanted, left_out))
+    return [cell for cell in matrix.cells if cell.id in chosen - others and of_labels & set(cell.labels) and values <= cell.axes.items()]
