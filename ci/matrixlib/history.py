@@ -7,14 +7,12 @@ import json
 import math
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .cells import Cell
 from .problems import naming, regular
 from .results import CellResult, write
-
-if TYPE_CHECKING:
-    from .cells import Cell
-    from .shell import Places
+from .shell import Places
 
 
 def known(entry: Any) -> dict[str, Any]:
@@ -24,7 +22,7 @@ def known(entry: Any) -> dict[str, Any]:
 
 
 class History:
-    def __init__(self, places: 'Places') -> None:
+    def __init__(self, places: Places) -> None:
         self.file = places.results / "history.json"
         self.flaky = places.flakes
         self.cells = self.read()
@@ -36,7 +34,7 @@ class History:
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return {}  # The file was never written, or isn't ours.
 
-    def last(self, cell: 'Cell', key: str) -> Any:
+    def last(self, cell: Cell, key: str) -> Any:
         """Returns the `status` or `time` (since 1970) of the cell's last run, or the `seconds` of its last that passed; None if none."""
         return self.cells.get(cell.id, {}).get(key)
 
@@ -44,7 +42,7 @@ class History:
         """Returns how long the cell with this id took the last twenty times that it passed."""
         return [value for value in self.cells.get(name, {}).get("times", []) if isinstance(value, (int, float)) and math.isfinite(value)]
 
-    def inputs(self, cell: 'Cell') -> str | None:
+    def inputs(self, cell: Cell) -> str | None:
         """Returns a digest of what the result of the cell's last run depended on, if that run passed."""
         return self.last(cell, "inputs") if self.last(cell, "status") == "passed" else None
 
@@ -72,7 +70,7 @@ class History:
                     with naming(self.flaky), regular(self.flaky, "a") as file:
                         file.write(json.dumps(entry) + "\n")
 
-    def flakes(self, cell: 'Cell | CellResult') -> collections.Counter[str]:
+    def flakes(self, cell: Cell | CellResult) -> collections.Counter[str]:
         """Returns how often each test of the cell was flaky."""
         counts = collections.Counter[str]()
         with contextlib.suppress(OSError), regular(self.flaky) as lines:

@@ -13,38 +13,48 @@ from .processes import fault, said
 
 def init(project: pathlib.Path) -> Iterator[str]:
     """Writes the files; yields the lines to print. Begun anew, it leaves the cells and brings the rest up to date."""
-    packages = [] if (project / "Package.swift").exists() else below(project)
-    if not packages and not (project / "Package.swift").exists():
+    packages = ["."] if (project / "Package.swift").exists() else below(project)
+    if not packages:
         raise Problem(f"{project} has no Package.swift: --project names the folder of a package")
     root = repository(project)
-    folder = os.path.relpath(os.path.realpath(project), root)
+    own = os.path.realpath(project)
+    folder = os.path.relpath(own, root)
     if not re.fullmatch(r"[\w./][\w./-]*", folder, re.ASCII):
         raise Problem(f"the workflow could not name the folder '{folder}': ASCII letters, digits and ._-/ are what it may have, and no - comes first")
     file = place(root, folder)
-    files = {COPY: packed(), os.path.relpath(file, os.path.realpath(project)): workflow(folder, "CI matrix" if file.name.startswith("matrix") else "CI")}
+    files = {COPY: packed(), os.path.relpath(file, own): workflow(folder, "CI matrix" if file.name.startswith("matrix") else "CI")}
     if not (project / "ci/cells.toml").exists():
-        tested = {package: has_tests(project / package) for package in packages or ["."]}
+        tested = {package: has_tests(project / package) for package in packages}
         text = cells(has_format(project, root), any(tested.values()))
-        files["ci/cells.toml"] = (workspace(text, tested) if packages else text).encode()
+        files["ci/cells.toml"] = (text if packages == ["."] else workspace(text, tested)).encode()
     for other in sorted(file.parent.glob(f"{file.stem.replace('matrix', 'ci', 1)}.y*ml")):
         if other != file:
-            yield f"left {os.path.relpath(other, os.path.realpath(project))} alone, which init didn't write"
-    ignored = project / ".gitignore"
-    known = ignored.read_bytes() if ignored.exists() else b""
+            yield f"left {os.path.relpath(other, own)} alone, which init didn't write"
+    yield from ignored(project / ".gitignore")
+    yield from written(project, files)
+
+
+def ignored(file: pathlib.Path) -> Iterator[str]:
+    """Makes git ignore what a run writes."""
+    known = file.read_bytes() if file.exists() else b""
     if b".ci/" not in known.split():
-        ignored.write_bytes(known + (b"" if known[-1:] in (b"", b"\n") else b"\n") + b".ci/\n")
+        file.write_bytes(known + (b"" if known[-1:] in (b"", b"\n") else b"\n") + b".ci/\n")
         yield "added .ci/ to .gitignore"
-    written = []
+
+
+def written(project: pathlib.Path, files: dict[str, bytes]) -> Iterator[str]:
+    """Writes files; if one can't be written, removes those that are new rather than leaving half of them."""
+    new = []
     try:
         for name, content in sorted(files.items()):
             before = (project / name).read_bytes() if (project / name).exists() else None
             if before is None:
-                written.append(project / name)
+                new.append(project / name)
             if before != content:
                 write(project / name, content)
             yield f"{'wrote' if before is None else 'kept' if before == content else 'updated'} {name}"
     except OSError:
-        for file in written:  # Removes all rather than leaving half of them.
+        for file in new:
             file.unlink(missing_ok=True)
         raise
 

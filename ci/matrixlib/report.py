@@ -8,7 +8,7 @@ import xml.etree.ElementTree as xml
 
 from .archive import first
 from .history import History
-from .results import CellResult
+from .results import CellResult, Test
 from .screen import clock
 
 # The characters that XML may not contain.
@@ -39,20 +39,21 @@ def closing_line(cells: Sequence[CellResult]) -> str:
     return f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped{besides}"
 
 
+# What JUnit calls a status of ours; all others that aren't its own are errors.
+OF_CELLS = {"skipped": "skipped", "unchanged": "skipped", "passed": "passed"}
+OF_TESTS = {"running": "error", "flaky": "failure", "failed": "failure"}
+
+
 def junit(cells: Sequence[CellResult]) -> str:
     root = xml.Element("testsuites")
     for cell in cells:
         suite = xml.SubElement(root, "testsuite", name=cell.id, time=f"{cell.seconds:.3f}")
         if not cell.steps or cell.status == "failed" and not cell.failed_steps:
-            case(suite, cell.id, "cell", 0, {"skipped": "skipped", "unchanged": "skipped", "passed": "passed"}.get(cell.status, "error"), cell.why)
+            case(suite, cell.id, "cell", 0, OF_CELLS.get(cell.status, "error"), cell.why)
         for step in cell.steps:
             for test in step.tests:
-                owner, _, name = test.name.partition("/")
-                status = {"running": "error", "flaky": "failure", "failed": "failure"}.get(test.status, test.status)
-                text = "\n".join(test.messages) or ("running when its process ended" if test.status == "running" else "")
-                prefix = "flaky: " if test.status == "flaky" else ""
-                case(suite, f"{cell.id}.{owner}", name or owner, test.seconds, status, prefix + text)
-            told = {test.status for test in step.tests} & {"failed", "running", "flaky"}
+                case_of_test(suite, cell, test)
+            told = {test.status for test in step.tests} & OF_TESTS.keys()
             if not step.tests or (step.status not in ("passed", "flaky") and (step.finding or not told)):
                 case(suite, cell.id, step.name, step.seconds, "passed" if step.status == "passed" else "error", step.why)
         for attribute, kind in (("tests", "testcase"), ("failures", "testcase/failure"), ("errors", "testcase/error"), ("skipped", "testcase/skipped")):
@@ -61,13 +62,19 @@ def junit(cells: Sequence[CellResult]) -> str:
     return xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
+def case_of_test(suite: xml.Element, cell: CellResult, test: Test) -> None:
+    owner, _, name = test.name.partition("/")
+    text = "\n".join(test.messages) or ("running when its process ended" if test.status == "running" else "")
+    prefix = "flaky: " if test.status == "flaky" else ""
+    case(suite, f"{cell.id}.{owner}", name or owner, test.seconds, OF_TESTS.get(test.status, test.status), prefix + text)
+
+
 def case(suite: xml.Element, owner: str, name: str, seconds: float, status: str, text: str) -> None:
-    element = xml.SubElement(suite, "testcase", classname=owner.translate(FORBIDDEN), name=name.translate(FORBIDDEN), time=f"{seconds:.3f}")
+    owner, name, text = (one.translate(FORBIDDEN) for one in (owner, name, text))
+    element = xml.SubElement(suite, "testcase", classname=owner, name=name, time=f"{seconds:.3f}")
     if status in ("failure", "error", "skipped"):
-        text = text.translate(FORBIDDEN)
         child = xml.SubElement(element, status, message=text.partition("\n")[0])
-        if "\n" in text:
-            child.text = text
+        child.text = text if "\n" in text else None
 
 
 def cells_of_table(text: str) -> str:
@@ -97,13 +104,21 @@ def page(cells: Sequence[CellResult], history: History) -> str:
 
 def row(cell: CellResult, slowest: float, usual: list[str], history: History) -> str:
     own = ", ".join(f"{axis}={value}" for (axis, value), common in zip(cell.axes.items(), usual) if value != common)
-    flakes = "".join(f"<li>{html.escape(test)}: {count}×</li>" for test, count in history.flakes(cell).items())
-    failure = next((step for step in cell.steps if step.status != "passed"), None)
-    said = [f"{test.name}: {message}" for test in failure.tests if test.status != "skipped" for message in test.messages[:1]] if failure else []
-    said = said[:3] + ([f"and {len(said) - 3} more"] if said[3:] else [])
-    why = html.escape("\n".join([cell.why, *said]).strip())
-    steps = "".join(f"<li>{html.escape(step.name)} {clock(step.seconds)}</li>" for step in cell.steps)
+    flakes = items(f"{test}: {count}×" for test, count in history.flakes(cell).items())
+    steps = items(f"{step.name} {clock(step.seconds)}" for step in cell.steps)
+    why = html.escape("\n".join([cell.why, *said(cell)]).strip())
     return (
         f'<tr class="{html.escape(cell.status)}"><th scope="row">{html.escape(cell.id)}</th><td>{html.escape(own)}</td><td>{html.escape(cell.status)}</td>'
         f'<td><meter max="{slowest}" value="{cell.seconds}"></meter> {clock(cell.seconds) if cell.steps else ""}<ul>{steps}</ul></td>'
         f"<td>{len(cell.tests) or ''}{cell.beside}</td><td><pre>{why}</pre></td><td><ul>{flakes}</ul></td></tr>\n")
+
+
+def said(cell: CellResult) -> list[str]:
+    """Returns what the first tests of the first step that didn't pass said."""
+    tests = next((step.tests for step in cell.steps if step.status != "passed"), ())
+    lines = [f"{test.name}: {test.messages[0]}" for test in tests if test.status != "skipped" and test.messages]
+    return lines[:3] + ([f"and {len(lines) - 3} more"] if lines[3:] else [])
+
+
+def items(texts: Iterable[str]) -> str:
+    return "".join(f"<li>{html.escape(text)}</li>" for text in texts)

@@ -4,17 +4,18 @@ from __future__ import annotations  # Older Pythons read this, too.
 
 import contextlib
 import dataclasses
+import functools
 import json
 import math
 import os
 import pathlib
 import sys
-from typing import Any, Iterable, TypeVar
+import typing
+from typing import Any, Iterable
 
 from .problems import Problem, StrPath, naming
 
 VERSION = 1
-Kind = TypeVar("Kind")
 
 
 @dataclasses.dataclass
@@ -101,18 +102,23 @@ def append(file: StrPath, text: str) -> None:
         out.write(text)
 
 
-KINDS: dict[str, Any] = {
-    "str": str, "int": int, "float": (int, float), "list": list, "dict": dict, "int | None": (int, type(None)), "str | None": (str, type(None))}
+hints = functools.cache(typing.get_type_hints)
 
 
-def checked(kind: type[Kind], values: dict[str, Any]) -> Kind:
-    """Returns a value of one of the types above, made from what a file says; raises a TypeError if that doesn't fit."""
-    made = kind(**values)
-    for field in dataclasses.fields(made):  # type: ignore[arg-type]
-        value = getattr(made, field.name)
-        if not isinstance(value, KINDS[str(field.type).partition("[")[0]]) or isinstance(value, float) and not math.isfinite(value):
-            raise TypeError
-    return made
+def made(kind: Any, value: Any) -> Any:
+    """Returns a value of one of the types above, made from what a file says; raises an error if that doesn't fit."""
+    outer, inner = typing.get_origin(kind), typing.get_args(kind)
+    if kind in (CellResult, StepResult, Test):
+        return kind(**{name: made(hints(kind)[name], item) for name, item in dict(value).items()})
+    if outer is list and isinstance(value, list):
+        return [made(inner[0], item) for item in value]
+    if outer is dict and isinstance(value, dict):
+        return {name: made(inner[1], item) for name, item in value.items()}
+    if outer in (list, dict) or not isinstance(value, (int, float) if kind is float else inner or kind):
+        raise TypeError
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError
+    return value
 
 
 def read(file: StrPath) -> list[CellResult]:
@@ -121,17 +127,11 @@ def read(file: StrPath) -> list[CellResult]:
         value = json.loads(pathlib.Path(file).read_text())
         if value["version"] != VERSION:
             raise Problem(f"{file}: version {value['version']} is not known here, {VERSION} is")
-        cells = [checked(CellResult, cell) for cell in value["cells"]]
-        for cell in cells:
-            cell.steps = [checked(StepResult, dict(step, tests=[checked(Test, test) for test in step["tests"]])) for step in list[Any](cell.steps)]
-            texts = [text for step in cell.steps for text in step.notes + [line for test in step.tests for line in test.messages]]
-            if not all(isinstance(text, str) for text in texts) or not all(isinstance(number, (int, float)) for number in cell.metrics.values()):
-                raise TypeError
+        return [made(CellResult, cell) for cell in value["cells"]]
     except OSError as error:
         raise Problem(f"{file}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Problem(f"{file} is no report of ci/matrix") from None
-    return cells
 
 
 def kept(file: StrPath, name: str, inputs: str | None) -> CellResult:
