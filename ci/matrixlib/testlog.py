@@ -89,38 +89,76 @@ def short(name: str) -> str:
     return re.sub(r"/[^/]*\.swift:\d+:\d+$", "", name)
 
 
-def xctest(log: Iterable[str]) -> tuple[list[Test], list[str]]:
-    """Returns the tests in a log, and what is wrong beside them. Each time that a name starts is a new test, because targets may have
-    classes with the same name. Tests run one after the other: what looks like another one's beginning or end in the middle of one is only
-    printed by it, and so is what looks like a test outside of a run.
+class Printed:
+    """The tests in a log of XCTest's. Each time that a name starts is a new test, because targets may have classes with the same name.
+
+    Tests run one after the other: what looks like another one's beginning or end in the middle of one is only printed by it, and so is what
+    looks like a test outside of a run.
     """
-    tests, runs, began, goes_on = list[Test](), list[str](), 0, False
-    for line in log:
-        case, test = XCTEST.search(line), tests[-1] if tests else None  # Even after output without a line break.
-        under_way, in_run = test and test.status == "running", runs and runs[-1] == "started"
-        if case and test and case[3] != "started" and test.name == f"{case[1]}/{case[2]}" and (under_way or in_run):
-            test.status, test.seconds = case[3], float(case[4] or 0)
-            del runs[began:]
+
+    def __init__(self) -> None:
+        self.tests = list[Test]()
+        self.runs = list[str]()  # how each run began and ended, as far as none of it was printed by a test
+        self.began = 0  # the number of these when the last test began
+        self.goes_on = False  # the last message, over more lines
+
+    @property
+    def under_way(self) -> bool:
+        return bool(self.tests) and self.tests[-1].status == "running"
+
+    @property
+    def in_run(self) -> bool:
+        return bool(self.runs) and self.runs[-1] == "started"
+
+    def take(self, line: str) -> None:
+        case = XCTEST.search(line)  # Even after output without a line break.
+        if case and self.ends(case):
+            self.tests[-1].status, self.tests[-1].seconds = case[3], float(case[4] or 0)
+            del self.runs[self.began:]
         elif run := XCTEST_RUN.search(line):
-            runs.append(run[1])
-        elif not under_way and not in_run:
-            continue
+            self.runs.append(run[1])
+        elif not self.under_way and not self.in_run:
+            return
         elif said := XCTEST_SAID.match(line):
-            if test and test.name == f"{said[4]}/{said[5]}":
-                test.file, test.line = (test.file, test.line) if test.file else (said[1], int(said[2]))
-                goes_on = len(test.messages) < MOST
-                test.messages += kept(test.messages, said[6])
-            continue
-        elif case and case[3] == "started" and in_run and (not under_way or began != len(runs)):
-            tests.append(Test(f"{case[1]}/{case[2]}", "running"))
-            began = len(runs)
-        elif goes_on and test and test.messages[-1].count("\n") < LINES and len(test.messages[-1]) < WIDTH:
-            test.messages[-1] = f"{test.messages[-1]}\n{line.rstrip()}"[:WIDTH]
-            continue
-        goes_on = False
-    for test in tests:
+            return self.add(said)
+        elif case and self.begins(case):
+            self.tests.append(Test(f"{case[1]}/{case[2]}", "running"))
+            self.began = len(self.runs)
+        elif self.goes_on and self.continued(line.rstrip()):
+            return
+        self.goes_on = False
+
+    def ends(self, case: re.Match[str]) -> bool:
+        named = bool(self.tests) and self.tests[-1].name == f"{case[1]}/{case[2]}"
+        return named and case[3] != "started" and (self.under_way or self.in_run)
+
+    def begins(self, case: re.Match[str]) -> bool:
+        return case[3] == "started" and self.in_run and (not self.under_way or self.began != len(self.runs))
+
+    def add(self, said: re.Match[str]) -> None:
+        """Adds a message of the test that it names, if this is the last one."""
+        if self.tests and (test := self.tests[-1]).name == f"{said[4]}/{said[5]}":
+            test.file, test.line = (test.file, test.line) if test.file else (said[1], int(said[2]))
+            self.goes_on = len(test.messages) < MOST
+            test.messages += kept(test.messages, said[6])
+
+    def continued(self, line: str) -> bool:
+        """Adds a line to the last message, if that has room for it."""
+        messages = self.tests[-1].messages
+        has_room = messages[-1].count("\n") < LINES and len(messages[-1]) < WIDTH
+        if has_room:
+            messages[-1] = f"{messages[-1]}\n{line}"[:WIDTH]
+        return has_room
+
+
+def xctest(log: Iterable[str]) -> tuple[list[Test], list[str]]:
+    """Returns the tests in a log, and what is wrong beside them."""
+    printed = Printed()
+    for line in log:
+        printed.take(line)
+    for test in printed.tests:
         test.messages = [*filter(None, test.messages)]
-    return tests, cut("XCTest", tests, 2 * runs.count("started") <= len(runs))
+    return printed.tests, cut("XCTest", printed.tests, 2 * printed.runs.count("started") <= len(printed.runs))
 
 
 def xunit(stream: pathlib.Path) -> pathlib.Path:
