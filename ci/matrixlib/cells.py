@@ -33,7 +33,8 @@ LEAST, FILLED = {"timeout": 1, "retries": 0, "megabytes": 1, "shards": 1}, {"run
 OF_FILE = {"axes": dict, "requires": dict, "runner": dict, "step": dict, "cell": list, "megabytes": int}
 OF_CELL = {
     "id": str, "what": str, "labels": list, "axes": dict, "run": str, "steps": list, "build": str, "flags": list, "env": dict, "requires": list,
-    "needs": list, "shards": int, "inputs": list, "optional": bool, "exclusive": bool, "retries": int, "timeout": int, "job": str, "runner": str}
+    "needs": list, "shards": int, "inputs": list, "optional": bool, "exclusive": bool, "retries": int, "timeout": int, "job": str, "runner": str,
+    "exclude": list}
 OF_RUNNER = {"runs-on": str, "container": str}
 OF_STEP = {"name": str, "run": str, "kind": str, "timeout": int, "tests": str, "env": dict}
 OF_TABLES = {"cell", "steps", "exclude"}
@@ -191,10 +192,12 @@ class Reader:
 
     def cells(self, number: int, table: Any) -> Iterator[Cell]:
         """Yields a cell for each combination of the values that its axes list, without those that `exclude` has."""
-        where, axes = self.place(number, table), table.get("axes") if isinstance(table, dict) else None
-        lists = {axis: values for axis, values in axes.items() if isinstance(values, list) and values} if isinstance(axes, dict) else {}
-        values = self.take(where, table, OF_CELL | ({"exclude": list} if lists else {}))
+        where = self.place(number, table)
+        values = self.take(where, table, OF_CELL)
         axes, rules = values.get("axes", {}), values.pop("exclude", [])
+        lists = {axis: listed for axis, listed in axes.items() if isinstance(listed, list) and listed}
+        if rules and not lists:
+            self.fail(where, "'exclude' has no effect: no axis has a list of values")
         for rule in rules:
             for axis in self.take(f"{where}: exclude", rule, dict.fromkeys(axes, str)):
                 self.one_of(lists.get(axis, [axes[axis]]), where, f"value of the axis '{axis}' in the cell called", rule[axis])
@@ -311,7 +314,8 @@ class Reader:
             self.wrong(cell, f"there is no cell '{cell.build}' with a build folder of its own")
         if owner is not cell and cell.flags:
             self.wrong(cell, f"has the flags of '{owner.id}', whose build folder it uses")
-        if cell.flags and not any(step.takes("flags") for other in cells if other.build == cell.id for step in other.steps):
+        steps = [step for other in cells if other.build == cell.id for step in other.steps]
+        if cell.flags and not any(step.takes("flags") for step in steps):
             self.wrong(cell, "'flags' has no effect: write {flags} where a command takes them")
         return dataclasses.replace(cell, flags=owner.flags, job=cell.job or owner.job or owner.id)
 

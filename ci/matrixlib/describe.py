@@ -6,7 +6,7 @@ from time import time as now
 from typing import Any
 
 from . import shell
-from .cells import Cell, Matrix
+from .cells import Cell, Matrix, Step
 from .history import History
 from .requirements import missing, missing_of
 from .screen import clock
@@ -63,8 +63,12 @@ def explanation(cell: Cell, places: Places, history: History) -> Iterator[str]:
         yield f"  flaky       {count} times: {test}"
     yield "  steps"
     for step in cell.steps:
-        yield f"    {step.name}: a {step.kind}, {step.timeout} s at most"
-        for name, value in shell.own(places, cell.env | step.env).items():
-            yield f"      {name}={value}"
-        yield from (f"      {line}" for line in shell.command(places, cell, step).splitlines())
+        yield from (f"    {line}" for line in of_step(cell, step, places))
     yield f"  run it      {places.program} run {cell.id}"
+
+
+def of_step(cell: Cell, step: Step, places: Places) -> Iterator[str]:
+    yield f"{step.name}: a {step.kind}, {step.timeout} s at most"
+    for name, value in shell.own(places, cell.env | step.env).items():
+        yield f"  {name}={value}"
+    yield from (f"  {line}" for line in shell.command(places, cell, step).splitlines())

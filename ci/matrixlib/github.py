@@ -16,12 +16,13 @@ def jobs(matrix: Matrix, cells: Sequence[Cell]) -> tuple[list[dict[str, Any]], l
         found.setdefault(cell.job, []).append(cell)
     if len(found) > MOST:
         raise Problem(f"{len(found)} hosted jobs, and a host takes {MOST}: cells with the same 'job' share one")
+    first, then = list[dict[str, Any]](), list[dict[str, Any]]()
     needs = {name: needed(members, cells) for name, members in found.items()}
-    for name, others in needs.items():
-        if second := next((other for other in sorted(others) if needs[other]), None):
+    for name, members in found.items():
+        if second := next((other for other in sorted(needs[name]) if needs[other]), None):
             raise Problem(f"the hosted job '{name}' needs '{second}', which needs '{min(needs[second])}': give cells of two of them the same 'job'")
-    entries = {name: entry(matrix, name, members) for name, members in found.items()}
-    return [entries[name] for name in entries if not needs[name]], [entries[name] for name in entries if needs[name]]
+        (then if needs[name] else first).append(entry(matrix, name, members))
+    return first, then
 
 
 def needed(members: Sequence[Cell], cells: Sequence[Cell]) -> set[str]:

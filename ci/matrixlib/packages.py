@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from .processes import on_interrupt, said
 
@@ -32,27 +32,35 @@ def install(names: Sequence[str]) -> str | None:
     root = ["sudo"] if os.geteuid() else []
     if root and not shutil.which("sudo"):
         return "neither root nor sudo"
-    ours = not POLICY.exists()
-    if not ours and subprocess.run([POLICY, names[0], "start"], capture_output=True).returncode != 101:
+    is_there = POLICY.exists()
+    if is_there and subprocess.run([POLICY, names[0], "start"], capture_output=True).returncode != 101:
         return f"{POLICY} would let services start"
     print(f"installing {' '.join(names)}", flush=True)
-    told = []
-    with on_interrupt(lambda *_: told.append(True)), tempfile.NamedTemporaryFile("w") as file:
+    told = list[bool]()
+    with on_interrupt(lambda *_: told.append(True)), contextlib.nullcontext() if is_there else services_forbidden(root) as problem:
+        problem = problem or apt_get(root, names, told)
+    if told:
+        raise KeyboardInterrupt
+    return problem
+
+
+@contextlib.contextmanager
+def services_forbidden(root: Sequence[str]) -> Iterator[str | None]:
+    """Keeps packages' scripts from starting services; yields the reason if it can't."""
+    with tempfile.NamedTemporaryFile("w") as file:
         file.write("#!/bin/sh\nexit 101\n")
         file.flush()
         try:
-            if ours and subprocess.run([*root, "install", "-m", "755", file.name, POLICY]).returncode != 0:
-                return f"{POLICY} could not be written"
-            for words in (["update", "-qq"], ["install", "-y", "-qq", *names]):
-                if told:
-                    break
-                if status([*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *words], told) != 0:
-                    return f"apt-get {words[0]} failed"
+            written = subprocess.run([*root, "install", "-m", "755", file.name, POLICY]).returncode == 0
+            yield None if written else f"{POLICY} could not be written"
         finally:
-            if ours:
-                subprocess.run([*root, "rm", "-f", POLICY])
-            if told:
-                raise KeyboardInterrupt
+            subprocess.run([*root, "rm", "-f", POLICY])
+
+
+def apt_get(root: Sequence[str], names: Sequence[str], told: list[bool]) -> str | None:
+    for words in (["update", "-qq"], ["install", "-y", "-qq", *names]):
+        if not told and status([*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *words], told) != 0:
+            return f"apt-get {words[0]} failed"
     return None
 
 

@@ -99,20 +99,23 @@ def environment_of(pid: int) -> Sequence[bytes]:
 
 def said(*command: StrPath, cwd: StrPath | None = None) -> str | None:
     """Returns what a short command prints, with bytes that aren't text as surrogates; None if it can't be run or fails."""
-    try:
-        done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.decode(errors="surrogateescape")
+    done = briefly(command, cwd)
+    return done.stdout.decode(errors="surrogateescape") if isinstance(done, subprocess.CompletedProcess) and done.returncode == 0 else None
 
 
 def fault(*command: StrPath, cwd: StrPath | None = None) -> str:
     """Returns why a short command fails, in its own words or the system's, as one line."""
-    try:
-        words = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=60).stderr.decode(errors="replace")
-    except (OSError, subprocess.SubprocessError) as error:
-        words = str(error)
+    done = briefly(command, cwd)
+    words = done.stderr.decode(errors="replace") if isinstance(done, subprocess.CompletedProcess) else str(done)
     return " ".join(words.split())
+
+
+def briefly(command: Sequence[StrPath], cwd: StrPath | None) -> subprocess.CompletedProcess[bytes] | Exception:
+    """Runs a short command to its end; returns the error if it can't be run."""
+    try:
+        return subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    except (OSError, subprocess.SubprocessError) as error:
+        return error
 
 
 @contextlib.contextmanager

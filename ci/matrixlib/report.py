@@ -8,7 +8,7 @@ import xml.etree.ElementTree as xml
 
 from .archive import first
 from .history import History
-from .results import CellResult, Test
+from .results import CellResult, StepResult
 from .screen import clock
 
 # The characters that XML may not contain.
@@ -51,22 +51,23 @@ def junit(cells: Sequence[CellResult]) -> str:
         if not cell.steps or cell.status == "failed" and not cell.failed_steps:
             case(suite, cell.id, "cell", 0, OF_CELLS.get(cell.status, "error"), cell.why)
         for step in cell.steps:
-            for test in step.tests:
-                case_of_test(suite, cell, test)
-            told = {test.status for test in step.tests} & OF_TESTS.keys()
-            if not step.tests or (step.status not in ("passed", "flaky") and (step.finding or not told)):
-                case(suite, cell.id, step.name, step.seconds, "passed" if step.status == "passed" else "error", step.why)
+            cases_of_step(suite, cell, step)
         for attribute, kind in (("tests", "testcase"), ("failures", "testcase/failure"), ("errors", "testcase/error"), ("skipped", "testcase/skipped")):
             suite.set(attribute, str(len(suite.findall(kind))))
     xml.indent(root)
     return xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def case_of_test(suite: xml.Element, cell: CellResult, test: Test) -> None:
-    owner, _, name = test.name.partition("/")
-    text = "\n".join(test.messages) or ("running when its process ended" if test.status == "running" else "")
-    prefix = "flaky: " if test.status == "flaky" else ""
-    case(suite, f"{cell.id}.{owner}", name or owner, test.seconds, OF_TESTS.get(test.status, test.status), prefix + text)
+def cases_of_step(suite: xml.Element, cell: CellResult, step: StepResult) -> None:
+    """Adds a step's tests, and the step itself if it has none, or failed for another reason than they say."""
+    for test in step.tests:
+        owner, _, name = test.name.partition("/")
+        text = "\n".join(test.messages) or ("running when its process ended" if test.status == "running" else "")
+        prefix = "flaky: " if test.status == "flaky" else ""
+        case(suite, f"{cell.id}.{owner}", name or owner, test.seconds, OF_TESTS.get(test.status, test.status), prefix + text)
+    told = any(test.status in OF_TESTS for test in step.tests)
+    if not step.tests or (step.status not in ("passed", "flaky") and (step.finding or not told)):
+        case(suite, cell.id, step.name, step.seconds, "passed" if step.status == "passed" else "error", step.why)
 
 
 def case(suite: xml.Element, owner: str, name: str, seconds: float, status: str, text: str) -> None:

@@ -107,17 +107,19 @@ hints = functools.cache(typing.get_type_hints)
 
 def made(kind: Any, value: Any) -> Any:
     """Returns a value of one of the types above, made from what a file says; raises an error if that doesn't fit."""
-    outer, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind in (CellResult, StepResult, Test):
         return kind(**{name: made(hints(kind)[name], item) for name, item in dict(value).items()})
-    if outer is list and isinstance(value, list):
-        return [made(inner[0], item) for item in value]
-    if outer is dict and isinstance(value, dict):
-        return {name: made(inner[1], item) for name, item in value.items()}
-    if outer in (list, dict) or not isinstance(value, (int, float) if kind is float else inner or kind):
+    outer, inner = typing.get_origin(kind), typing.get_args(kind)
+    if outer is list:
+        return [made(inner[0], item) for item in typed(list, value)]
+    if outer is dict:
+        return {name: made(inner[1], item) for name, item in typed(dict, value).items()}
+    return typed((int, float) if kind is float else inner or kind, value)
+
+
+def typed(kind: Any, value: Any) -> Any:
+    if not isinstance(value, kind) or isinstance(value, float) and not math.isfinite(value):
         raise TypeError
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError
     return value
 
 

@@ -133,23 +133,27 @@ class Run:
 
     def save(self) -> str:
         """Writes the results wherever that is possible; returns why some can't be written."""
-        options, places, found = self.options, self.places, self.found
-        ran = [result for result in found if result.steps and result.status != "unchanged"]
-        value, unwritten = results.to_json(found, sum(result.seconds for result in ran)), list[str]()
-        # If a part of a cell passed, that says nothing about the whole: neither how it ends nor how long it takes.
-        in_part = options.step or options.rest or options.shard
-        whole = [result for result in found if result.status != "passed" or not in_part]
-        summary = os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull
-        for write in (
-                *(partial(results.write, places.result(result), results.to_json([result], result.seconds)) for result in ran),
-                partial(results.write, options.report or os.devnull, value), partial(results.write, places.results / "latest.json", value),
-                partial(results.write, places.results / "junit.xml", report.junit(found)),
-                partial(results.append, summary, report.markdown(found)), partial(self.known.history.add, whole)):
+        unwritten = []
+        for write in self.writers():
             try:
                 write()
             except OSError as error:
                 unwritten.append(in_words(error))
         return "; ".join(dict.fromkeys(unwritten))
+
+    def writers(self) -> Iterator[Callable[[], None]]:
+        options, places, found = self.options, self.places, self.found
+        ran = [result for result in found if result.steps and result.status != "unchanged"]
+        value = results.to_json(found, sum(result.seconds for result in ran))
+        for result in ran:
+            yield partial(results.write, places.result(result), results.to_json([result], result.seconds))
+        yield partial(results.write, options.report or os.devnull, value)
+        yield partial(results.write, places.results / "latest.json", value)
+        yield partial(results.write, places.results / "junit.xml", report.junit(found))
+        yield partial(results.append, os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull, report.markdown(found))
+        # If a part of a cell passed, that says nothing about the whole: neither how it ends nor how long it takes.
+        in_part = options.step or options.rest or options.shard
+        yield partial(self.known.history.add, [result for result in found if result.status != "passed" or not in_part])
 
     def closing_lines(self) -> Iterator[str]:
         """Yields what the lines of the cells don't say."""

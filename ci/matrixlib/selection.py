@@ -23,13 +23,17 @@ def changed(options: Namespace, cells: Sequence[Cell], history: History) -> list
     if options.last_failed:
         failed = {cell.id for cell in cells if history.last(cell, "status") in ("failed", "flaky")}
         cells = [cell for cell in cells if failed & {cell.id, *cell.needs}]  # What needs one of them was not run.
-    names = dict.fromkeys(step.name for cell in cells for step in cell.steps)
-    for name in options.step if cells else ():
-        check_known("step", name, names)
-    if options.retries is not None:
-        cells = [dataclasses.replace(cell, retries=options.retries) for cell in cells]
-    found = [dataclasses.replace(cell, steps=tuple(steps_of(options, cell))) for cell in cells]
+    if cells:
+        check_steps(options.step, cells)
+    retries = {} if options.retries is None else {"retries": options.retries}
+    found = [dataclasses.replace(cell, steps=tuple(steps_of(options, cell)), **retries) for cell in cells]
     return [of_shard(cell, options.shard) for cell in found if cell.steps]
+
+
+def check_steps(names: Sequence[str], cells: Sequence[Cell]) -> None:
+    known = dict.fromkeys(step.name for cell in cells for step in cell.steps)
+    for name in names:
+        check_known("step", name, known)
 
 
 def of_shard(cell: Cell, shard: str | None) -> Cell:
@@ -75,7 +79,12 @@ def select(matrix: Matrix, names: Sequence[str] = (), labels: Sequence[str] = ()
         check_known("label", label, LABELS)
     of_labels = set().union(*(LABELS[label] for label in labels or LABELS))
     values = {axis_value(matrix, text) for text in axes}
+    chosen = by_name(matrix, names)
+    return [cell for cell in matrix.cells if cell.id in chosen and of_labels & set(cell.labels) and values <= cell.axes.items()]
+
+
+def by_name(matrix: Matrix, names: Sequence[str]) -> set[str]:
     wanted = [name for name in names if not name.startswith("!")] or ["*"]
     left_out = [name[1:] for name in names if name.startswith("!")]
     chosen, others = ({cell.id for name in some for cell in matching(matrix, name)} for some in (wanted, left_out))
-    return [cell for cell in matrix.cells if cell.id in chosen - others and of_labels & set(cell.labels) and values <= cell.axes.items()]
+    return chosen - others

@@ -14,9 +14,10 @@ from .screen import to_nowhere
 
 # Seconds between two looks: an editor that writes several files is done when a look finds the same as the one before.
 PAUSE = 0.3
+Stamps = dict[str, tuple[int, int, int]]
 
 
-def stamps(project: StrPath) -> dict[str, tuple[int, int, int]]:
+def stamps(project: StrPath) -> Stamps:
     """Returns when each file was last written, without those that are gone, and without packages by path that git doesn't know."""
     listing = Listing(project)
     folder = os.path.realpath(project)
@@ -31,7 +32,7 @@ def stamps(project: StrPath) -> dict[str, tuple[int, int, int]]:
 
 
 def watch(
-        project: StrPath, once: Callable[[], int], look: Callable[[StrPath], dict[str, tuple[int, int, int]]] = stamps, pause: Callable[[float], object] = time.sleep) -> int:
+        project: StrPath, once: Callable[[], int], look: Callable[[StrPath], Stamps] = stamps, pause: Callable[[float], object] = time.sleep) -> int:
     """Runs after each change until a run is interrupted, or nobody reads the output. Changes during a run count, too, except for files
     that git doesn't track: an edit of a new file can't be told from what the run wrote."""
     with contextlib.suppress(BrokenPipeError):
@@ -51,7 +52,11 @@ def watch(
             while (now := look(project)) == before or now != last:
                 last = now
                 pause(PAUSE)
-            names = sorted(name for name in {**before, **now} if before.get(name) != now.get(name))
-            print(f"\nchanged: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}".encode(errors="replace").decode(), flush=True)
+            print(f"\nchanged: {differing(before, now)}".encode(errors="replace").decode(), flush=True)
     to_nowhere(sys.stdout)
     return INTERRUPTED
+
+
+def differing(before: Stamps, now: Stamps) -> str:
+    names = sorted(name for name in before | now if before.get(name) != now.get(name))
+    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")

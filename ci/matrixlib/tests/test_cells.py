@@ -31,7 +31,7 @@ class CellsCase(ProjectCase):
 
     def test_mistakes_are_named_with_the_place(self):
         cell = '[[cell]]\nid = "a"\nwhat = "b"\n'
-        self.refused(cell + 'run = "true"\nlable = "x"', "cell 'a': there is no key 'lable': did you mean labels?; known: axes, build, env, exclusive, flags, id, inputs, "
+        self.refused(cell + 'run = "true"\nlable = "x"', "cell 'a': there is no key 'lable': did you mean labels?; known: axes, build, env, exclude, exclusive, flags, id, inputs, "
                      "job, labels, needs, optional, requires, retries, run, runner, shards, steps, timeout, what")
         self.refused(cell, "cell 'a': needs either 'run' or 'steps'")
         self.refused(cell + 'run = "true"\nsteps = ["build"]', "cell 'a': has both 'run' and 'steps'")
