@@ -180,9 +180,7 @@ def mistakes(options: Namespace, separated: bool) -> Iterator[str]:
 
 
 def by_default(command: str) -> pathlib.Path:
-    """Returns the project that is used if none is named: the one that this program is in, or else the nearest that has cells. Says so if
-    the current folder is outside of it.
-    """
+    """Returns the project that this program is in, which it says in a folder outside of it, or else the nearest that has cells."""
     if HOME is None:
         here = pathlib.Path(os.path.realpath("."))
         return next((folder for folder in (here, *here.parents) if (folder / "ci/cells.toml").exists()), here)
@@ -296,9 +294,11 @@ def reports(options: Namespace) -> Sequence[StrPath]:
 
 
 def compare_runs(options: Namespace) -> int:
-    lines, worse, hidden = compare.differences(
-        results.read(options.before), results.read(options.after), History(Places(options.project)).times, options.all)
+    before, after = results.read(options.before), results.read(options.after)
+    found = list(compare.differences(before, after, History(Places(options.project)).times))
+    lines = [line for line, is_noise in found if options.all or not is_noise]
+    hidden = len(found) - len(lines)
     print("\n".join(lines) if lines else "no difference" + (" that is more than noise" if hidden else ""))
     if hidden:
         print(f"within noise, and hidden: {hidden}; --all shows them")
-    return 1 if worse else 0
+    return 1 if compare.worse(before, after) else 0

@@ -22,24 +22,18 @@ def noise(seconds: float, least: float, times: Sequence[float] = ()) -> float:
     return max(least, DEVIATIONS * statistics.median(abs(time - middle) for time in times))
 
 
+def worse(before: list[CellResult], after: list[CellResult]) -> list[str]:
+    """Returns the cells that passed before and don't now, or aren't there."""
+    still = {cell.id for cell in after if cell.status in GOOD}
+    return [cell.id for cell in before if cell.status in GOOD and cell.id not in still]
+
+
 def differences(
-        before: list[CellResult], after: list[CellResult], times: Callable[[str], Sequence[float]] = lambda name: (), everything: bool = False) -> tuple[list[str], list[str], int]:
-    """Returns lines for the differences, the cells that passed before and don't now, and the number of differences left out as noise.
-
-    `times` returns the times that a cell took in earlier runs.
-    """
-    old, new = ({cell.id: cell for cell in cells} for cells in (before, after))
-    found = list(of_cells(old, new, times))
-    shown = [line for line, is_noise in found if everything or not is_noise]
-    worse = [name for name, cell in old.items() if cell.status in GOOD and (name not in new or new[name].status not in GOOD)]
-    return shown, worse, len(found) - len(shown)
-
-
-def of_cells(
-        before: dict[str, CellResult], after: dict[str, CellResult], times: Callable[[str], Sequence[float]]) -> Iterator[tuple[str, bool]]:
-    """Yields each difference as a line, with whether it is within noise, as do the functions below."""
-    for name in before | after:
-        old, new = before.get(name), after.get(name)
+        before: list[CellResult], after: list[CellResult], times: Callable[[str], Sequence[float]] = lambda name: ()) -> Iterator[tuple[str, bool]]:
+    """Yields each difference as a line, with whether it is within noise, as do the functions below; given a cell's times in earlier runs."""
+    was, now = ({cell.id: cell for cell in cells} for cells in (before, after))
+    for name in was | now:
+        old, new = was.get(name), now.get(name)
         if old is None or new is None:
             yield f"{name}: only in the {'second' if old is None else 'first'}", False
             continue

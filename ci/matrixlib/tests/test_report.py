@@ -124,15 +124,16 @@ class ReportCase(ProjectCase):
         self.assertEqual(self.matrix("compare", after, before)[0], 0)
 
     def test_comparing_times_and_metrics(self):
-        from matrixlib.compare import differences
+        from matrixlib.compare import differences, worse
         from matrixlib.results import CellResult
         old, new = (CellResult("a", "passed", seconds=seconds, metrics={"coverage": value}) for seconds, value in ((60, 90.0), (90, 91.5)))
-        self.assertEqual(differences([old], [new]), (["a: 1:00 -> 1:30", "a: coverage 90.0 -> 91.5"], [], 0))
-        self.assertEqual(differences([old], [CellResult("a", "unchanged")])[1], [], "it passed, and would again")
-        self.assertEqual(differences([CellResult("a", "unchanged")], [CellResult("a", "failed")])[1], ["a"])
-        self.assertEqual(differences([CellResult("a", "passed")], [])[1], ["a"])
+        self.assertEqual([*differences([old], [new])], [("a: 1:00 -> 1:30", False), ("a: coverage 90.0 -> 91.5", False)])
+        self.assertEqual(worse([old], [new]), [])
+        self.assertEqual(worse([old], [CellResult("a", "unchanged")]), [], "it passed, and would again")
+        self.assertEqual(worse([CellResult("a", "unchanged")], [CellResult("a", "failed")]), ["a"])
+        self.assertEqual(worse([CellResult("a", "passed")], []), ["a"])
 
-    def test_differences_within_noise_are_hidden_and_counted(self):
+    def test_differences_within_noise_are_told_apart(self):
         from matrixlib.compare import differences
         from matrixlib.results import CellResult, StepResult, Test
 
@@ -140,16 +141,15 @@ class ReportCase(ProjectCase):
             return [CellResult("a", "passed", seconds=seconds, metrics={"coverage": coverage}, steps=[
                 StepResult("s", "test", "passed", tests=[Test("t()", "passed", test)])])]
         old, new = found(60, 4, 90.0), found(70, 4.5, 90.1)
-        self.assertEqual(differences(old, new), ([], [], 3))
-        everything = (["a: 1:00 -> 1:10", "a: coverage 90.0 -> 90.1", "a: t() 4.0 s -> 4.5 s"], [], 0)
-        self.assertEqual(differences(old, new, everything=True), everything)
+        everything = ["a: 1:00 -> 1:10", "a: coverage 90.0 -> 90.1", "a: t() 4.0 s -> 4.5 s"]
+        self.assertEqual([*differences(old, new)], [(line, True) for line in everything])
 
     def test_noise_is_that_of_the_cells_earlier_runs(self):
         from matrixlib.compare import differences
         from matrixlib.results import CellResult
         old, new = ([CellResult("a", "passed", seconds=seconds)] for seconds in (60, 70))
-        for times, hidden in (([60, 61, 60, 59, 70], 0), ([60, 75, 50, 68, 55], 1), ([60, 61, 60], 1)):
-            self.assertEqual(differences(old, new, lambda name: times)[2], hidden, times)
+        for times, hidden in (([60, 61, 60, 59, 70], False), ([60, 75, 50, 68, 55], True), ([60, 61, 60], True)):
+            self.assertEqual([is_noise for _, is_noise in differences(old, new, lambda name: times)], [hidden], times)
 
     def test_what_a_cell_took_is_remembered_for_it(self):
         self.cells(cell("a"))
