@@ -74,10 +74,7 @@ def sanitizer(lines: Iterable[str]) -> tuple[str | None, int]:
 
 
 def killed(code: int | None, log: str, starved: int | None) -> str:
-    """Returns what SIGKILL means if a command got it, as its status, a shell's status, or SwiftPM's message about the tests says.
-
-    `starved` is the number of processes that the kernel ended for want of memory; None if it doesn't say.
-    """
+    """Returns what SIGKILL means if a command got it. `starved` processes were ended for want of memory; None if the kernel doesn't say."""
     if code not in (-9, 137) and not UNEXPECTED.search(log):
         return ""
     known = "for want of memory" if starved else "which something other than want of memory sent"

@@ -4,21 +4,26 @@ import collections
 import contextlib
 import fcntl
 import json
-import math
 import time
 from collections.abc import Iterable
 from typing import Any
 
 from .cells import Cell
 from .problems import naming, regular
-from .results import CellResult, write
+from .results import CellResult, made, write
 from .shell import Places
+
+
+KINDS = {"status": str, "seconds": float, "time": int, "inputs": str, "times": list[float]}
 
 
 def known(entry: Any) -> dict[str, Any]:
     """Returns the values of an entry that have the right type; somebody may have edited the file."""
-    kinds: dict[str, Any] = {"status": str, "seconds": (int, float), "time": int, "inputs": str, "times": list}
-    return {key: value for key, value in dict(entry).items() if isinstance(value, kinds.get(key, ())) and (key not in ("seconds", "time") or math.isfinite(value))}
+    found = {}
+    for key, kind in KINDS.items():
+        with contextlib.suppress(TypeError, KeyError):
+            found[key] = made(kind, entry[key])
+    return found
 
 
 class History:
@@ -40,7 +45,7 @@ class History:
 
     def times(self, name: str) -> list[float]:
         """Returns how long the cell with this id took the last twenty times that it passed."""
-        return [value for value in self.cells.get(name, {}).get("times", []) if isinstance(value, (int, float)) and math.isfinite(value)]
+        return list(self.cells.get(name, {}).get("times", ()))
 
     def inputs(self, cell: Cell) -> str | None:
         """Returns a digest of what the result of the cell's last run depended on, if that run passed."""

@@ -60,9 +60,7 @@ def written(project: pathlib.Path, files: dict[str, bytes]) -> Iterator[str]:
 
 
 def cells(is_formatted: bool, is_tested: bool) -> str:
-    """Returns the first cells, which pass in a package that is well: without a configuration, swift format would find fault with nearly every
-    line, and `swift test` fails without tests.
-    """
+    """Returns the first cells, which pass in a package that is well: `swift test` fails without tests, swift format without its file."""
     left_out = ([] if is_formatted else ["format"]) + ([] if is_tested else ["tsan", "asan", "coverage"])
     head, *found = re.split(r"(?m)^(?=\[\[cell\]\])", first("cells.toml"))
     text = head + "".join(cell for cell in found if not any(f'id = "{name}"' in cell for name in left_out))

@@ -141,10 +141,8 @@ def kind_of(requirement: str) -> str:
 
 
 def engine_for(cell: 'Cell', project: str) -> str | None:
-    """Returns the container engine for a cell whose image may have the Swift or the command that this machine lacks; None if it runs here.
-
-    Nobody would install packages in its image.
-    """
+    """Returns the container engine for a cell whose image may have what this machine lacks; None if it runs here."""
+    # Nobody would install packages in its image.
     if not cell.image or {"apt", "setup"} & {*map(kind_of, cell.requires)}:
         return None
     lacks = any(kind_of(requirement) in OF_IMAGES and missing(requirement, project) for requirement in cell.requires)

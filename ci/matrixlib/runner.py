@@ -135,13 +135,10 @@ class Runner:
 
     @contextlib.contextmanager
     def alone(self, cell: Cell) -> Iterator[bool]:
-        """Waits for another ci/matrix that uses the same folder; the lock goes with this process, however it ends.
-
-        Yields whether this process has the folder. After an interrupt it doesn't: the folder's content is the other's.
-        """
+        """Waits for another ci/matrix that uses the same folder; yields whether this one has it now, unlike after an interrupt."""
         folder = self.places.folder(cell)
         folder.mkdir(parents=True, exist_ok=True)
-        with regular(folder / "lock", "w") as file:
+        with regular(folder / "lock", "w") as file:  # The lock goes with this process, however it ends.
             its_own = locked(file)
             if not its_own:
                 self.screen.say(f"{cell.id}: waits for another ci/matrix that uses {folder}")

@@ -1,7 +1,7 @@
 """Runs one step of a cell, and runs its failing tests again if that may tell failing from flaky ones."""
 
 import os
-import re
+import shlex
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -70,10 +70,7 @@ class StepRunner:
         return result
 
     def retry(self, cell: Cell, step: Step, result: StepResult, failing: list[Test]) -> None:
-        """Runs failing tests again, and once they passed, all tests: what fails whenever all run isn't flaky, though it passes alone.
-
-        The first failure is still shown; tests that pass later are flaky, which doesn't count as passed.
-        """
+        """Runs failing tests again, and once they passed, all tests: what fails whenever all run isn't flaky, though it passes alone."""
         if not (number := self.alone(cell, step, result)):
             return
         if still := with_status(result, "failed"):
@@ -117,14 +114,15 @@ def notes(ended: Ended) -> list[str]:
 
 def package(places: Places, command: str) -> Path:
     """Returns the folder of the package that a command tests."""
-    named = re.search(r"--package-path[ =](\S+)", command)
-    return places.project / named[1].strip("'\"") if named else places.project
+    try:
+        words = shlex.split(command.replace("--package-path=", "--package-path "))
+        return places.project / words[words.index("--package-path") + 1]
+    except (ValueError, IndexError):  # It names none, or is no list of words.
+        return places.project
 
 
 def runs_swift_testing(project: Path) -> bool:
-    """Returns whether `swift test` runs Swift Testing if nothing is said: in packages for Swift 5.9 or newer, since it is made of macros, and
-    without a main file of their own, which starts XCTest alone.
-    """
+    """Returns whether `swift test` runs Swift Testing: in packages for Swift 5.9 or newer without a main file, which starts XCTest alone."""
     if any((project / "Tests" / name).exists() for name in ("LinuxMain.swift", "XCTMain.swift")):
         return False
     version = (said("swift", "package", "tools-version", cwd=project) or "6.0").strip().split(".")

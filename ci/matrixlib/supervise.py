@@ -1,9 +1,8 @@
 """Runs a command and leaves none of its processes behind; its arguments are SECONDS OUTPUT CGROUP COMMAND…
 
-This is a process of its own, so that everything that the command starts stays below it, in any session or group: on Linux, orphans become
-its children; elsewhere, it ends what is left of the command's group, and everything below it. It ends everything when the time is up, when
-it is told to, and when its parent is gone. CGROUP is one for the command, or empty. Prints what happened as JSON: if the time was up, also
-which processes were running.
+What the command starts stays below this process, in any session or group: on Linux, orphans become its children; elsewhere, it also ends
+what is left of the command's group. It ends everything when the time is up, when it is told to, and when its parent is gone. CGROUP is one
+for the command, or empty. Prints what happened as JSON: if the time was up, also which processes were running.
 """
 
 import contextlib
