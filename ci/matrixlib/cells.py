@@ -264,12 +264,16 @@ class Reader:
             for value, names in self.take(f"requires.{axis}", values, dict.fromkeys(self.axes[axis], list)).items():
                 self.requirements(f"requires.{axis}: '{value}'", names)
                 self.required[axis, value] = names
-        cells = [cell for number, one in enumerate(table["cell"], 1) for cell in self.cells(number, one)]
-        cells = [shard for cell in cells for shard in self.shards(cell)]
+        return Matrix(self.axes, self.runners, self.related(table["cell"]), table.get("megabytes", 0))
+
+    def related(self, tables: Sequence[Any]) -> tuple[Cell, ...]:
+        """Returns all cells, with what each has from others: shards, the flags and the job of its build, what it needs."""
+        single = [cell for number, table in enumerate(tables, 1) for cell in self.cells(number, table)]
+        cells = [shard for cell in single for shard in self.shards(cell)]
         cells = [self.joined(cell, cells) for cell in cells]
         needs = self.needed(cells)
         self.one_runner_per_job(cells)
-        return Matrix(self.axes, self.runners, tuple(dataclasses.replace(cell, needs=needs[cell.id]) for cell in cells), table.get("megabytes", 0))
+        return tuple(dataclasses.replace(cell, needs=needs[cell.id]) for cell in cells)
 
     def axis(self, where: str, known: Any) -> None:
         if not isinstance(known, list) or not known or not all(isinstance(value, str) for value in known):
@@ -312,12 +316,16 @@ class Reader:
         owner = next((other for other in cells if other.id == cell.build == other.build), None)
         if owner is None:
             self.wrong(cell, f"there is no cell '{cell.build}' with a build folder of its own")
-        if owner is not cell and cell.flags:
-            self.wrong(cell, f"has the flags of '{owner.id}', whose build folder it uses")
-        steps = [step for other in cells if other.build == cell.id for step in other.steps]
-        if cell.flags and not any(step.takes("flags") for step in steps):
-            self.wrong(cell, "'flags' has no effect: write {flags} where a command takes them")
+        if cell.flags:
+            self.flags(cell, owner, [step for other in cells if other.build == cell.id for step in other.steps])
         return dataclasses.replace(cell, flags=owner.flags, job=cell.job or owner.job or owner.id)
+
+    def flags(self, cell: Cell, owner: Cell, steps: Iterable[Step]) -> None:
+        """Checks that a cell's flags are its own, and that one of the steps in its build folder takes them."""
+        if owner is not cell:
+            self.wrong(cell, f"has the flags of '{owner.id}', whose build folder it uses")
+        if not any(step.takes("flags") for step in steps):
+            self.wrong(cell, "'flags' has no effect: write {flags} where a command takes them")
 
     def one_runner_per_job(self, cells: Sequence[Cell]) -> None:
         machines = {cell.id: with_values(str(self.runners[cell.runner]), cell.axes) for cell in cells}
@@ -335,10 +343,14 @@ def misfit(key: str, value: Any, kind: Any) -> str:
         return f"is less than {LEAST[key]}"
     if key in FILLED and not (value.strip() if kind is str else value):
         return "is empty"
-    items = [*value.values()] if kind is dict else value if kind is list else [value]
-    if kind is list and key not in OF_TABLES and not all(isinstance(item, str) for item in items):
+    if kind is list and key not in OF_TABLES and not all(isinstance(item, str) for item in value):
         return "is not a list of strings"
-    return "has a zero byte, which no command can have" if any("\0" in str(item) for item in items) else ""
+    return "has a zero byte, which no command can have" if has_zero_byte(value) else ""
+
+
+def has_zero_byte(value: Any) -> bool:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+    return any("\0" in str(item) for item in items)
 
 
 def load(project: str | os.PathLike[str]) -> Matrix:
