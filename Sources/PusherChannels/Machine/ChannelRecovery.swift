@@ -45,6 +45,7 @@ struct ChannelRecovery: Equatable, Sendable {
     /// Indicates whether events of several streams came: then several servers publish, and each replays only its own.
     private var isSpread = false
     private var held: [Envelope] = []
+    /// The bytes of what is held, with the success that waits to be told: its list of members may be long.
     private(set) var heldBytes = 0
     /// The time since which events are missing unless they are replayed; nil if none are.
     private var gapSince: Instant?
@@ -90,6 +91,7 @@ struct ChannelRecovery: Equatable, Sendable {
         if isReconnect, head != nil, isUsable, !isSpread {
             (phase, gapSince) = (.waiting, since)
             self.news = rest.filter { !$0.isAboutMembers }
+            heldBytes = self.news.reduce(0) { $0 + $1.heldSize }
             return rest.filter(\.isAboutMembers)
         }
         isUsable = head != nil
@@ -320,6 +322,10 @@ struct ChannelRecovery: Equatable, Sendable {
 extension Output {
     fileprivate var gapSince: Instant? {
         if case .deliver(.gap(_, let since)) = self { since } else { nil }
+    }
+
+    fileprivate var heldSize: Int {
+        if case .deliver(.event(let envelope)) = self { envelope.heldSize } else { 0 }
     }
 
     fileprivate var isAboutMembers: Bool {

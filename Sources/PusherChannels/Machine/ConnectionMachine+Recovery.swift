@@ -14,6 +14,7 @@ extension ConnectionMachine {
         if changeRecovery(of: channel, { $0.phase == .rewinding }) == true {
             setStep(of: channel, at: now + timeForUnreadReplies)
         }
+        if recovery.heldBytes > configuration.heldEventByteLimit { missed(channel, at: now) }
         awaitReplay(channel, at: now)
     }
 

@@ -6,6 +6,7 @@ struct Recovery: Equatable, Sendable {
 
     /// The channels that wait for their turn, in order.
     private(set) var waiting: [Name] = []
+    private var queued: Set<Name> = []
     /// The channels whose replay was asked for last, until the answer.
     private(set) var underWay: [Name] = []
     /// The number of the last request, by which its deadline is known.
@@ -30,8 +31,9 @@ struct Recovery: Equatable, Sendable {
 
     // MARK: Replays
 
+    /// Has a channel wait, once: a server may let it succeed again and again while an answer is due.
     mutating func wait(_ channel: Name) {
-        waiting.append(channel)
+        if queued.insert(channel).inserted { waiting.append(channel) }
     }
 
     /// Indicates whether a replay may be asked for now.
@@ -41,6 +43,7 @@ struct Recovery: Equatable, Sendable {
     mutating func takeWaiting(while admits: (Name) -> Bool) -> [Name] {
         let channels = Array(waiting.prefix(while: admits))
         waiting.removeFirst(channels.count)
+        queued.subtract(channels)
         return channels
     }
 
@@ -90,6 +93,7 @@ struct Recovery: Equatable, Sendable {
         // After two in a row, one connection goes without.
         losses = isOff ? min(losses, 1) : isUnanswered ? losses + 1 : losses
         isOff = losses >= 2
-        (waiting, underWay, isUnanswered, pagesWaiting, pagesUnderWay, heldBytes) = ([], [], false, [], [], 0)
+        (waiting, queued, underWay, isUnanswered) = ([], [], [], false)
+        (pagesWaiting, pagesUnderWay, heldBytes) = ([], [], 0)
     }
 }

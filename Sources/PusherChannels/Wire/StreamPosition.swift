@@ -12,6 +12,9 @@ public struct StreamPosition: Hashable, Sendable {
         self.stream = stream
         self.serial = serial
     }
+
+    /// The lengths that a stream's name may have, in bytes: it is repeated in requests, and kept for each channel.
+    fileprivate static let nameLengths = 1...100
 }
 
 extension StreamPosition: Codable {
@@ -20,14 +23,19 @@ extension StreamPosition: Codable {
         case serial
     }
 
-    /// Reads what ``encode(to:)`` wrote. Throws the decoder's errors, also for a serial below zero.
+    /// Reads what ``encode(to:)`` wrote. Throws the decoder's errors, also for a serial below zero, or a name that isn't 1 to 100 bytes
+    /// long.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
         let serial = try values.decode(Int.self, forKey: .serial)
         guard serial >= 0 else {
             throw DecodingError.dataCorruptedError(forKey: .serial, in: values, debugDescription: "a serial is not negative")
         }
-        self.init(stream: Name(try values.decode(String.self, forKey: .stream)), serial: serial)
+        let stream = try values.decode(String.self, forKey: .stream)
+        guard Self.nameLengths ~= stream.utf8.count else {
+            throw DecodingError.dataCorruptedError(forKey: .stream, in: values, debugDescription: "a name has 1 to 100 bytes")
+        }
+        self.init(stream: Name(stream), serial: serial)
     }
 
     /// Writes the stream's name and the serial.
@@ -57,8 +65,7 @@ extension Envelope {
             } catch {
                 return nil  // It was well formed when the event was read.
             }
-            // A name is repeated in requests, and kept for each channel.
-            guard let stream, let serial, serial >= 0, 1...100 ~= stream.text.utf8.count else { return nil }
+            guard let stream, let serial, serial >= 0, StreamPosition.nameLengths ~= stream.text.utf8.count else { return nil }
             return StreamPosition(stream: stream, serial: serial)
         } ?? nil
     }

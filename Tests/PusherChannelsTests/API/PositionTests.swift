@@ -44,6 +44,15 @@ struct PositionTests {
         }
     }
 
+    @Test(
+        arguments: [
+            #"{"stream_id":"s","serial":-1}"#, #"{"stream_id":"","serial":1}"#, #"{"serial":1}"#, "[]",
+            #"{"stream_id":"\#(String(repeating: "s", count: 101))","serial":1}"#,
+        ])
+    func `A stored position that makes no sense isn't decoded`(json: String) {
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(StreamPosition.self, from: Data(json.utf8)) }
+    }
+
     // Proves P19.17, P19.18.
     @Test func `A service begins with the latest events of a channel, and only those that it wants`() async throws {
         try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in

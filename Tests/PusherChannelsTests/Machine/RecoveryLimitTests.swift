@@ -82,6 +82,7 @@ import Testing
         transcript.refuse("continuity_unverifiable")
         transcript.event(9)
         #expect(transcript.subscribeAgain(serial: 9, attach: 9).sent == [asked])
+        transcript.resumed(upTo: 9)
         #expect(transcript.machine.recovery.heldBytes == 0)
     }
 
@@ -227,7 +228,7 @@ import Testing
 
     // Proves P19.14.
     @Test func `Events held during a replay are limited in bytes, and a gap is reported beyond that`() {
-        var transcript = waiting { $0.heldEventByteLimit = 1_000 }
+        var transcript = waiting { $0.heldEventByteLimit = 1_128 }  // The success counts, too.
         for serial in 7..<14 { #expect(transcript.event(serial).told.isEmpty) }
         let outputs = transcript.event(14)
         #expect(outputs.told.first == gap)
@@ -236,6 +237,29 @@ import Testing
         #expect(transcript.event(15).told == ["15"])
         #expect(transcript.event(9).told.isEmpty, "the replay goes on")
         #expect(transcript.resumed(upTo: 15).told.isEmpty)
+    }
+
+    // Proves P19.14.
+    @Test func `The member list of a channel that waits for a replay counts as held`() {
+        var transcript = waiting { $0.heldEventByteLimit = 1_000 }
+        transcript.drop()
+        transcript.establish()
+        let members = String(repeating: "m", count: 1_000)
+        let outputs = transcript.receive(
+            #"{"event":"sockudo_internal:subscription_succeeded","channel":"room","data":"{\"attach_serial\":9,\"m\":\"\#(members)\"}","stream_id":"s","serial":9}"#
+        )
+        #expect(outputs.told.first == gap)
+        #expect(outputs.sent.isEmpty)
+        #expect(transcript.machine.recovery.heldBytes == 0)
+    }
+
+    // Proves P19.14.
+    @Test func `A channel that succeeds again and again waits for one replay`() {
+        var transcript = Transcript.sockudo(attach: nil)
+        for _ in 0..<5 { transcript.succeed(serial: 5, attach: nil) }
+        #expect(transcript.machine.recovery.waiting == ["room"])
+        transcript.resumed(upTo: 5)
+        #expect(transcript.machine.recovery.waiting.isEmpty)
     }
 
     // Proves P19.15.
