@@ -103,8 +103,7 @@ public final class TestHarness: Sendable {
     ///   - seed: The seed of everything random.
     ///   - profile: The server that ``server`` imitates.
     ///   - allowed: The kinds of findings that aren't reported at the end.
-    ///   - stuckAfter: The real time after which a call that moves time gives up and is a finding; `nil` for no limit. On a busy
-    ///     machine it is longer.
+    ///   - stuckAfter: The real time after which a call that moves time gives up and is a finding; `nil` for no limit.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     public init(

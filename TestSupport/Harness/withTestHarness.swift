@@ -9,7 +9,7 @@
 ///   - profile: The server that the harness's server imitates.
 ///   - allowed: The kinds of findings that aren't reported at the end.
 ///   - stuckAfter: The real time after which a call that moves time gives up and is a finding. If the test hasn't ended a
-///     minute later, the process ends with a report and an error. `nil` for no limit; on a busy machine it is longer.
+///     minute later (on a busy machine, more), the process ends with a report and an error. `nil` for no limit.
 ///   - file: The file of the call, for what is reported; the compiler fills it in.
 ///   - line: The line of the call, likewise.
 ///   - body: The test.
@@ -48,7 +48,7 @@ public func withTestHarness<Result>(
 ///   - profile: The server that the harness's server imitates.
 ///   - allowed: The kinds of findings that aren't reported at the end.
 ///   - stuckAfter: The real time after which a call that moves time gives up and is a finding. If the test hasn't ended a
-///     minute later, the process ends with a report and an error. `nil` for no limit; on a busy machine it is longer.
+///     minute later (on a busy machine, more), the process ends with a report and an error. `nil` for no limit.
 ///   - file: The file of the call, for what is reported; the compiler fills it in.
 ///   - line: The line of the call, likewise.
 ///   - isolation: The actor that the test runs on, by default the caller's.
