@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from .archive import program
 from .problems import Problem, there_is_no
 from .requirements import KINDS as REQUIREMENTS, NAMED
+from .values import misfit
 
 # The labels that each label selects: a merge must pass what every commit must pass, and more.
 LABELS = {"smoke": {"smoke"}, "full": {"smoke", "full"}, "nightly": {"nightly"}}
@@ -26,10 +27,7 @@ STEP_NAME = re.compile(r"\w[\w.-]*")
 ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 # What hosts take for the name of a job and, with a word before it, of the files that it leaves.
 JOB = re.compile(r"[A-Za-z0-9][\w. -]{0,99}", re.ASCII)
-# The name of each type of value, and an example.
-WRITTEN = {str: ("a text", '"…"'), list: ("a list", '["…"]'), int: ("a whole number", "5"), bool: ("true or false", "true"), dict: ("a table", "{ … }")}
-LEAST, FILLED = {"timeout": 1, "retries": 0, "megabytes": 1, "shards": 1}, {"run", "steps", "labels"}
-# The keys of the file, of a cell and of a step, with the type of each. Lists are of strings except those of tables.
+# The keys of the file, of a cell and of a step, with the type of each.
 OF_FILE = {"axes": dict, "requires": dict, "runner": dict, "step": dict, "cell": list, "megabytes": int}
 OF_CELL = {
     "id": str, "what": str, "labels": list, "axes": dict, "run": str, "steps": list, "build": str, "flags": list, "env": dict, "requires": list,
@@ -37,7 +35,6 @@ OF_CELL = {
     "exclude": list}
 OF_RUNNER = {"runs-on": str, "container": str}
 OF_STEP = {"name": str, "run": str, "kind": str, "timeout": int, "tests": str, "env": dict}
-OF_TABLES = {"cell", "steps", "exclude"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -332,25 +329,6 @@ class Reader:
         for one, other in itertools.permutations(cells, 2):
             if one.job == other.job and machines[one.id] != machines[other.id]:
                 self.wrong(one, f"is in one hosted job with '{other.id}', which has another runner")
-
-
-def misfit(key: str, value: Any, kind: Any) -> str:
-    """Returns what is wrong with the value of a key; an empty text if nothing is."""
-    if type(value) is not kind:
-        called, written = WRITTEN[kind]
-        return f"is not {called}: write {'[[cell]]' if key == 'cell' else f'{key} = {written}'}"
-    if key in LEAST and value < LEAST[key]:
-        return f"is less than {LEAST[key]}"
-    if key in FILLED and not (value.strip() if kind is str else value):
-        return "is empty"
-    if kind is list and key not in OF_TABLES and not all(isinstance(item, str) for item in value):
-        return "is not a list of strings"
-    return "has a zero byte, which no command can have" if has_zero_byte(value) else ""
-
-
-def has_zero_byte(value: Any) -> bool:
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
-    return any("\0" in str(item) for item in items)
 
 
 def load(project: str | os.PathLike[str]) -> Matrix:
