@@ -1,10 +1,11 @@
 """Tests when ci/measure/bench fails, and what it writes, with made-up clients whose figures are known."""
 
 import json
+import socket
 import subprocess
 import sys
 
-from own import ProjectCase
+from own import ROOT, ProjectCase
 
 # Stands in for each program that is compiled: the feed prints its address, the others their costs from the file of figures.
 PROGRAM = """#!{python}
@@ -80,3 +81,29 @@ class Bench(ProjectCase):
     def test_an_unknown_part(self):
         code, said, _, _ = self.measured("--only", "tables")
         self.assertEqual((code, said[-1]), (2, "bench: error: there is no part tables"))
+
+
+def masked(payload, opcode):
+    """A client's frame with a mask of zeros."""
+    return bytes([0x80 | opcode, 0x80 | len(payload), 0, 0, 0, 0]) + payload
+
+
+class Feed(ProjectCase):
+    """The server that a slow client takes more than half a minute to read from: the client pings it then."""
+
+    def test_a_client_that_pings_gets_its_pong_and_all_events(self):
+        for ping, pong in ((masked(b'{"event":"pusher:ping","data":{}}', 1), b"pusher:pong"), (masked(b"here", 9), b"here")):
+            with self.subTest(pong), subprocess.Popen(
+                    [sys.executable, ROOT / "Tests/Benchmarks/feed", "--events", "20000"], stdout=subprocess.PIPE, text=True) as feed:
+                self.addCleanup(feed.kill)
+                port = int(feed.stdout.readline().rpartition(":")[2])
+                with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+                    client.sendall(b"GET / HTTP/1.1\r\nSec-WebSocket-Key: a\r\n\r\n")
+                    client.sendall(masked(b'{"event":"pusher:subscribe","data":{"channel":"bench"}}', 1) + ping)
+                    received = b""
+                    while not received.endswith(b'"data":"{}"}') or b'"done"' not in received[-100:]:
+                        received += client.recv(1 << 20)
+                    self.assertEqual((received.count(b'"tick"'), received.count(pong)), (20_000, 1))
+                    client.sendall(masked(b"", 8))
+                self.assertEqual(json.loads(feed.stdout.readline())["events"], 20_000)
+                self.assertEqual(feed.wait(), 0)
