@@ -4,16 +4,15 @@ struct Recovery: Equatable, Sendable {
     static let replayLimit = 900
     private static let pageLimit = 2
 
-    /// The channels that wait for their turn, in order.
-    private(set) var waiting: [Name] = []
-    private var queued: Set<Name> = []
+    /// The channels that wait for their turn.
+    private(set) var waiting = WaitingChannels()
     /// The channels whose replay was asked for last, until the answer.
     private(set) var underWay: [Name] = []
     /// The number of the last request, by which its deadline is known.
     private(set) var number = 0
     private var isUnanswered = false
-    /// The channels whose history is to be read, in order, and those that wait for an answer.
-    private var pagesWaiting: [Name] = []
+    /// The channels whose history is to be read, and those that wait for an answer.
+    private var pagesWaiting = WaitingChannels()
     private(set) var pagesUnderWay: Set<Name> = []
     /// The number of connections in a row that were lost before a replay was answered.
     private var losses = 0
@@ -31,9 +30,8 @@ struct Recovery: Equatable, Sendable {
 
     // MARK: Replays
 
-    /// Has a channel wait, once: a server may let it succeed again and again while an answer is due.
     mutating func wait(_ channel: Name) {
-        if queued.insert(channel).inserted { waiting.append(channel) }
+        waiting.append(channel)
     }
 
     /// Indicates whether a replay may be asked for now.
@@ -41,9 +39,11 @@ struct Recovery: Equatable, Sendable {
 
     /// Takes the first channels that wait, as long as `admits` them.
     mutating func takeWaiting(while admits: (Name) -> Bool) -> [Name] {
-        let channels = Array(waiting.prefix(while: admits))
-        waiting.removeFirst(channels.count)
-        queued.subtract(channels)
+        var channels: [Name] = []
+        while let channel = waiting.first, admits(channel) {
+            waiting.removeFirst()
+            channels.append(channel)
+        }
         return channels
     }
 
@@ -73,8 +73,8 @@ struct Recovery: Equatable, Sendable {
 
     /// Takes the next channel whose history may be asked for now.
     mutating func takeNextPage() -> Name? {
-        guard pagesUnderWay.count < Self.pageLimit, !pagesWaiting.isEmpty else { return nil }
-        let channel = pagesWaiting.removeFirst()
+        guard pagesUnderWay.count < Self.pageLimit, let channel = pagesWaiting.first else { return nil }
+        pagesWaiting.removeFirst()
         pagesUnderWay.insert(channel)
         return channel
     }
@@ -93,7 +93,25 @@ struct Recovery: Equatable, Sendable {
         // After two in a row, one connection goes without.
         losses = isOff ? min(losses, 1) : isUnanswered ? losses + 1 : losses
         isOff = losses >= 2
-        (waiting, queued, underWay, isUnanswered) = ([], [], [], false)
-        (pagesWaiting, pagesUnderWay, heldBytes) = ([], [], 0)
+        (waiting, underWay, isUnanswered) = (WaitingChannels(), [], false)
+        (pagesWaiting, pagesUnderWay, heldBytes) = (WaitingChannels(), [], 0)
+    }
+}
+
+/// Channels in the order in which they began to wait, each once: a server may let one succeed again and again meanwhile.
+struct WaitingChannels: Equatable, Sendable {
+    private var order = Deque<Name>()
+    private var known: Set<Name> = []
+
+    var first: Name? { order.first }
+    var count: Int { known.count }
+    var isEmpty: Bool { known.isEmpty }
+
+    mutating func append(_ channel: Name) {
+        if known.insert(channel).inserted { order.append(channel) }
+    }
+
+    mutating func removeFirst() {
+        if let channel = order.popFirst() { known.remove(channel) }
     }
 }

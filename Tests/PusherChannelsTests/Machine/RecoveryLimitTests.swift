@@ -257,8 +257,8 @@ import Testing
     @Test func `A channel that succeeds again and again waits for one replay`() {
         var transcript = Transcript.sockudo(attach: nil)
         for _ in 0..<5 { transcript.succeed(serial: 5, attach: nil) }
-        #expect(transcript.machine.recovery.waiting == ["room"])
-        transcript.resumed(upTo: 5)
+        #expect(transcript.machine.recovery.waiting.count == 1)
+        #expect(transcript.resumed(upTo: 5).sent == [.resume(["room": StreamPosition(stream: "s", serial: 5)])])
         #expect(transcript.machine.recovery.waiting.isEmpty)
     }
 
