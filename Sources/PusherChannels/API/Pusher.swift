@@ -156,6 +156,19 @@ public final class Pusher: Sendable {
             source: connection.core.subscribe(Name(channelName), auth: nil, after: position, options, updates: buffering))
     }
 
+    /// The places up to which streams' readers took the events of their channels, by channel, to be stored for the next process, which
+    /// gives them to ``PusherClientOptions/resumeFrom``; it may then repeat events, but loses none without a gap.
+    ///
+    /// An event counts once a loop over a stream has it, whether or not its effect is stored: read this where everything taken has
+    /// taken effect, or store each event's ``PusherEvent/position`` with its effect instead. What waits in a buffer doesn't count. A
+    /// channel is part of it from its first success on a Sockudo server (``PusherProtocol/sockudo``) until it is unsubscribed, and
+    /// after the client's shutdown, if a stream reads it; one that only closures and the delegate hear isn't. Channels of
+    /// ``PusherClientOptions/resumeFrom`` that were not subscribed yet are. Any thread may read it; it takes as long as what waits is
+    /// long.
+    public var positions: [String: StreamPosition] {
+        Dictionary(connection.core.positions.map { ($0.text, $1) }) { $1 }
+    }
+
     /// Unsubscribes from a channel, whatever its state. Events that are still in transit are dropped.
     public func unsubscribe(_ channelName: String) {
         connection.core.unsubscribe(Name(channelName))

@@ -15,6 +15,9 @@ public struct PusherClientOptions: Sendable {
     public var host: PusherHost
     /// The protocol; `.sockudo` for servers that replay what a client missed.
     public var `protocol`: PusherProtocol
+    /// The places after which channels go on, by channel: the ``Pusher/positions`` that an earlier process stored. Each is used when its
+    /// channel is first asked for, as by ``Pusher/updates(of:after:filter:buffering:)``.
+    public var resumeFrom: [String: StreamPosition]
     /// The server's port; by default 443 with ``useTLS`` and 80 without. With a port outside 1 to 65535 the client gives up and
     /// reports the error.
     public var port: Int {
@@ -105,6 +108,7 @@ public struct PusherClientOptions: Sendable {
         port: Int? = nil,
         path: String? = nil,
         protocol: PusherProtocol = .pusher,
+        resumeFrom: [String: StreamPosition] = [:],
         useTLS: Bool = true,
         fallbackHosts: [PusherServer] = [],
         tls: TLSConfiguration = TLSConfiguration(),
@@ -133,6 +137,7 @@ public struct PusherClientOptions: Sendable {
         chosenPort = port
         self.path = path
         self.protocol = `protocol`
+        self.resumeFrom = resumeFrom
         self.useTLS = useTLS
         self.fallbackHosts = fallbackHosts
         self.tls = tls
@@ -172,6 +177,7 @@ public struct PusherClientOptions: Sendable {
         configuration.secure = useTLS
         configuration.fallbacksSecure = fallbackHosts.map(\.useTLS)
         configuration.protocol = `protocol`
+        configuration.positions = Dictionary(resumeFrom.map { (Name($0), $1) }) { $1 }
         configuration.upgradesToTLS = upgradesToTLS
         configuration.autoReconnect = autoReconnect
         configuration.limits = limits

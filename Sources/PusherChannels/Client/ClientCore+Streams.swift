@@ -83,10 +83,37 @@ extension ClientCore {
             readers.change { streams in
                 guard let (queue, topic) = streams[keyPath: table].remove(id) else { return }
                 state.removed.append(queue)
+                if streams[keyPath: table].tracksReading { Self.endReading(of: topic.channel, queue, in: table, streams, &state) }
                 // A channel that is given up begins anew.
                 if let channel = topic.channel, state.machine.subscriptions[channel] == nil { return }
                 streams.noteUnread(queue, of: topic.channel, in: table, at: now)
             }
+        }
+    }
+
+    // MARK: Positions
+
+    /// The places up to which the streams' readers took the channels' events.
+    var positions: [Name: StreamPosition] {
+        readState { state in
+            readers.change { streams in
+                var unread: [Name: [StreamPosition]] = [:]
+                streams.events.addUnread(to: &unread)
+                streams.updates.addUnread(to: &unread)
+                return state.machine.positions(unread: unread, isRead: streams.reads)
+            }
+        }
+    }
+
+    /// Notes how far the last stream of a channel, or of all, was read.
+    private static func endReading<Element>(
+        of channel: Name?, _ queue: StreamQueue<Element>, in table: StreamSource<Element>.Table, _ streams: Streams,
+        _ state: inout State
+    ) {
+        var unread: [Name: [StreamPosition]] = [:]
+        streams[keyPath: table].addUnread(of: queue, to: &unread)
+        for channel in channel.map({ [$0] }) ?? state.machine.subscriptions.all.map(\.channel) where !streams.reads(channel) {
+            state.machine.readingEnded(of: channel, unread: unread[channel] ?? [])
         }
     }
 

@@ -40,7 +40,7 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
     ) {
         state = Locked(
             State(machine: machine, outbox: Outbox(target: target, session: environment.httpSession), backlog: backlog))
-        readers = Readers(Streams { environment.date($0) })
+        readers = Readers(Streams(tracksReading: target.protocol == .sockudo) { environment.date($0) })
         calls = ListenerCalls(queue: deliveryQueue, decoder: environment.customDecoder.map(EventDecoder.init))
         telemetry = Telemetry(logger: logger, metrics: environment.clientMetrics)
         inbox = Inbox(target.protocol, logsMessages: telemetry.logsMessages)

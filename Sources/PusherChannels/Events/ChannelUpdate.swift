@@ -79,6 +79,9 @@ extension ChannelUpdate {
         }
     }
 
+    /// The event that it is; nil for other updates.
+    var event: PusherEvent? { if case .event(let event) = self { event } else { nil } }
+
     private static let ownCases: Set<Name> = [
         "pusher:subscription_succeeded", "pusher:subscription_error", "pusher:subscription_count", "pusher:member_added",
         "pusher:member_removed",

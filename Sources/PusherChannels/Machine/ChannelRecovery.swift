@@ -39,6 +39,10 @@ struct ChannelRecovery: Equatable, Sendable {
     private var isUsable = false
     /// Indicates whether the position is that of an empty channel, whose stream has no name yet.
     private var isUnnamed = false
+    /// Indicates whether the position was stored by an earlier process, whose readers may have taken later events, but not all.
+    private var isStored = false
+    /// The place at which the last stream of the channel ended, if one did.
+    private var endOfReading: StreamPosition?
     private var head: Head?
     /// Indicates whether the server hides some events: a hole says nothing then, and the history would bring them.
     private var isFiltered = false
@@ -66,7 +70,7 @@ struct ChannelRecovery: Equatable, Sendable {
     /// Creates the state of a channel of whose stream the application has what came up to a position.
     init(after position: StreamPosition) {
         window = SerialWindow(after: position)
-        isUsable = true
+        (isUsable, isStored) = (true, true)
     }
 
     var isLive: Bool { phase == .live }
@@ -94,7 +98,7 @@ struct ChannelRecovery: Equatable, Sendable {
             heldBytes = self.news.reduce(0) { $0 + $1.heldSize }
             return rest.filter(\.isAboutMembers)
         }
-        isUsable = head != nil
+        (isUsable, isStored) = (head != nil, false)
         enter(head?.position)
         isUnnamed = head?.position.serial == 0 && head?.attachSerial == 0
         isReconnect = false
@@ -107,7 +111,20 @@ struct ChannelRecovery: Equatable, Sendable {
     /// The place after which events are asked for.
     var request: StreamPosition? {
         guard isUsable, let window else { return nil }
+        if isStored { return window.position(unread: [], mayMiss: true) }
         return isUnnamed && window.highest == 0 ? head?.position.start : window.position
+    }
+
+    /// The place to store for the next process: readers took everything up to there, but for the events at these places.
+    func position(unread: [StreamPosition], isRead: Bool) -> StreamPosition? {
+        guard phase != .rewinding, let window, isRead || isStored else { return endOfReading }
+        let serials = Set(unread.lazy.filter { $0.stream == window.stream }.map(\.serial))
+        return window.position(unread: serials, mayMiss: isStored || hasHistory && !isFiltered)
+    }
+
+    /// Notes that the channel's last stream has ended, and what waited for its readers.
+    mutating func readingEnded(unread: [StreamPosition]) {
+        endOfReading = position(unread: unread, isRead: true)
     }
 
     /// The number of events that a replay will have, as far as can be told. A stream with another name counts differently, and
@@ -250,7 +267,7 @@ struct ChannelRecovery: Equatable, Sendable {
     }
 
     private mutating func settle() {
-        (phase, gapSince, news, attempts, isReconnect, asked) = (.live, nil, [], 0, false, nil)
+        (phase, gapSince, news, attempts, isReconnect, asked, isStored) = (.live, nil, [], 0, false, nil, false)
     }
 
     /// Notes that the server can't replay now; returns the time after which it may, or nil if it won't.

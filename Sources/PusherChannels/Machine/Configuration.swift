@@ -30,6 +30,8 @@ extension ConnectionMachine {
         var encryptedEventByteLimit = 4 << 20
         /// The largest number of bytes of events that may wait for replays, for all channels together.
         var heldEventByteLimit = 16 << 20
+        /// The places after which an earlier process's channels go on.
+        var positions: [Name: StreamPosition] = [:]
         /// The largest number of client events that may wait for one channel's subscription.
         var unsentEventLimit = 100
         /// The largest number of bytes of data that these events may have.

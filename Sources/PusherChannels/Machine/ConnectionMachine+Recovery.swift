@@ -277,6 +277,31 @@ extension ConnectionMachine {
         }
     }
 
+    // MARK: Positions
+
+    /// The places up to which readers took the events of their channels.
+    ///
+    /// - Parameters:
+    ///   - unread: The places of the events that wait for readers.
+    ///   - isRead: Returns whether a stream has a channel's events. One that none ever had isn't among the result.
+    func positions(unread: [Name: [StreamPosition]], isRead: (Name) -> Bool) -> [Name: StreamPosition] {
+        let places = subscriptions.all.compactMap { subscription in subscription.recovery.map { (subscription.channel, $0) } }
+        return (places + recovery.apart).reduce(into: [:]) { result, place in
+            let unread = (unread[place.0] ?? []) + undecrypted(of: place.0)
+            result[place.0] = place.1.position(unread: unread, isRead: isRead(place.0))
+        }
+    }
+
+    mutating func readingEnded(of channel: Name, unread: [StreamPosition]) {
+        let unread = unread + undecrypted(of: channel)
+        changeRecovery(of: channel) { $0.readingEnded(unread: unread) }
+        recovery.apart[channel]?.readingEnded(unread: unread)
+    }
+
+    private func undecrypted(of channel: Name) -> [StreamPosition] {
+        (decryption.lastEvents[channel] ?? subscriptions[channel]?.encryptedEvents)?.all.compactMap(\.position) ?? []
+    }
+
     // MARK: Losses
 
     /// Notes the loss of the connection. A replay that was asked for may have failed because of it, and isn't asked for again.

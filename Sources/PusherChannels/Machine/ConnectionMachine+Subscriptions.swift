@@ -26,7 +26,10 @@ extension ConnectionMachine {
             var subscription = SubscriptionMachine(name: name, suppliedAuth: auth)
             subscription.askedAt = now
             subscription.ask(for: options)
-            if let position { subscription.resume(after: position, isReplayed: configuration.protocol == .sockudo, at: now) }
+            let stored = recovery.apart.removeValue(forKey: channel)
+            if let place = position.map(ChannelRecovery.init) ?? stored {
+                subscription.resume(after: configuration.protocol == .sockudo ? place : nil, at: now)
+            }
             subscriptions.add(subscription)
         }
         begin(channel, at: now)

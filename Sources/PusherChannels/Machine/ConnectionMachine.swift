@@ -23,7 +23,7 @@ struct ConnectionMachine: Equatable, Sendable {
     var decryption = Decryption()
     var reading = Reading.flowing
     var user = UserMachine()
-    var recovery = Recovery()
+    var recovery: Recovery
 
     init(configuration: Configuration, seed: UInt64) {
         self.configuration = configuration
@@ -32,6 +32,7 @@ struct ConnectionMachine: Equatable, Sendable {
         session = Session(servers: ServerList([configuration.secure] + configuration.fallbacksSecure), backoff: backoff)
         subscriptions = Subscriptions(seed: seeds.next())
         authorizations = AuthorizationQueue(limit: configuration.concurrentAuthorizations)
+        recovery = Recovery(apart: configuration.positions.mapValues(ChannelRecovery.init))
         unsentEvents = UnsentEvents(perSecond: configuration.limits.clientEventsPerSecond)
     }
 

@@ -1,6 +1,6 @@
 /// The serials of a stream's latest events that a channel has had, and those that it misses among them.
 struct SerialWindow: Equatable, Sendable {
-    private static let size = 320
+    private static let size = StreamPosition.window
 
     let stream: Name
     private(set) var highest: Int
@@ -9,14 +9,25 @@ struct SerialWindow: Equatable, Sendable {
     /// A bit for each of the latest serials, in a ring.
     private var bits = [UInt64](repeating: 0, count: size / 64)
 
-    /// Creates a window that expects the serials after this one.
+    /// Creates a window that expects the serials after this one, but for those that were seen.
     init(after position: StreamPosition) {
         stream = position.stream
         highest = position.serial
         settled = position.serial
+        for serial in position.seen { _ = insert(serial) }
     }
 
     var position: StreamPosition { StreamPosition(stream: stream, serial: highest) }
+
+    /// The place before the serials that are unread, and before those that may still come, with what was read after it.
+    func position(unread: Set<Int>, mayMiss: Bool) -> StreamPosition {
+        let missing = mayMiss ? lowestMissing : nil
+        let next = min(unread.min() ?? .max, missing ?? .max)
+        let serial = min(highest, max(next - 1, 0))
+        let (first, last) = (max(serial, highest - Self.size), serial + min(highest - serial, Self.size - 1))
+        let seen = first < last ? (first + 1...last).filter { self[$0] && !unread.contains($0) } : []
+        return StreamPosition(stream: stream, serial: serial, seen: seen)
+    }
 
     enum Place {
         case new
@@ -31,6 +42,7 @@ struct SerialWindow: Equatable, Sendable {
         guard serial > highest - Self.size else { return .behind }
         if self[serial] { return .seen }
         self[serial] = true
+        while settled < highest, settled >= highest - Self.size, self[settled + 1] { settled += 1 }
         return .new
     }
 

@@ -4,15 +4,20 @@ public struct StreamPosition: Hashable, Sendable {
     let stream: Name
     /// The event's number, or that of the last event before the place.
     public let serial: Int
+    /// The serials after it that were had already, as servers may send events out of order, and readers may take them so.
+    let seen: [Int]
 
     /// The server's name of the stream.
     public var streamID: String { stream.text }
 
-    init(stream: Name, serial: Int) {
+    init(stream: Name, serial: Int, seen: [Int] = []) {
         self.stream = stream
         self.serial = serial
+        self.seen = seen
     }
 
+    /// The number of serials that a client looks back on.
+    static let window = 320
     /// The lengths that a stream's name may have, in bytes: it is repeated in requests, and kept for each channel.
     fileprivate static let nameLengths = 1...100
 }
@@ -21,10 +26,11 @@ extension StreamPosition: Codable {
     private enum Key: String, CodingKey {
         case stream = "stream_id"
         case serial
+        case seen
     }
 
-    /// Reads what ``encode(to:)`` wrote. Throws the decoder's errors, also for a serial below zero, or a name that isn't 1 to 100 bytes
-    /// long.
+    /// Reads what ``encode(to:)`` wrote. Throws the decoder's errors, also for a serial below zero, a name that isn't 1 to 100 bytes
+    /// long, or serials that were seen far from the place.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
         let serial = try values.decode(Int.self, forKey: .serial)
@@ -35,14 +41,19 @@ extension StreamPosition: Codable {
         guard Self.nameLengths ~= stream.utf8.count else {
             throw DecodingError.dataCorruptedError(forKey: .stream, in: values, debugDescription: "a name has 1 to 100 bytes")
         }
-        self.init(stream: Name(stream), serial: serial)
+        let seen = try values.decodeIfPresent([Int].self, forKey: .seen) ?? []
+        guard seen.count < Self.window, seen.allSatisfy({ $0 > serial && $0 - serial < Self.window }) else {
+            throw DecodingError.dataCorruptedError(forKey: .seen, in: values, debugDescription: "they follow the serial closely")
+        }
+        self.init(stream: Name(stream), serial: serial, seen: seen)
     }
 
-    /// Writes the stream's name and the serial.
+    /// Writes the stream's name, the serial, and those after it that were seen.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Key.self)
         try values.encode(streamID, forKey: .stream)
         try values.encode(serial, forKey: .serial)
+        if !seen.isEmpty { try values.encode(seen, forKey: .seen) }
     }
 }
 

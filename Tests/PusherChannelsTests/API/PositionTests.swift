@@ -1,7 +1,8 @@
 import Foundation
-import PusherChannels
 import TestSupport
 import Testing
+
+@testable import PusherChannels
 
 /// A position that is stored with what an event changed, for the next process.
 struct PositionTests {
@@ -47,11 +48,85 @@ struct PositionTests {
     @Test(
         arguments: [
             #"{"stream_id":"s","serial":-1}"#, #"{"stream_id":"","serial":1}"#, #"{"serial":1}"#, "[]",
-            #"{"stream_id":"\#(String(repeating: "s", count: 101))","serial":1}"#,
+            #"{"stream_id":"\#(String(repeating: "s", count: 101))","serial":1}"#, #"{"stream_id":"s","serial":1,"seen":[1]}"#,
+            #"{"stream_id":"s","serial":1,"seen":[321]}"#, #"{"stream_id":"s","serial":9223372036854775807,"seen":[1]}"#,
         ])
     func `A stored position that makes no sense isn't decoded`(json: String) {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(StreamPosition.self, from: Data(json.utf8)) }
     }
+
+    // MARK: All channels
+
+    // Proves P19.23, P19.24.
+    @Test func `The next process gets what waited for a reader, and not what a reader took`() async throws {
+        try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in
+            let executor = harness.makeExecutor()
+            let stored = try await executor.run { _ in
+                let pusher = harness.makePusher { $0.protocol = .sockudo }
+                let updates = pusher.updates(of: "orders")
+                pusher.subscribe("prices").bind(eventName: "seen") { _ in }
+                pusher.connect()
+                for try await update in updates {
+                    guard case .event(let event) = update else {
+                        for number in 1...5 { harness.server.publish(channel: "orders", event: "placed", data: "\(number)") }
+                        continue
+                    }
+                    #expect(pusher.positions["orders"]?.serial == Int(event.data ?? ""))
+                    if event.data == "3" { break }
+                }
+                #expect(pusher.positions["orders"]?.serial == 3, "the loop has ended, and two events wait")
+                await pusher.shutdown()
+                #expect(pusher.positions.keys.sorted() == ["orders"], "closures may not have been called yet")
+                return try JSONEncoder().encode(pusher.positions)
+            }
+            let positions = try JSONDecoder().decode([String: StreamPosition].self, from: stored)
+            let seen = try await executor.run { _ in
+                let pusher = harness.makePusher { ($0.protocol, $0.resumeFrom) = (.sockudo, positions) }
+                #expect(pusher.positions == positions, "it has them until the channel is asked for")
+                let updates = pusher.updates(of: "orders")
+                pusher.connect()
+                var seen: [String] = []
+                for try await update in updates {
+                    if case .event(let event) = update { seen.append(event.data ?? "") }
+                    if case .subscribed = update { break }
+                }
+                return seen + [pusher.positions["orders"].map { "\($0.serial)" } ?? ""]
+            }
+            #expect(seen == ["4", "5", "5"])
+        }
+    }
+
+    // Proves P19.23.
+    @Test func `A position names the events that were read out of order, which are not read again`() throws {
+        var transcript = Transcript.sockudo(attach: 5)
+        for serial in [6, 8, 10] { transcript.event(serial) }
+        #expect(transcript.machine.positions(unread: [:], isRead: { _ in false }).isEmpty)
+        let unread = ["room": [StreamPosition(stream: "s", serial: 8), StreamPosition(stream: "other", serial: 1)]] as [Name: _]
+        let place = try #require(transcript.machine.positions(unread: unread, isRead: { _ in true })["room"])
+        #expect(place == StreamPosition(stream: "s", serial: 6, seen: [10]))
+        let stored = try JSONDecoder().decode(StreamPosition.self, from: JSONEncoder().encode(place))
+        var next = Transcript.connected { ($0.protocol, $0.positions) = (.sockudo, ["room": stored]) }
+        next.play(.subscribe(channel: "room", auth: nil))
+        #expect(next.succeed(serial: 10, attach: 10).sent == [.resume(["room": place])])
+        #expect(next.machine.positions(unread: [:], isRead: { _ in false })["room"] == place, "nothing is replayed yet")
+        for serial in 7...10 { next.event(serial) }
+        #expect(next.resumed(upTo: 10).told == ["7", "8", "9", "recovered 3", "success", "subscribed"])
+        #expect(next.subscribeAgain(serial: 10, attach: 10).sent == [.resume(["room": StreamPosition(stream: "s", serial: 10)])])
+    }
+
+    // Proves P19.23.
+    @Test func `An event that waits to be decrypted counts as unread, also at the end of the client`() {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        transcript.play(.subscribe(channel: "private-encrypted-e", auth: PusherAuth(auth: "k:s", sharedSecret: "secret")))
+        transcript.succeed("private-encrypted-e", serial: 1, attach: 1)
+        for serial in 2...3 { transcript.event(serial, on: "private-encrypted-e") }
+        let serials = { transcript.machine.positions(unread: [:], isRead: { _ in true }).values.map(\.serial) }
+        #expect(serials() == [1])
+        transcript.play(.shutDown)
+        #expect(serials() == [1])
+    }
+
+    // MARK: The past
 
     // Proves P19.17, P19.18.
     @Test func `A service begins with the latest events of a channel, and only those that it wants`() async throws {

@@ -36,7 +36,7 @@ final class StreamByHand<Element: Sendable>: StreamReading {
     func finish() { change { $0.finish() } }
     func noteIterators(_ difference: Int) {}
     func isDone(with source: StreamSource<Element>) {}
-    func takeBack(_ rest: StreamQueue<Element>.Batch, of source: StreamSource<Element>) {}
+    func takeBack(_ rest: StreamQueue<Element>.Batch, of source: StreamSource<Element>, from number: Int) {}
 
     func makeReaderNumber() -> Int {
         state.withLock { state in

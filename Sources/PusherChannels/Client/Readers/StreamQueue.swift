@@ -37,6 +37,10 @@ struct StreamQueue<Element: Sendable>: Sendable {
     private var watermark: Watermark
     private var readers: [WaitingReader] = []
     private var isFinished = false
+    /// Indicates whether readers report each element that they read: then it is known which ones an application has had.
+    var reportsEach = false
+    /// What each reader took and hasn't reported as read, if they report each element.
+    private var inHand: [Int: ArraySlice<Element>] = [:]
     /// The arrival times of the oldest element that waits, and of the oldest of those that a reader took last.
     private var (waitingSince, takenSince): (Instant?, Instant?)
     private(set) var dropped = 0
@@ -137,17 +141,20 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     // MARK: Reading
 
+    /// The elements that no reader has read, if they report each.
+    var unread: [Element] { Array(inHand.values.joined()) + slots[taken...] }
+
     /// Indicates whether a reader may take more than it needs now. It may not if the oldest waiting elements may yet be dropped,
     /// or if several readers share the elements.
     private var handsOutAll: Bool { buffering.overflow != .dropOldest && iterators <= 1 }
 
     /// Takes the elements that a reader may have before it needs them.
-    mutating func takeAhead() -> Batch {
-        handsOutAll ? take() ?? Batch() : Batch()
+    mutating func takeAhead(by number: Int) -> Batch {
+        handsOutAll ? take(by: number) ?? Batch() : Batch()
     }
 
     /// Takes the elements for a reader; returns nil if it has to wait.
-    mutating func take() -> Batch? {
+    mutating func take(by number: Int = 0) -> Batch? {
         guard !isEmpty else { return isFinished ? Batch(ending: failure.map { .failed($0) }) : nil }
         takenSince = waitingSince
         var batch = Batch()
@@ -168,7 +175,8 @@ struct StreamQueue<Element: Sendable>: Sendable {
         }
         if isEmpty { waitingSince = nil }
         bytes -= batch.bytes
-        batch.stride = stride(of: batch)
+        batch.stride = reportsEach ? 1 : stride(of: batch)
+        if reportsEach { inHand[number] = batch.elements }
         return batch
     }
 
@@ -180,12 +188,14 @@ struct StreamQueue<Element: Sendable>: Sendable {
     }
 
     /// Notes that a reader has read some of the elements it took.
-    mutating func wasRead(_ count: Int, bytes: Int) {
+    mutating func wasRead(_ count: Int, bytes: Int, by number: Int = 0) {
         watermark.remove(count: count, bytes: bytes)
+        if reportsEach { inHand[number]?.removeFirst(count) }
     }
 
     /// Puts back the elements that a reader took and didn't read.
-    mutating func putBack(_ rest: ArraySlice<Element>, bytes: Int) {
+    mutating func putBack(_ rest: ArraySlice<Element>, bytes: Int, by number: Int = 0) {
+        inHand[number] = nil
         if !rest.isEmpty { waitingSince = takenSince }
         slots = Array(rest + slots[taken...])
         taken = 0
@@ -205,7 +215,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     /// Removes a waiting reader, and returns it with the elements for it; nil if no reader waits or there is nothing for it.
     mutating func wakeUp() -> (reader: Reader, batch: Batch)? {
-        guard !readers.isEmpty, let batch = take() else { return nil }
+        guard !readers.isEmpty, let batch = take(by: readers[0].number) else { return nil }
         // Mostly one waits, and the last one is cheaper to remove.
         return ((readers.count == 1 ? readers.removeLast() : readers.removeFirst()).reader, batch)
     }

@@ -36,10 +36,17 @@ struct StreamTable<Element: Sendable>: Sendable {
     private let kind: String
     private let size: @Sendable (Element) -> Int
     private let gapElement: (@Sendable (Instant) -> Element)?
+    /// Returns the event of an element, if it is one.
+    private let event: @Sendable (Element) -> PusherEvent?
+    /// Indicates whether it is to be known which events readers have read.
+    var tracksReading = false
 
     init(
-        of kind: String, size: @escaping @Sendable (Element) -> Int, gapElement: (@Sendable (Instant) -> Element)? = nil
+        of kind: String, size: @escaping @Sendable (Element) -> Int,
+        event: @escaping @Sendable (Element) -> PusherEvent? = { _ in nil },
+        gapElement: (@Sendable (Instant) -> Element)? = nil
     ) {
+        self.event = event
         self.kind = kind
         self.size = size
         self.gapElement = gapElement
@@ -53,7 +60,9 @@ struct StreamTable<Element: Sendable>: Sendable {
     // MARK: Adding and finishing streams
 
     mutating func add(_ id: Int, for topic: Topic, _ buffering: StreamBuffering) {
-        queues[StreamID(number: id)] = StreamQueue(buffering, size: size, gapElement: gapElement)
+        var queue = StreamQueue(buffering, size: size, gapElement: gapElement)
+        queue.reportsEach = tracksReading
+        queues[StreamID(number: id)] = queue
         topics[id] = topic
         changeIDs(of: topic) { $0.append(id) }
     }
@@ -134,6 +143,20 @@ struct StreamTable<Element: Sendable>: Sendable {
     }
 
     // MARK: Reading
+
+    /// Indicates whether a stream has the events of a channel.
+    func reads(_ channel: Name) -> Bool { !ofEveryChannel.isEmpty || byChannel[channel] != nil }
+
+    /// Adds the places of the events that no reader has read.
+    func addUnread(to places: inout [Name: [StreamPosition]]) {
+        for queue in queues.values { addUnread(of: queue, to: &places) }
+    }
+
+    func addUnread(of queue: StreamQueue<Element>, to places: inout [Name: [StreamPosition]]) {
+        for event in queue.unread.lazy.compactMap(event) {
+            if let channel = event.envelope.channel, let place = event.position { places[channel, default: []].append(place) }
+        }
+    }
 
     func read<Result>(_ id: Int, _ body: (StreamQueue<Element>) -> Result) -> Result? {
         queues[StreamID(number: id)].map(body)

@@ -2,7 +2,7 @@ import Foundation
 
 /// The streams of a client.
 struct Streams: Sendable {
-    var events = StreamTable<PusherEvent>(of: "events") { $0.envelope.size }
+    var events = StreamTable<PusherEvent>(of: "events", size: \.envelope.size, event: { $0 })
     var updates: StreamTable<ChannelUpdate>
     /// The updates of all channels, for pools.
     var poolUpdates = StreamTable<PoolUpdate>(of: "updates") { $0.update.size }
@@ -14,12 +14,15 @@ struct Streams: Sendable {
     private(set) var isShutDown = false
     private var latestNumber = 0
 
-    /// - Parameter date: Returns the wall clock's time at an instant. It is called when somebody reads that time.
-    init(date: @escaping @Sendable (Instant) -> Date) {
+    /// - Parameters:
+    ///   - tracksReading: Indicates whether it is to be known which events readers have read.
+    ///   - date: Returns the wall clock's time at an instant. It is called when somebody reads that time.
+    init(tracksReading: Bool = false, date: @escaping @Sendable (Instant) -> Date) {
         self.date = date
-        updates = StreamTable(of: "updates", size: \.size) { time in
+        updates = StreamTable(of: "updates", size: \.size, event: \.event) { time in
             .eventsMayBeMissing(EventGap(.overflow) { date(time) })
         }
+        (events.tracksReading, updates.tracksReading) = (tracksReading, tracksReading)
     }
 
     /// Returns a new number for a stream or a reader.
@@ -75,6 +78,9 @@ struct Streams: Sendable {
         self[keyPath: table].add(id, for: topic, buffering)
         if isShutDown { self[keyPath: table].finish(id, nil) }
     }
+
+    /// Indicates whether a stream has the events of a channel.
+    func reads(_ channel: Name) -> Bool { events.reads(channel) || updates.reads(channel) }
 
     // MARK: Appending
 
