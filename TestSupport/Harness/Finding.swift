@@ -23,7 +23,7 @@ public struct Finding: Equatable, Sendable, CustomStringConvertible {
         /// Something that nobody received: an event published to nobody, a message sent on a closed connection, or a delegate
         /// that was deallocated before it received anything.
         case unheard = "unheard"
-        /// A method that resembles one of a delegate and is never called.
+        /// A method that resembles one of a delegate and that no client calls.
         case nearMiss = "near miss"
         /// A dependency that was used although the test didn't set it.
         case unimplemented = "unimplemented"
@@ -44,6 +44,43 @@ public struct Finding: Equatable, Sendable, CustomStringConvertible {
 
     /// The kind and the text, such as `unused stub: GET /users (Tests.swift:12)`.
     public var description: String { "\(kind.rawValue): \(text)" }
+}
+
+extension Finding {
+    /// The finding that callbacks answer each other, so that the test would never end.
+    static func endless(_ what: String, as example: String) -> Finding {
+        Finding(
+            .error,
+            """
+            \(what), and isn't answered any more: callbacks answer each other, such as \(example); let it wait, or stop after some
+            """)
+    }
+}
+
+/// An error that reports everything left over at a test's end.
+public struct TestFailure: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The place where the harness was made.
+    public let location: String
+    /// The findings.
+    public let findings: [Finding]
+    /// The events of the test until its end.
+    public let timeline: String
+    /// The error that ended the test; `nil` if the test ended by itself, or its framework has already reported the error.
+    public internal(set) var cause: String?
+
+    /// A line for each finding, and the timeline.
+    public var description: String {
+        if let cause { return "\(cause)\nbesides, \(ending)" }
+        return ending
+    }
+
+    private var ending: String {
+        if findings.isEmpty { return "what happened in the harness made at \(location):\n\(timeline)" }
+        let lines = findings.map { "\n- \($0)" }.joined()
+        let story = timeline.isEmpty ? "" : "\nwhat happened:\n\(timeline)"
+        return
+            "the harness made at \(location) ended with \(findings.count == 1 ? "1 finding" : "\(findings.count) findings"):\(lines)\(story)"
+    }
 }
 
 /// Returns the name of a place, such as `Tests.swift:12`.

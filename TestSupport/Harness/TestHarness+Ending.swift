@@ -2,13 +2,16 @@ import Foundation
 import PusherChannels
 
 extension TestHarness {
-    /// Checks that nothing is left over; objects that the test still holds aren't leaks. Another thread has a moment of real time
-    /// to release an open socket, such as a thread that is calling a delegate.
+    /// Ends the test, and checks that nothing is left over; objects that the test still holds aren't leaks. Another thread has a
+    /// moment of real time to release an open socket, such as a thread that is calling a delegate.
+    ///
+    /// The harness is not used afterward: its stubs' closures are released, its hosts given back, its servers are being stopped,
+    /// and a later use fails the test in which it comes, or the run.
     ///
     /// - Throws: ``TestFailure`` with all findings.
     public func verify() throws(TestFailure) {
-        waitForLastOwners(alive: false)
-        try verify(alive: false)
+        if hasServers { Task { await stopServers() } }
+        try finish(alive: false)
     }
 
     /// Checks that nothing is left over, and reports the events of a test that has failed, according to XCTest's
@@ -18,10 +21,38 @@ extension TestHarness {
     public func verify(hasFailed: Bool) throws(TestFailure) {
         try verify()
         let story = story
-        // XCTest has shown the error that told it.
-        if hasFailed, !story.isEmpty, story != state.withLock(\.toldStory) {
+        // XCTest has shown the error that told it, and a client that went away since is nothing new.
+        if hasFailed, !story.isEmpty, timeline.count != state.withLock(\.toldEntries) {
             throw TestFailure(location: location, findings: [], timeline: story)
         }
+    }
+
+    // MARK: Beginning and end
+
+    /// Begins the test; of a harness made by hand with its first use, because XCTest makes all of them before its first test.
+    func begin() {
+        let watchdog = watchForStuckTest()
+        state.withLock { $0.watchdog = watchdog }
+        refuseNesting()
+    }
+
+    /// Ends the test.
+    ///
+    /// - Parameter alive: True to report clients and tasks that are still alive, too.
+    func finish(alive: Bool) throws(TestFailure) {
+        session.release()
+        waitForLastOwners(alive: alive)
+        defer { end() }
+        try verify(alive: alive)
+    }
+
+    /// Ends the test in the same way without blocking the thread.
+    func finish(alive: Bool) async throws(TestFailure) {
+        await stopServers()
+        session.release()
+        await waitForLastOwners(alive: alive)
+        defer { end() }
+        try verify(alive: alive)
     }
 
     /// Returns the error to report for a test that ended with an error: with the findings, which may be its cause, and with the
@@ -59,8 +90,10 @@ extension TestHarness {
     }
 
     /// Ends the harness with its test: what uses it afterward has outlived the test.
-    func end() {
-        timeline.end { [location] what in
+    private func end() {
+        session.release()
+        state.withLock { $0.watchdog.take() }?.callOff()
+        life.end { [weak self, location] what in
             let text = """
                 the harness made at \(location) had ended when this came: \(what). A task, a client, or a static variable outlived \
                 its test: end it there, or make one for each test
@@ -68,13 +101,15 @@ extension TestHarness {
             if let current = TestHarness.current, !current.timeline.isOver {
                 current.record(text)
             } else {
+                // A test case that shares the harness verifies it again.
+                self?.state.withLock { $0.recorded.append(Finding(.error, text)) }
                 ForgottenHarnesses.tell(text)
             }
         }
     }
 
     /// Reports that the test of another harness is running: the two have two clocks, and two servers that don't know each other.
-    func refuseNesting() {
+    private func refuseNesting() {
         guard let outer = TestHarness.current, !outer.timeline.isOver else { return }
         record(
             """
@@ -88,7 +123,7 @@ extension TestHarness {
     package static let grace = Locked(Duration.seconds(60))
 
     /// Ends the process if the test never does: nobody can end a thread that is blocked.
-    func watchForStuckTest() -> Watchdog? {
+    private func watchForStuckTest() -> Watchdog? {
         guard let stuckAfter else { return nil }
         let grace = Self.grace.withLock(\.self)
         return Watchdog(patience: stuckAfter + grace, turnLimit: grace) { [weak self] in
@@ -96,8 +131,9 @@ extension TestHarness {
             writeToStandardError(
                 """
                 \(standing("was stuck"))
-                a thread is blocked, or never comes to rest, so nothing can end the test but the end of this process. Wait for others with \
-                `try await harness.eventually`; `stuckAfter:` sets the limit, \(stuckAfter) now
+                a thread is blocked, or never comes to rest, or a test case has not called `verify()`, so nothing can end the test \
+                but the end of this process. Wait for others with `try await harness.eventually`; `stuckAfter:` sets the limit, \
+                \(stuckAfter) now
                 """)
             fflush(nil)
             _exit(EXIT_FAILURE)

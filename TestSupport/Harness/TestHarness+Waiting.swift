@@ -24,14 +24,18 @@ extension TestHarness {
         _ what: String = "the condition", within limit: Duration = .seconds(60), file: String = #fileID, line: Int = #line,
         _ condition: () throws -> Bool
     ) throws {
-        let (deadline, start) = (scheduler.now + limit, ContinuousClock.now)
-        while true {
-            runExecutor()
-            if try condition() { return }
-            guard !scheduler.isStuck(since: start) else { throw neverHappened(what, limit, file, line, others: stuckText) }
-            guard scheduler.runNextTimer(dueBy: deadline, atMost: TestScheduler.mostTimersAtOnce) else {
-                let others = "other threads had no time: in an asynchronous test `try await harness.eventually` gives them some; "
-                throw neverHappened(what, limit, file, line, others: others)
+        let (deadline, start, place) = (scheduler.now + limit, ContinuousClock.now, sourceLocation(file, line))
+        timeline.use("eventually", at: place)
+        try scheduler.moving(at: place) {
+            while true {
+                runExecutor()
+                if try condition() { return }
+                guard !scheduler.isStuck(since: start) else { throw neverHappened(what, limit, file, line, others: stuckText) }
+                guard scheduler.runNextTimer(dueBy: deadline, atMost: TestScheduler.mostTimersAtOnce) else {
+                    let others =
+                        "other threads had no time: in an asynchronous test `try await harness.eventually` gives them some; "
+                    throw neverHappened(what, limit, file, line, others: others)
+                }
             }
         }
     }
@@ -60,6 +64,8 @@ extension TestHarness {
         file: String = #fileID, line: Int = #line, isolation: isolated (any Actor)? = #isolation,
         _ condition: @escaping @Sendable () async throws -> Bool
     ) async throws {
+        let place = sourceLocation(file, line)
+        timeline.use("eventually", at: place)
         do {
             if try await waitOnExecutor(what, limit, condition) { return }
         } catch var error as NeverHappened where error.story.isEmpty {
@@ -71,28 +77,34 @@ extension TestHarness {
             throw error
         }
         let wait = LookWait(deadline: scheduler.now + limit, patience: patience ?? self.patience, condition: condition)
+        let failure: String? =
+            if limit > .zero {
+                try await scheduler.moving(at: place) { try await reason(wait, isolation: isolation) }
+            } else {
+                // It moves no time.
+                try await reason(wait, isolation: isolation)
+            }
+        if let failure { throw neverHappened(what, limit, file, line, others: failure) }
+    }
+
+    /// Waits for a condition, and returns why it was given up; `nil` if it holds.
+    private func reason(_ wait: LookWait, isolation: isolated (any Actor)?) async throws -> String? {
         let start = ContinuousClock.now
         while true {
             repeat {
-                guard !scheduler.isStuck(since: start) else {
-                    throw neverHappened(what, limit, file, line, others: stuckText)
-                }
+                guard !scheduler.isStuck(since: start) else { return stuckText }
                 try Task.checkCancellation()
                 runExecutor()
-                guard let holds = try await look(wait) else {
-                    throw neverHappened(what, limit, file, line, others: wait.noReply)
-                }
-                if holds { return }
+                guard let holds = try await look(wait) else { return wait.noReply }
+                if holds { return nil }
                 await letOthersRun()
-                if try await look(wait) == true { return }
+                if try await look(wait) == true { return nil }
             } while runNextTimer(wait)
             switch try await others(wait) {
-            case .theConditionHolds: return
+            case .theConditionHolds: return nil
             case .aTimerRan: continue
-            case .noReply: throw neverHappened(what, limit, file, line, others: wait.noReply)
-            case .nothing:
-                throw neverHappened(
-                    what, limit, file, line, others: "other threads had \(wait.patience) of real time at least; ")
+            case .noReply: return wait.noReply
+            case .nothing: return "other threads had \(wait.patience) of real time at least; "
             }
         }
     }
@@ -115,14 +127,15 @@ extension TestHarness {
     ) async throws {
         let place = sourceLocation(file, line)
         guard scheduler.isForward(duration, place) else { return }
-        let other = state.withLock { state in
-            defer { state.advance = state.advance ?? place }
-            return state.advance
-        }
-        defer { if other == nil { state.withLock { $0.advance = nil } } }
-        if let other { scheduler.refuse(TestScheduler.twoAdvances(other, place)) }
+        timeline.use("advance", at: place)
         if await state.withLock(\.advanceOnExecutor)(duration) { return }
-        let (target, start) = (scheduler.now + duration, ContinuousClock.now)
+        try await scheduler.moving(at: place) {
+            try await move(to: scheduler.now + duration, from: place, isolation: isolation)
+        }
+    }
+
+    private func move(to target: Instant, from place: String, isolation: isolated (any Actor)?) async throws {
+        let start = ContinuousClock.now
         await letOthersRun()
         while scheduler.runNextTimer(dueBy: target, atMost: TestScheduler.mostTimersAtOnce) {
             try Task.checkCancellation()
@@ -224,7 +237,8 @@ extension TestHarness {
 
     private func told(_ others: String, _ file: String, _ line: Int) -> String {
         let story = story
-        state.withLock { $0.toldStory = story }
+        let entries = timeline.count
+        state.withLock { $0.toldEntries = entries }
         let told =
             story.isEmpty
             ? """

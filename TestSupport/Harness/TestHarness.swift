@@ -21,7 +21,8 @@ import FoundationNetworking
 ///
 /// Anything that is left over is an error at the test's end: ``withTestHarness(apps:seed:profile:allowing:stuckAfter:file:line:_:)`` throws
 /// it, and so does ``verify()``, for frameworks that set up and tear down. ``verify()`` reports no leaks, because the test case
-/// may still hold objects. Harnesses share nothing, so tests may run in parallel. All members may be called from any thread.
+/// may still hold objects. Both end the harness: a later use is a finding. Harnesses share nothing, so tests may run in
+/// parallel. All members may be called from any thread.
 public final class TestHarness: Sendable {
     struct State {
         /// The findings of the sockets that the server didn't make.
@@ -49,10 +50,10 @@ public final class TestHarness: Sendable {
         var runExecutor: @Sendable () -> Bool = { true }
         var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }
         var isVerified = false
-        /// The place of the asynchronous advance under way.
-        var advance: String?
-        /// The story that an error told.
-        var toldStory: String?
+        /// The number of timeline entries that an error told.
+        var toldEntries: Int?
+        /// Ends the process if the test never ends.
+        var watchdog: Watchdog?
     }
 
     typealias Condition = @Sendable () async throws -> Bool
@@ -76,6 +77,8 @@ public final class TestHarness: Sendable {
     public let server: InMemoryServer
     /// The events of the test so far.
     public let timeline: Timeline
+    /// Begins with the first use, and ends with the test.
+    let life: TestLife
     /// The log of the clients that were made here.
     let log: TestLog
     /// The apps of all servers that aren't given others; a client that a test makes without a key uses the first one's.
@@ -103,16 +106,19 @@ public final class TestHarness: Sendable {
     ///   - seed: The seed of everything random.
     ///   - profile: The server that ``server`` imitates.
     ///   - allowed: The kinds of findings that aren't reported at the end.
-    ///   - stuckAfter: The real time after which a call that moves time gives up and is a finding; `nil` for no limit.
+    ///   - stuckAfter: The real time after which a call that moves time gives up and is a finding. If nobody has called
+    ///     ``verify()`` a minute later (on a busy machine, more), counted from the first use, the process ends with a report and
+    ///     an error. `nil` for no limit.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     public init(
         apps: [ServerApp]? = nil, seed: UInt64 = 1, profile: ServerProfile = .hosted, allowing allowed: Set<Finding.Kind> = [],
         stuckAfter: Duration? = .seconds(60), file: String = #fileID, line: Int = #line
     ) {
-        let scheduler = TestScheduler()
+        let (scheduler, life) = (TestScheduler(), TestLife())
         scheduler.patience = stuckAfter
-        let timeline = Timeline { scheduler.now }
+        scheduler.life = life
+        let timeline = Timeline(of: life) { scheduler.now }
         log = TestLog(timeline: timeline)
         // The server uses the date that a test sets, too; otherwise it would refuse what the test's backend signs.
         let now = Locked<MockValue<Date>?>(nil)
@@ -135,11 +141,14 @@ public final class TestHarness: Sendable {
         self.timeline = timeline
         self.allowed = allowed
         self.stuckAfter = stuckAfter
+        self.life = life
         location = sourceLocation(file, line)
+        life.onBegin { [weak self] in self?.begin() }
         ForgottenHarnesses.watch(self)
     }
 
     deinit {
+        state.withLock(\.watchdog)?.callOff()
         sayIfForgotten()
     }
 
@@ -194,7 +203,8 @@ public final class TestHarness: Sendable {
     }
 
     private func makeClientNumber() -> Int {
-        state.withLock { state in
+        life.begin()
+        return state.withLock { state in
             state.lastClient += 1
             return state.lastClient
         }

@@ -20,12 +20,12 @@ public final class Timeline: Sendable, CustomStringConvertible {
     /// The number of entries to keep of a long timeline: the latest ones.
     private static let limit = 10_000
 
-    /// Receives what happens after the test's end.
-    private let onLate = Locked<(@Sendable (_ what: String) -> Void)?>(nil)
+    private let life: TestLife
     private let story = Locked<(forgotten: Int, entries: [Entry])>((0, []))
     private let now: @Sendable () -> Instant
 
-    init(now: @escaping @Sendable () -> Instant) {
+    init(of life: TestLife, now: @escaping @Sendable () -> Instant) {
+        self.life = life
         self.now = now
     }
 
@@ -36,7 +36,7 @@ public final class Timeline: Sendable, CustomStringConvertible {
     public func note(_ kind: String, _ text: String) {
         let entry = Entry(time: now(), kind: kind, text: text)
         // What ends with a test, such as a connection, may end a little later.
-        if kind == "request" || kind == "opened" { onLate.withLock(\.self)?("\(kind) \(entry.redacted.text)") }
+        life.use { kind == "request" || kind == "opened" ? "\(kind) \(entry.redacted.text)" : nil }
         story.withLock { story in
             story.entries.append(entry)
             guard story.entries.count > 2 * Self.limit else { return }
@@ -45,11 +45,11 @@ public final class Timeline: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Ends the test: calls the closure for whatever begins from now on.
-    func end(_ tell: @escaping @Sendable (_ what: String) -> Void) { onLate.withLock { $0 = tell } }
+    /// Notes a use of the harness that is no event.
+    func use(_ what: String, at place: String) { life.use { "\(what) at \(place)" } }
 
     /// Indicates whether the test has ended.
-    var isOver: Bool { onLate.withLock { $0 != nil } }
+    var isOver: Bool { life.isOver }
 
     /// The number of entries so far, including those that are no longer kept.
     var count: Int { story.withLock { $0.forgotten + $0.entries.count } }

@@ -21,19 +21,14 @@ public func withTestHarness<Result>(
 ) throws -> Result {
     let harness = TestHarness(
         apps: apps, seed: seed, profile: profile, allowing: allowed, stuckAfter: stuckAfter, file: file, line: line)
-    harness.refuseNesting()
-    let watchdog = harness.watchForStuckTest()
-    defer { watchdog?.callOff() }
+    harness.life.begin()
     let result: Result
     do {
         result = try TestHarness.$current.withValue(harness) { try body(harness) }
     } catch {
         throw harness.ended(with: error)
     }
-    harness.session.release()
-    harness.waitForLastOwners(alive: true)
-    defer { harness.end() }
-    try harness.verify(alive: true)
+    try harness.finish(alive: true)
     return result
 }
 
@@ -62,9 +57,7 @@ public func withTestHarness<Result>(
 ) async throws -> Result {
     let harness = TestHarness(
         apps: apps, seed: seed, profile: profile, allowing: allowed, stuckAfter: stuckAfter, file: file, line: line)
-    harness.refuseNesting()
-    let watchdog = harness.watchForStuckTest()
-    defer { watchdog?.callOff() }
+    harness.life.begin()
     let result: Result
     do {
         result = try await withTaskCancellationHandler {
@@ -76,10 +69,6 @@ public func withTestHarness<Result>(
         await harness.stopServers()
         throw harness.ended(with: error)
     }
-    await harness.stopServers()
-    harness.session.release()
-    await harness.waitForLastOwners(alive: true)
-    defer { harness.end() }
-    try harness.verify(alive: true)
+    try await harness.finish(alive: true)
     return result
 }

@@ -113,7 +113,7 @@ extension TestExecutor {
 
     private func endWait(_ horizon: (time: Instant, isRest: Bool)) {
         if horizon.isRest {
-            scheduler.advance(to: horizon.time)
+            scheduler.run(to: horizon.time, from: "a wait on an executor")
             waiters.withLock { $0.takeRested() }?(true)
         } else {
             waiters.withLock { $0.takeLost() }?(false)

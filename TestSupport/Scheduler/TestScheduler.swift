@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import PusherChannels
 
 /// Virtual time: a ``Scheduler`` whose clock moves only when the test says so.
@@ -55,8 +54,10 @@ public final class TestScheduler: Scheduler {
         var mistakes: [String] = []
         /// A counter of the timers that were made, ran, or were cancelled.
         var changes = 0
-        /// The thread that advances the clock, the place of its call, and how many of its calls are nested.
-        var advance: (thread: Int, place: String, depth: Int)?
+        /// The call that moves the clock.
+        var currentMove: Move?
+        /// The life of the harness whose clock this is.
+        var life: TestLife?
         /// The maximum real time of a call that moves the clock.
         var patience: Duration?
 
@@ -85,6 +86,16 @@ public final class TestScheduler: Scheduler {
             timers.waiting.map { (PendingTimer(label: $0.label, deadline: $0.deadline), $0.origin) }
         }
     }
+
+    /// A call that moves the clock, which tells the calls within it from those of other threads.
+    private final class Move: Sendable {
+        let place: String
+
+        init(at place: String) { self.place = place }
+    }
+
+    /// The calls under way of which the current task or thread is a part, of all schedulers.
+    @TaskLocal private static var moves: [Move] = []
 
     private struct Cancellation: ScheduledAction {
         /// Weak, because an action that never runs may hold its own cancellation, and the two would keep each other alive.
@@ -137,7 +148,8 @@ public final class TestScheduler: Scheduler {
     public func schedule(
         at deadline: Instant, label: String, file: String = #fileID, line: Int = #line, _ action: @escaping @Sendable () -> Void
     ) -> any ScheduledAction {
-        schedule(at: deadline, label: label, from: .place(sourceLocation(file, line)), action)
+        use("timer \(label)", at: sourceLocation(file, line))
+        return schedule(at: deadline, label: label, from: .place(sourceLocation(file, line)), action)
     }
 
     /// Runs `action` repeatedly, the first time after one interval.
@@ -155,14 +167,13 @@ public final class TestScheduler: Scheduler {
         every interval: Duration, label: String, file: String = #fileID, line: Int = #line,
         _ action: @escaping @Sendable () -> Void
     ) -> any ScheduledAction {
-        let timer = RepeatingTimer(
-            every: interval, label: label, origin: .place(sourceLocation(file, line)), scheduler: self, action)
+        let place = sourceLocation(file, line)
+        use("timer \(label)", at: place)
+        let timer = RepeatingTimer(every: interval, label: label, origin: .place(place), scheduler: self, action)
         if interval > .zero {
             timer.start()
         } else {
-            refuse(
-                "\(label), made at \(sourceLocation(file, line)), repeats every \(interval) and would never end: give it an interval"
-            )
+            refuse("\(label), made at \(place), repeats every \(interval) and would never end: give it an interval")
         }
         return timer
     }
@@ -230,6 +241,15 @@ public final class TestScheduler: Scheduler {
     /// A counter of the timers that were made, ran, or were cancelled, which tells whether something has happened since.
     var changes: Int { state.withLock(\.changes) }
 
+    /// The life of the harness whose clock this is; `nil` for a scheduler of its own.
+    var life: TestLife? {
+        get { state.withLock(\.life) }
+        set { state.withLock { $0.life = newValue } }
+    }
+
+    /// Notes a use of the clock, which begins the life of its harness or comes after the end.
+    private func use(_ what: String, at place: String) { life?.use { "\(what) at \(place)" } }
+
     /// The maximum real time of a call that moves the clock; `nil` for no limit.
     var patience: Duration? {
         get { state.withLock(\.patience) }
@@ -248,13 +268,15 @@ public final class TestScheduler: Scheduler {
     /// test's end; the clock moves on.
     public func advance(by duration: Duration, file: String = #fileID, line: Int = #line) {
         guard isForward(duration, sourceLocation(file, line)) else { return }
-        advance(to: now + duration, from: sourceLocation(file, line))
+        advance(to: now + duration, file: file, line: line)
     }
 
     /// Moves the clock forward to a time, running the timers that come due on the way; for a time in the past, runs the overdue
     /// timers.
     public func advance(to time: Instant, file: String = #fileID, line: Int = #line) {
-        advance(to: time, from: sourceLocation(file, line))
+        let place = sourceLocation(file, line)
+        use("advance", at: place)
+        moving(at: place) { run(to: time, from: place) }
     }
 
     /// Returns whether time can move by a duration.
@@ -263,10 +285,9 @@ public final class TestScheduler: Scheduler {
         return duration >= .zero
     }
 
-    private func advance(to time: Instant, from place: String) {
+    /// Runs the timers up to a time as part of a call that moves the clock.
+    func run(to time: Instant, from place: String) {
         let (target, start) = (max(time, now), ContinuousClock.now)
-        begin(at: place)
-        defer { end() }
         while runNextTimer(dueBy: target, atMost: Self.mostTimersAtOnce) {
             guard !isStuck(since: start) else { return giveUp(target, place) }
         }
@@ -282,30 +303,39 @@ public final class TestScheduler: Scheduler {
             """)
     }
 
-    private func begin(at place: String) {
-        let thread = pthread_self().hashValue
-        let other = state.withLock { state -> String? in
-            guard let advance = state.advance else {
-                state.advance = (thread, place, 1)
-                return nil
-            }
-            if advance.thread == thread { state.advance?.depth += 1 }
-            return advance.thread == thread ? nil : advance.place
-        }
-        if let other { refuse(Self.twoAdvances(other, place)) }
+    /// Makes a call that moves the clock. One at a time may: another that isn't part of it is a mistake.
+    func moving(at place: String, _ body: () throws -> Void) rethrows {
+        let move = begin(at: place)
+        defer { end(move) }
+        try Self.$moves.withValue(Self.moves + [move]) { try body() }
     }
 
-    private func end() {
-        let thread = pthread_self().hashValue
-        state.withLock { state in
-            guard let advance = state.advance, advance.thread == thread else { return }
-            state.advance = advance.depth > 1 ? (thread, advance.place, advance.depth - 1) : nil
-        }
+    /// Makes an asynchronous call that moves the clock, which may go on on other threads.
+    func moving<Value: Sendable>(
+        at place: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+    ) async rethrows -> Value {
+        let move = begin(at: place)
+        defer { end(move) }
+        return try await Self.$moves.withValue(Self.moves + [move]) { try await body() }
     }
 
-    static func twoAdvances(_ first: String, _ second: String) -> String {
-        "two threads advanced the clock at once, at \(first) and at \(second): what they run is in no order; advance on one"
+    private func begin(at place: String) -> Move {
+        let move = Move(at: place)
+        let other = state.withLock { state -> Move? in
+            defer { state.currentMove = state.currentMove ?? move }
+            return state.currentMove
+        }
+        if let other, !Self.moves.contains(where: { $0 === other }) {
+            refuse(
+                """
+                two threads advanced the clock at once, at \(other.place) and at \(place): what they run is in no order; advance on \
+                one
+                """)
+        }
+        return move
     }
+
+    private func end(_ move: Move) { state.withLock { if $0.currentMove === move { $0.currentMove = nil } } }
 
     /// Moves the clock to a time before which no timer is due.
     func move(to time: Instant) { state.withLock { $0.move(to: time) } }
@@ -326,14 +356,20 @@ public final class TestScheduler: Scheduler {
 
     /// Runs all timers, jumping from deadline to deadline, until none is pending.
     ///
-    /// - Parameter limit: The maximum number of timers that may run: one that always schedules another never comes to rest.
+    /// - Parameters:
+    ///   - limit: The maximum number of timers that may run: one that always schedules another never comes to rest.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
     /// - Returns: The number of timers that ran.
     /// - Throws: ``Livelock`` if timers are still pending after `limit`.
     @discardableResult
-    public func runUntilIdle(limit: Int = 10_000) throws(Livelock) -> Int {
-        let start = ContinuousClock.now
+    public func runUntilIdle(limit: Int = 10_000, file: String = #fileID, line: Int = #line) throws(Livelock) -> Int {
+        let (start, place) = (ContinuousClock.now, sourceLocation(file, line))
         var steps = 0
-        while steps < limit, !isStuck(since: start), runNextTimer() { steps += 1 }
+        use("runUntilIdle", at: place)
+        moving(at: place) {
+            while steps < limit, !isStuck(since: start), runNextTimer() { steps += 1 }
+        }
         let pending = pendingTimers
         guard pending.isEmpty else { throw Livelock(steps: steps, now: now, pending: pending) }
         return steps

@@ -119,9 +119,10 @@ public final class InMemoryServer: Sendable {
     public func publish(
         channel: String, event: String, data: String, appKey: String? = nil, file: String = #fileID, line: Int = #line
     ) -> Int {
+        let place = sourceLocation(file, line)
+        timeline?.use("publish of \(event) on \(channel)", at: place)
         let (receivers, finding) = change { machine, _ in
-            machine.publish(
-                channel: channel, event: event, data: data, appKey: appKey, location: sourceLocation(file, line))
+            machine.publish(channel: channel, event: event, data: data, appKey: appKey, location: place)
         }
         if let finding { state.withLock { $0.findings.append(finding) } }
         return receivers

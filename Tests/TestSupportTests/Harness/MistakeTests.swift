@@ -79,6 +79,54 @@ import Testing
         #expect(try text(of: failure).contains("within the test of the one made at MistakeTests.swift:"))
     }
 
+    @Test func `A harness made by hand within another's test is reported`() throws {
+        try withTestHarness { _ in
+            let inner = TestHarness()
+            inner.scheduler.advance(by: .seconds(1))
+            let failure = #expect(throws: TestFailure.self) { try inner.verify() }
+            #expect(try text(of: failure).contains("within the test of the one made at MistakeTests.swift:"))
+        }
+    }
+
+    @Test func `A harness verified by hand gives its hosts back`() throws {
+        let (first, second) = (TestHarness(allowing: [.error]), TestHarness(allowing: [.error]))
+        try first.session.intercept(.shared, hosts: "by-hand.example")
+        #expect(throws: HostIsIntercepted.self) { try second.session.intercept(.shared, hosts: "by-hand.example") }
+        try first.verify()
+        try second.session.intercept(.shared, hosts: "by-hand.example")
+        try second.verify()
+    }
+
+    @Test func `Whatever uses a verified harness fails the test in which it comes, with the place`() async throws {
+        let harness = TestHarness()
+        try harness.verify()
+        let failure = try await failingTest { _ in
+            _ = harness.scheduler.schedule(at: .seconds(1), label: "reminder") {}
+            harness.server.publish(channel: "news", event: "headline", data: "{}")
+            harness.scheduler.advance(by: .seconds(1))
+            try await harness.advance(by: .seconds(1))
+            try await harness.eventually { true }
+        }
+        #expect(failure.findings.count == 5)
+        for use in ["timer reminder", "publish of headline on news", "advance", "eventually"] {
+            #expect(try text(of: failure).contains("had ended when this came: \(use) at MistakeTests.swift:"))
+        }
+    }
+
+    @Test func `A harness that two test cases share fails the second`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let harness = TestHarness()
+            try harness.verify()
+            harness.scheduler.advance(by: .seconds(1))
+            let failure = #expect(throws: TestFailure.self) { try harness.verify() }
+            writeToStandardError("the second: \(failure?.findings.first?.description ?? "passed")")
+            exit(EXIT_SUCCESS)
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("the second: error: the harness made at MistakeTests.swift:"))
+        #expect(text.contains("end it there, or make one for each test"))
+    }
+
     @Test func `A request to an earlier test's session fails the test in which it comes`() throws {
         let harness = try withTestHarness(allowing: [.unusedStub]) { harness in
             harness.session.stub("GET /orders", .ok)
@@ -124,21 +172,53 @@ import Testing
         #expect(text.contains("a thread is blocked, or never comes to rest"))
     }
 
-    @Test func `Two threads that advance the clock at once are reported with the place`() throws {
-        let failure = try failingTest { harness in
-            let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            _ = harness.scheduler.schedule(at: .seconds(1), label: "step") {
-                Thread {
-                    harness.scheduler.advance(by: .zero)
-                    ended.signal()
-                }.start()
-                ended.wait()
-                begun.signal()
-            }
+    @Test func `A test case whose thread is blocked ends the process with a report, too`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            TestHarness.grace.withLock { $0 = .milliseconds(100) }
+            let harness = TestHarness(stuckAfter: .milliseconds(100))
             harness.scheduler.advance(by: .seconds(1))
-            begun.wait()
+            withExtendedLifetime(harness) { blockForEver() }
         }
-        #expect(try text(of: failure).contains("two threads advanced the clock at once, at MistakeTests.swift:"))
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("was stuck; virtual time is 1.0 seconds") && text.contains("has not called `verify()`"))
+    }
+
+    @Test func `Two threads that move the clock at once are reported with the places, whatever they call`() async throws {
+        @Sendable func waitWithoutThreads(_ harness: TestHarness) throws {
+            try harness.eventually { harness.scheduler.now == .seconds(1) }
+        }
+        let moves: [@Sendable (TestHarness) async throws -> Void] = [
+            { harness in harness.scheduler.advance(by: .seconds(1)) },
+            { harness in _ = try harness.scheduler.runUntilIdle() },
+            { harness in try waitWithoutThreads(harness) },
+            { harness in try await harness.advance(by: .seconds(1)) },
+            { harness in try await harness.eventually { harness.scheduler.now == .seconds(1) } },
+        ]
+        for move in moves {
+            let failure = try await failingTest { harness in
+                _ = harness.scheduler.schedule(at: .seconds(1), label: "step") {
+                    let ended = DispatchSemaphore(value: 0)
+                    Thread {
+                        harness.scheduler.advance(by: .zero)
+                        ended.signal()
+                    }.start()
+                    ended.wait()
+                }
+                try await move(harness)
+            }
+            #expect(try text(of: failure).contains("two threads advanced the clock at once, at MistakeTests.swift:"))
+        }
+    }
+
+    @Test func `A timer or a condition may advance the clock by which it came`() async throws {
+        try await withTestHarness { harness in
+            _ = harness.scheduler.schedule(at: .seconds(1), label: "step") { harness.scheduler.advance(by: .seconds(1)) }
+            try await harness.advance(by: .seconds(1))
+            try await harness.eventually {
+                harness.scheduler.advance(by: .seconds(1))
+                return harness.scheduler.now >= .seconds(3)
+            }
+        }
     }
 
     @Test func `A nested advance and advances by two threads in turn are allowed`() throws {
@@ -213,6 +293,17 @@ import Testing
         try harness.verify(hasFailed: true)
         harness.timeline.note("note", "and this")
         #expect(throws: TestFailure.self) { try harness.verify(hasFailed: true) }
+    }
+
+    @Test func `XCTest isn't told the story again because a client has gone since`() throws {
+        let harness = TestHarness()
+        do {
+            let pusher = harness.makePusher()
+            harness.timeline.note("note", "this happened")
+            #expect(throws: NeverHappened.self) { try harness.eventually { false } }
+            withExtendedLifetime(pusher) {}
+        }
+        try harness.verify(hasFailed: true)
     }
 
     @Test func `A frame sent late on a closed connection is found if the app sent it, not the SDK`() throws {
