@@ -3,8 +3,8 @@ import PusherChannels
 /// The methods of delegate classes, read from the symbols of the running program.
 ///
 /// If all methods of a protocol have defaults, any class can conform. The compiler doesn't warn about a method that is slightly
-/// off: it's a different method, which nobody calls. Only debug builds on Linux have a class's methods among their symbols;
-/// elsewhere nothing is found.
+/// off: it's a different method, which no client calls, though the app may. Only debug builds on Linux have a class's methods
+/// among their symbols; elsewhere nothing is found.
 enum DelegateMethods {
     /// Returns a finding for each method of a delegate's class that resembles a method of its protocol but isn't that method.
     static func nearMisses(of delegate: AnyObject) -> [Finding] {
@@ -14,7 +14,12 @@ enum DelegateMethods {
             let name = String(reflecting: type).replacing(#/\(unknown context at \$\w+\)\./#, with: "")
             let methods = Symbols.ofProgram.mangledName(of: type).map(methods(named:)) ?? []
             return nearMisses(methods, of: defaults).map { method, requirement in
-                Finding(.nearMiss, "\(name) has \(method), which is never called; a delegate has \(requirement)")
+                Finding(
+                    .nearMiss,
+                    """
+                    \(name) has \(method), which no client calls: a delegate has \(requirement). If it is the app's own, give it \
+                    another name, or allow `.nearMiss`
+                    """)
             }
         }
     }

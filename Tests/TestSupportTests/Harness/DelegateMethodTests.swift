@@ -3,7 +3,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A delegate with methods that nearly match the protocol's. They are never called, and the compiler doesn't warn about them.
+/// A delegate with methods that nearly match the protocol's. No client calls them, and the compiler doesn't warn about them.
 private final class NearDelegate: PusherDelegate {
     func receivedError(_ error: PusherError) {}
     func signedIn(userID: String) async {}
@@ -31,9 +31,11 @@ private final class RightDelegate: PusherDelegate {
 }
 
 @Suite struct DelegateMethodTests {
+    private let advice = ". If it is the app's own, give it another name, or allow `.nearMiss`"
+
     private func findings(of delegate: AnyObject) -> [String] {
         DelegateMethods.nearMisses(of: delegate).map { finding in
-            "\(finding)".replacing(#/TestSupportTests\.(\(unknown context at \$\w+\)\.)?/#, with: "")
+            "\(finding)".replacing(#/TestSupportTests\.(\(unknown context at \$\w+\)\.)?/#, with: "").replacing(advice, with: "")
         }
     }
 
@@ -42,22 +44,33 @@ private final class RightDelegate: PusherDelegate {
         #expect(
             findings(of: NearDelegate()).sorted() == [
                 """
-                near miss: NearDelegate has failedToSubscribeToChannel(name: Swift.String, error: Swift.Error) -> (), which is never \
-                called; a delegate has failedToSubscribeToChannel(name: Swift.String, error: PusherChannels.PusherError) -> ()
+                near miss: NearDelegate has failedToSubscribeToChannel(name: Swift.String, error: Swift.Error) -> (), which \
+                no client calls: a delegate has failedToSubscribeToChannel(name: Swift.String, error: PusherChannels.PusherError) -> ()
                 """,
                 """
-                near miss: NearDelegate has receivedError(PusherChannels.PusherError) -> (), which is never called; a delegate has \
+                near miss: NearDelegate has receivedError(PusherChannels.PusherError) -> (), which no client calls: a delegate has \
                 receivedError(error: PusherChannels.PusherError) -> ()
                 """,
                 """
-                near miss: NearDelegate has signedIn(userID: Swift.String) async -> (), which is never called; a delegate has \
+                near miss: NearDelegate has signedIn(userID: Swift.String) async -> (), which no client calls: a delegate has \
                 signedIn(userID: Swift.String) -> ()
                 """,
                 """
-                near miss: NearDelegate has subscribedToChanel(name: Swift.String) -> (), which is never called; a delegate has \
+                near miss: NearDelegate has subscribedToChanel(name: Swift.String) -> (), which no client calls: a delegate has \
                 subscribedToChannel(name: Swift.String) -> ()
                 """,
             ])
+    }
+
+    @Test func `A method of the app's own that a test calls is said to be called by no client, with the ways out`() throws {
+        final class Account: PusherDelegate {
+            let user = Locked(0)
+            func signedIn(_ number: Int) { user.withLock { $0 = number } }
+        }
+        let account = Account()
+        account.signedIn(7)
+        let found = try #require(DelegateMethods.nearMisses(of: account).first?.text)
+        #expect(found.hasSuffix(", which no client calls: a delegate has signedIn(userID: Swift.String) -> ()" + advice))
     }
 
     @Test func `A nearly matching method that a delegate inherits is found`() {
@@ -75,7 +88,7 @@ private final class RightDelegate: PusherDelegate {
         #expect(
             findings(of: Misspelled()) == [
                 """
-                near miss: DelegateMethodTests.Misspelled has subscribedToChanel(name: Swift.String) -> (), which is never called; a delegate has \
+                near miss: DelegateMethodTests.Misspelled has subscribedToChanel(name: Swift.String) -> (), which no client calls: a delegate has \
                 subscribedToChannel(name: Swift.String) -> ()
                 """
             ])
