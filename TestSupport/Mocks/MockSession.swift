@@ -23,12 +23,40 @@ public final class MockSession: HTTPSession, RequestStubbing {
         var mockResponses: [String: Stub] = [:]
     }
 
+    /// The requests that may be made by the answers to others.
+    private struct Calls {
+        /// The number of completion handlers that are running, most of them within each other if there are many.
+        var running = 0
+        /// The number of requests since the clock moved, and the time of the latest.
+        var count = 0
+        var time = Instant.origin
+        var isTold = false
+
+        /// Counts a request. Returns whether it is answered.
+        mutating func add(at now: Instant) -> Bool {
+            (count, time) = (time == now ? count + 1 : 1, now)
+            return running <= MockSession.mostCallsAtOnce.nested && count <= MockSession.mostCallsAtOnce.all
+        }
+
+        /// Returns whether it is to be told that a request isn't answered, which is so once.
+        mutating func tell() -> Bool {
+            defer { isTold = true }
+            return !isTold
+        }
+    }
+
+    /// The number of completion handlers within each other, and of requests at one time, from which on a request isn't answered
+    /// any more, because callbacks answer each other.
+    static let mostCallsAtOnce = (nested: 500, all: 100_000)
+
     /// The stubs.
     public let stubList = StubList()
     /// The recorder of the requests.
     public let recorder: RequestRecorder
 
     private let state: Locked<State>
+    /// Apart from the state, because a completion handler that is never called must not keep the stubs alive.
+    private let calls = Locked(Calls())
     private let server: InMemoryServer?
     private let scheduler: any Scheduler
     private let timeline: Timeline?
@@ -117,9 +145,13 @@ public final class MockSession: HTTPSession, RequestStubbing {
         with request: URLRequest, isOfClient: Bool, completionHandler: @escaping MockTask.Completion
     ) -> MockTask {
         let recorded = RecordedRequest(request)
+        let completion: MockTask.Completion = { [calls] data, response, error in
+            calls.withLock { $0.running += 1 }
+            defer { calls.withLock { $0.running -= 1 } }
+            completionHandler(data, response, error)
+        }
         return MockTask(
-            label: "answer to \(recorded.method) \(recorded.path)", delivery: delivery, scheduler: scheduler,
-            completion: completionHandler
+            label: "answer to \(recorded.method) \(recorded.path)", delivery: delivery, scheduler: scheduler, completion: completion
         ) { [self] in
             reply(recorded, of: request, isOfClient: isOfClient)
         }
@@ -142,6 +174,11 @@ public final class MockSession: HTTPSession, RequestStubbing {
         timeline?.note("request", name)
         // Nobody would learn of what is wrong with this one.
         guard timeline?.isOver != true else { return .init(outcome: .init(error: URLError(.cancelled))) }
+        let now = scheduler.now
+        guard calls.withLock({ $0.add(at: now) }) else {
+            noteEndless(name)
+            return .init(outcome: .init(), gate: Gate())
+        }
         var response: StubResponse
         if let stubbed = stubList.reply(request, onTaking: noted.replace) {
             response = stubbed
@@ -175,6 +212,16 @@ public final class MockSession: HTTPSession, RequestStubbing {
     func release() {
         for stub in stubList.all { stub.release() }
         InterceptingURLProtocol.release(self)
+    }
+
+    /// Keeps the finding for the first request that isn't answered any more.
+    private func noteEndless(_ name: String) {
+        guard calls.withLock({ $0.tell() }) else { return }
+        let finding = Finding.endless(
+            "\(name) is asked for within the answers to \(Self.mostCallsAtOnce.nested) others, or after "
+                + "\(Self.mostCallsAtOnce.all) at \(scheduler.now)", as: "a completion handler that asks again")
+        timeline?.note("error", finding.text)
+        note(finding)
     }
 
     func note(_ finding: Finding) {

@@ -175,12 +175,9 @@ struct MockSocketState: Sendable {
         calls = (calls.time == now ? calls.count + 1 : 1, now)
         if calls.count == most + 1 {
             scripts.add(
-                Finding(
-                    .error,
-                    """
-                    \(name) \(action) for the \(calls.count)th time at \(now), and isn't answered any more: callbacks answer each \
-                    other, such as a delegate that connects whenever it hears of a disconnection; let it wait, or stop after some
-                    """))
+                Finding.endless(
+                    "\(name) \(action) for the \(calls.count)th time at \(now)",
+                    as: "a delegate that connects whenever it hears of a disconnection"))
         }
         return calls.count <= most
     }

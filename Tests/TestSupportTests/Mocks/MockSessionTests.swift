@@ -32,6 +32,24 @@ struct MockSessionTests {
         #expect(session.findings.map(\.kind) == [.unmatchedRequest])
     }
 
+    @Test func `Requests that answers to requests make without end aren't answered any more, and fail the test`() throws {
+        let failure = try failingTest { harness in
+            let times = Locked(0)
+            @Sendable func ask(_ session: MockSession, _ request: URLRequest) {
+                times.withLock { $0 += 1 }
+                session.dataTask(with: request) { [weak session] _, _, _ in
+                    if let session { ask(session, request) }
+                }.resume()
+            }
+            harness.session.stub("GET /page", .ok)
+            ask(harness.session, try URLRequest(line: "http://shop.example/page"))
+            #expect(times.withLock(\.self) == 502)
+        }
+        #expect(failure.findings.count == 1)
+        #expect(failure.description.contains("error: GET http://shop.example/page is asked for within the answers to 500 others"))
+        #expect(failure.description.contains("isn't answered any more: callbacks answer each other"))
+    }
+
     @Test func `A mock response is delivered as it was given`() throws {
         let jsonData = Data(#"{"auth":"testKey123:12345678gfder78ikjbg"}"#.utf8)
         let urlResponse = HTTPURLResponse(
