@@ -151,7 +151,8 @@ public final class MockSession: HTTPSession, RequestStubbing {
             completionHandler(data, response, error)
         }
         return MockTask(
-            label: "answer to \(recorded.method) \(recorded.path)", delivery: delivery, scheduler: scheduler, completion: completion
+            label: "answer to \(recorded.method) \(recorded.path)", delivery: delivery, scheduler: scheduler,
+            completion: completion
         ) { [self] in
             reply(recorded, of: request, isOfClient: isOfClient)
         }

@@ -107,12 +107,13 @@ public final class Signer: Authorizer, Sendable {
     /// The requests so far, in order, including those that it refused.
     public var requests: [PusherAuthRequest] { recorder.all }
 
-    /// Returns the next request that this method hasn't returned yet, waiting for it if necessary.
+    /// Returns the next request that this method hasn't returned yet, waiting for it if necessary, by default for five seconds of
+    /// real time at least.
     ///
     /// - Throws: ``NothingCame`` if none arrives in time; `CancellationError` if the task is cancelled.
     @discardableResult
     public func nextRequest(
-        within patience: Duration = .seconds(30), file: String = #fileID, line: Int = #line
+        within patience: Duration? = nil, file: String = #fileID, line: Int = #line
     ) async throws -> PusherAuthRequest {
         let wait = RecorderWait("request to sign", within: patience, at: sourceLocation(file, line))
         return try await recorder.next(wait) { _ in true }

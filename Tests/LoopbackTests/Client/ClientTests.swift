@@ -76,11 +76,11 @@ import TestSupport
         }
         await server.stop()
         try await withWatchdog {
-            try await client.recorder.next { $0 == .state(.reconnecting) }
+            try await client.next { $0 == .state(.reconnecting) }
         }
         let again = try await LocalServer.start(port: port)
         try await withWatchdog {
-            try await client.recorder.next { $0 == .subscribed(channel: "private-orders") }
+            try await client.next { $0 == .subscribed(channel: "private-orders") }
             again.publish(channel: "private-orders", event: "n", data: "back")
             #expect(try await client.event("n") == "back")
         }

@@ -23,7 +23,7 @@ import TestSupport
             pusher.connect()
             pusher.subscribe("private-room")
             var error: PusherError?
-            while error == nil { error = try await recorder.next().failure }
+            while error == nil { error = try await recorder.next(within: .seconds(Patience.seconds)).failure }
             #expect(error?.kind == .authorization)
             #expect(
                 error?.message.contains("TLS with localhost:\(stranger.port) failed") == true, "\(error.map { "\($0)" } ?? "")")

@@ -37,21 +37,28 @@ struct LiveClient: Sendable {
             userAuth: .endpoint("\(server.url)/pusher/user-auth"), autoReconnect: autoReconnect, protocol: `protocol`)
     }
 
+    @discardableResult
+    func next(
+        where isWanted: @escaping @Sendable (RecordingDelegate.Notification) -> Bool = { _ in true }
+    ) async throws -> RecordingDelegate.Notification {
+        try await recorder.next(within: .seconds(Patience.seconds), where: isWanted)
+    }
+
     func connect() async throws {
         pusher.connect()
-        try await recorder.next { $0 == .state(.connected) }
+        try await next { $0 == .state(.connected) }
     }
 
     @discardableResult
     func subscribe(_ channel: String) async throws -> PusherChannel {
         let result = pusher.subscribe(channel)
-        try await recorder.next { $0 == .subscribed(channel: channel) }
+        try await next { $0 == .subscribed(channel: channel) }
         return result
     }
 
     func error() async throws -> PusherError {
         while true {
-            if let error = try await recorder.next().failure { return error }
+            if let error = try await next().failure { return error }
         }
     }
 
@@ -63,7 +70,7 @@ struct LiveClient: Sendable {
     /// Waits for an event with a name, and returns its data.
     func event(_ name: String) async throws -> String? {
         guard
-            case .event(_, _, let data, _) = try await recorder.next(where: {
+            case .event(_, _, let data, _) = try await next(where: {
                 if case .event(name, _, _, _) = $0 { true } else { false }
             })
         else { return nil }
