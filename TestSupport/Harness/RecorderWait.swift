@@ -37,7 +37,8 @@ struct RecorderWait: Sendable {
             return "; virtual time is \(scheduler.now), scheduled: \(pending.names)\(advice)"
         }
         return NothingCame(
-            wanted: wanted, patience: patience(in: scheduler), instead: instead, taken: taken, story: "waited for at \(place)\(time ?? "")")
+            wanted: wanted, patience: patience(in: scheduler), instead: instead, taken: taken,
+            story: "waited for at \(place)\(time ?? "")")
     }
 }
 

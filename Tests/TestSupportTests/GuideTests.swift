@@ -18,12 +18,14 @@ struct OrderFeed: Sendable {
 
 /// The guide's snippets, word for word; `ci/checks/snippets` compares them.
 @MainActor final class OrderList {
+    typealias Ask = @Sendable (URLRequest) async throws -> (Data, URLResponse)
     private(set) var titles: [String] = []
 
-    func load(from api: URLSession, clock: some Clock<Duration>) {
+    func load(by ask: @escaping Ask, clock: some Clock<Duration>) {
         Task {
             try await clock.sleep(for: .seconds(3), tolerance: nil)
-            let (data, _) = try await api.data(from: URL(string: "https://api.example.com/orders")!)
+            let url = URL(string: "https://api.example.com/orders")!
+            let (data, _) = try await ask(URLRequest(url: url))
             titles = try JSONDecoder().decode([String].self, from: data)
         }
     }
@@ -252,8 +254,8 @@ struct OrderFeed: Sendable {
     @Test func `A delayed response comes in virtual time`() async throws {
         try await withTestHarness { harness in
             harness.session.stub("GET /orders", .json(["tea"]).delayed(by: .seconds(3)))
-            let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
-            let loading = Task { try await urlSession.data(from: URL(string: "https://api.example.com/orders")!).0 }
+            let url = URL(string: "https://api.example.com/orders")!
+            let loading = Task { try await harness.request(URLRequest(url: url)).0 }
             _ = try await harness.session.nextRequest("GET /orders")
             harness.scheduler.advance(by: .seconds(3))
             #expect(try await String(decoding: loading.value, as: UTF8.self) == #"["tea"]"#)
@@ -264,7 +266,7 @@ struct OrderFeed: Sendable {
         try await withTestHarness { harness in
             harness.session.stub("GET /orders", .json(["tea"]))
             let list = OrderList()
-            list.load(from: URLSession(configuration: harness.session.urlSessionConfiguration()), clock: harness.clock)
+            list.load(by: harness.request, clock: harness.clock)
             try await harness.eventually("the orders are there") { await list.titles == ["tea"] }
         }
     }
