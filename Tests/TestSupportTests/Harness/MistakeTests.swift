@@ -172,12 +172,14 @@ import Testing
         #expect(text.contains("a thread is blocked, or never comes to rest"))
     }
 
-    @Test func `A test case whose thread is blocked ends the process with a report, too`() async {
+    @Test func `A test case that blocks the main thread ends the process with a report, too`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             TestHarness.grace.withLock { $0 = .milliseconds(100) }
             let harness = TestHarness(stuckAfter: .milliseconds(100))
-            harness.scheduler.advance(by: .seconds(1))
-            withExtendedLifetime(harness) { blockForEver() }
+            await MainActor.run {
+                harness.scheduler.advance(by: .seconds(1))
+                withExtendedLifetime(harness) { blockForEver() }
+            }
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("was stuck; virtual time is 1.0 seconds") && text.contains("has not called `verify()`"))

@@ -51,6 +51,21 @@ extension Trait where Self == IssueHandlingTrait {
     @Test func nearlyADelegate() throws { try withTestHarness { Misuse.nearlyADelegate($0) } }
     @Test func waitInVain() async throws { try await withTestHarness { try await Misuse.waitInVain($0) } }
     @Test func routes() async throws { try await withTestHarness { try await Misuse.routes($0) } }
+    @Test func nestedHarness() throws { try withTestHarness { try Misuse.nestedHarness($0) } }
+    @Test func useAfterTheEnd() throws { try withTestHarness { try Misuse.useAfterTheEnd($0) } }
+    @Test func sharedHarness() throws { try Misuse.sharedHarness() }
+    @Test func staticClient() throws {
+        let pusher = try Misuse.staticClient()
+        try withTestHarness { _ in pusher.connect() }
+    }
+    @Test func outlivingTask() async throws { try await Misuse.outlivingTask() }
+    @Test func belowZero() throws { try withTestHarness { Misuse.belowZero($0) } }
+    @Test func everyZero() throws { try withTestHarness { Misuse.everyZero($0) } }
+    @Test func twoAdvances() throws { try withTestHarness { Misuse.twoAdvances($0) } }
+    @Test func virtualTimeOfAServer() async throws { try await withTestHarness { try await Misuse.virtualTimeOfAServer($0) } }
+    @Test func delegateRecursion() throws {
+        try withTestHarness(apps: [.local], allowing: [.leak, .openSocket, .pendingTimer]) { Misuse.delegateRecursion($0) }
+    }
     @Test func forgottenHarness() { Misuse.forgetTheHarness() }
 }
 
@@ -90,6 +105,22 @@ final class XCTestMisuseTests: XCTestCase {
     func testNearlyADelegate() { Misuse.nearlyADelegate(harness) }
     func testWaitInVain() async throws { try await Misuse.waitInVain(harness) }
     func testRoutes() async throws { try await Misuse.routes(harness) }
+    func testNestedHarness() throws { try withTestHarness { try Misuse.nestedHarness($0) } }
+    func testUseAfterTheEnd() throws { try withTestHarness { try Misuse.useAfterTheEnd($0) } }
+    func testSharedHarness() throws { try Misuse.sharedHarness() }
+    func testStaticClient() throws {
+        let pusher = try Misuse.staticClient()
+        try withTestHarness { _ in pusher.connect() }
+    }
+    func testOutlivingTask() async throws { try await Misuse.outlivingTask() }
+    func testBelowZero() { Misuse.belowZero(harness) }
+    func testEveryZero() { Misuse.everyZero(harness) }
+    func testTwoAdvances() { Misuse.twoAdvances(harness) }
+    func testVirtualTimeOfAServer() async throws { try await Misuse.virtualTimeOfAServer(harness) }
+    func testDelegateRecursion() {
+        harness = TestHarness(apps: [.local], allowing: [.leak, .openSocket, .pendingTimer])
+        Misuse.delegateRecursion(harness)
+    }
     func testForgottenHarness() { Misuse.forgetTheHarness() }
 }
 

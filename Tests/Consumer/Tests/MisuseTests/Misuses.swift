@@ -162,6 +162,95 @@ enum Misuse {
         await harness.stopServers()
     }
 
+    // MARK: Mistakes with harnesses and time
+
+    static func nestedHarness(_ harness: TestHarness) throws {
+        let inner = TestHarness()
+        inner.scheduler.advance(by: .seconds(1))
+        try inner.verify()
+    }
+
+    static func useAfterTheEnd(_ harness: TestHarness) throws {
+        let ended = TestHarness()
+        try ended.verify()
+        ended.scheduler.advance(by: .seconds(1))
+    }
+
+    /// Two test cases with one harness.
+    static func sharedHarness() throws {
+        let shared = TestHarness()
+        try shared.verify()
+        shared.scheduler.advance(by: .seconds(1))
+        try shared.verify()
+    }
+
+    /// Returns a client as an earlier test leaves it in a static variable.
+    static func staticClient() throws -> Pusher {
+        let earlier = TestHarness()
+        let pusher = earlier.makePusher()
+        try earlier.verify()
+        return pusher
+    }
+
+    /// Lets a task go on after its test, and makes sure that it does something before the process ends.
+    static func outlivingTask() async throws {
+        let (end, signal) = AsyncStream<Never>.makeStream()
+        let task = try await withTestHarness { harness in
+            Task {
+                for await _ in end {}
+                Misuse.ask("/late", harness)
+            }
+        }
+        signal.finish()
+        await task.value
+    }
+
+    static func belowZero(_ harness: TestHarness) {
+        harness.scheduler.advance(by: .seconds(-2))
+        harness.session.stub("GET /orders", .ok.delayed(by: .seconds(-1)))
+        ask("/orders", harness)
+    }
+
+    static func everyZero(_ harness: TestHarness) {
+        _ = harness.scheduler.schedule(every: .zero, label: "poll") {}
+    }
+
+    static func twoAdvances(_ harness: TestHarness) {
+        _ = harness.scheduler.schedule(at: harness.scheduler.now + .seconds(1), label: "step") {
+            let done = DispatchSemaphore(value: 0)
+            Thread {
+                harness.scheduler.advance(by: .zero)
+                done.signal()
+            }.start()
+            done.wait()
+        }
+        harness.scheduler.advance(by: .seconds(1))
+    }
+
+    static func virtualTimeOfAServer(_ harness: TestHarness) async throws {
+        _ = try await harness.startServer()
+        harness.scheduler.advance(by: .seconds(30))
+        await harness.stopServers()
+    }
+
+    private final class Again: PusherDelegate {
+        weak var pusher: Pusher?
+
+        func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {
+            if new == .disconnected { pusher?.connect() }
+        }
+    }
+
+    /// Connects, in a harness that refuses the client's key, whenever the delegate hears of a disconnection.
+    static func delegateRecursion(_ harness: TestHarness) {
+        let (pusher, delegate) = (harness.makePusher(key: "another"), Again())
+        delegate.pusher = pusher
+        pusher.delegate = delegate
+        pusher.connect()
+        delegate.pusher = nil
+        pusher.disconnect()
+    }
+
     /// Makes a harness by hand, and never verifies it.
     static func forgetTheHarness() {
         unusedStub(TestHarness())
