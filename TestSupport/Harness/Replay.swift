@@ -16,7 +16,10 @@ extension TestHarness {
     /// Publishes recorded events again at ``server``, in virtual time and with the pauses between them, which begin now.
     ///
     /// A recording has one JSON object per line, with `time`, `channel`, `event` and `data`, as `pusher-channels listen --json`
-    /// prints. Events that no backend can publish are left out: the protocol's own, and client events.
+    /// prints. Or it is an HTTP archive, as `pusher-channels serve --record`, ``TrafficRecorder/exportHAR()`` and browsers make:
+    /// the events that its WebSockets received are published, once even if several received them. Events that no backend can
+    /// publish are left out: the protocol's own, client events, and those of an archive's encrypted channels, which can't be
+    /// decrypted.
     ///
     /// - Parameters:
     ///   - recording: The recording.
@@ -31,11 +34,8 @@ extension TestHarness {
     ) throws -> Duration {
         let (name, place) = (recording.lastPathComponent, sourceLocation(file, line))
         guard speed > 0, speed.isFinite else { throw CannotReplay(place: name, reason: "its speed is \(speed)") }
-        let lines = try Data(contentsOf: recording).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        var events: [RecordedEvent] = []
-        for (index, text) in lines.enumerated() where !text.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) {
-            events.append(try RecordedEvent(text, place: "line \(index + 1) of \(name)"))
-        }
+        let data = try Data(contentsOf: recording)
+        var events = try RecordedEvent.events(ofArchive: data) ?? RecordedEvent.events(inLines: data, of: name)
         let start = events.map(\.time).min()
         events.removeAll { event in ["pusher", "client-"].contains(where: event.name.hasPrefix) }
         let pauses = events.map { event in start.map { event.time.timeIntervalSince($0) / speed } ?? 0 }
@@ -57,7 +57,54 @@ private struct RecordedEvent {
     let name: String
     let data: String
 
-    init(_ line: Data, place: String) throws(CannotReplay) {
+    static func events(inLines data: Data, of name: String) throws(CannotReplay) -> [RecordedEvent] {
+        var events: [RecordedEvent] = []
+        for (index, line) in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
+        where !line.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) {
+            events.append(try RecordedEvent(line, place: "line \(index + 1) of \(name)"))
+        }
+        return events
+    }
+
+    /// Returns the events that an archive's WebSockets received; `nil` if it isn't one.
+    static func events(ofArchive data: Data) -> [RecordedEvent]? {
+        let json = try? JSONValue(parsing: String(decoding: data, as: UTF8.self))
+        guard let entries = json?["log"]?["entries"]?.arrayValue else { return nil }
+        var received: [(event: RecordedEvent, connection: Int)] = []
+        for (connection, entry) in entries.enumerated() {
+            for message in entry["_webSocketMessages"]?.arrayValue ?? [] {
+                if let event = RecordedEvent(archived: message) { received.append((event, connection)) }
+            }
+        }
+        // What was published once, each connection received at about the same time.
+        var heard: [(event: RecordedEvent, connections: Set<Int>)] = []
+        let sorted = received.enumerated().sorted { ($0.element.event.time, $0.offset) < ($1.element.event.time, $1.offset) }
+        for (event, connection) in sorted.map(\.element) {
+            let recent = heard.indices.reversed().prefix { event.time.timeIntervalSince(heard[$0].event.time) < 1 }
+            let same = recent.first { heard[$0].event.isCopy(of: event) && !heard[$0].connections.contains(connection) }
+            if let same { heard[same].connections.insert(connection) } else { heard.append((event, [connection])) }
+        }
+        return heard.map(\.event)
+    }
+
+    /// Creates an event from an archive's message; `nil` if it isn't one that a client got on a channel, and can read.
+    private init?(archived message: JSONValue) {
+        guard message["type"]?.stringValue == "receive", let seconds = message["time"].flatMap({ Double($0.text) }),
+            let text = message["data"]?.stringValue, let frame = try? JSONValue(parsing: text),
+            let channel = frame["channel"]?.stringValue, let name = frame["event"]?.stringValue,
+            ChannelName(channel).kind != .encrypted
+        else { return nil }
+        time = Date(timeIntervalSince1970: seconds)
+        self.channel = channel
+        self.name = name
+        data = frame["data"].map { $0.stringValue ?? $0.text } ?? ""
+    }
+
+    private func isCopy(of other: RecordedEvent) -> Bool {
+        channel == other.channel && name == other.name && data == other.data
+    }
+
+    private init(_ line: Data, place: String) throws(CannotReplay) {
         let json: JSONValue
         do throws(JSONError) {
             json = try JSONValue(parsing: String(decoding: line, as: UTF8.self))
@@ -85,7 +132,9 @@ extension RequestStubbing {
     /// ``TrafficRecorder/exportHAR()`` make.
     ///
     /// Each method and URL of the archive becomes a stub with its responses in order. Requests that had none fail. The stubs must
-    /// be used, as others must; frames of WebSockets are left out.
+    /// be used, as others must; frames of WebSockets are left out, for ``TestHarness/replay(contentsOf:speed:file:line:)``. Any
+    /// value matches a secret that is hidden in a URL, and a signed request may be of any time. Authorizations whose signature is
+    /// hidden are left out, too: no server takes them, and a harness's own signs.
     ///
     /// - Parameters:
     ///   - archive: The archive.
@@ -112,16 +161,31 @@ extension RequestStubbing {
             else {
                 throw CannotReplay(place: place, reason: "entry \(index + 1) lacks a method, a URL, or a status")
             }
-            let name = "\(method.uppercased()) \(url)"
+            let auth = (try? JSONValue(parsing: response.text))?["auth"]?.stringValue
+            if let auth, auth.hasSuffix(Redaction.marker) { continue }
+            let name = "\(method.uppercased()) \(url.contains(Redaction.marker) ? RecordedRequest.unsigned(url) : url)"
             if responses[name] == nil { order.append(name) }
             responses[name, default: []].append(response)
         }
         return order.map { name in
             let stub = Stub(
-                RecordedRequest.matcher(name), .sequence(responses[name] ?? []), location: sourceLocation(file, line))
+                RecordedRequest.matcher(recorded: name), .sequence(responses[name] ?? []), location: sourceLocation(file, line))
             stubList.add(stub)
             return stub
         }
+    }
+}
+
+extension RecordedRequest {
+    /// Returns the matcher for a request of an archive.
+    fileprivate static func matcher(recorded name: String) -> RequestMatcher {
+        guard name.contains(Redaction.marker) else { return matcher(name) }
+        return RequestMatcher(name) { name.hasBytes(of: "\($0.method) \(unsigned($0.url))") }
+    }
+
+    /// Returns an address without its secrets, and without what is different each time that a request to the HTTP API is signed.
+    fileprivate static func unsigned(_ url: String) -> String {
+        Redaction.standard.redact(url: url).replacing(#/\b(auth_timestamp|body_md5)=[^&]*/#, with: "")
     }
 }
 

@@ -68,6 +68,72 @@ import Testing
         try there.verify()
     }
 
+    @Test func `The answers to a signed request are replayed whenever it is signed, and signatures are made anew`() async throws {
+        let there = TestHarness()
+        let recorder = TrafficRecorder()
+        let recorded = recorder.recording(there.session)
+        let events = "POST https://api.example/apps/1/events?auth_key=local-key&auth_signature="
+        there.session.stub("POST /apps/1/events", .json(["n": 1]), .json(["n": 2]))
+        for second in 1...2 {
+            try recorded.ask("\(events)aa\(second)&auth_timestamp=\(second)&body_md5=\(second)&auth_version=1.0")
+        }
+        let (auth, form) = ("POST https://app.example/pusher/auth", "socket_id=1.2&channel_name=private-a")
+        let signed = try recorded.ask(auth, body: form).withLock(\.self)
+        #expect(signed?.hasPrefix("200 ") == true)
+        try await file(String(decoding: recorder.exportHAR(), as: UTF8.self)) { file in
+            try withTestHarness { harness in
+                #expect(try harness.session.replay(contentsOf: file).count == 1)
+                let answers = try (7...8).map { second in
+                    let address = "\(events)bb&auth_timestamp=\(second)&body_md5=&auth_version=1.0"
+                    return try harness.session.ask(address).withLock(\.self)
+                }
+                #expect(answers == [#"200 {"n":1}"#, #"200 {"n":2}"#])
+                #expect(try harness.session.ask(auth, body: form).withLock(\.self) == signed)
+            }
+        }
+        try there.verify()
+    }
+
+    private static func message(_ frame: JSONValue, at seconds: Double, type: String = "receive") -> JSONValue {
+        ["type": .string(type), "time": .double(seconds), "opcode": 1, "data": .string(frame.text)]
+    }
+
+    private static func event(_ name: String, on channel: String = "news", _ data: String) -> JSONValue {
+        ["event": .string(name), "channel": .string(channel), "data": .string(data)]
+    }
+
+    @Test func `What the WebSockets of an archive received is replayed once, even if several received it`() async throws {
+        let connections: [JSONValue] = [
+            [
+                Self.message(["event": "pusher:connection_established", "data": "{}"], at: 1),
+                Self.message(Self.event("pusher_internal:subscription_succeeded", "{}"), at: 2),
+                Self.message(Self.event("headline", "1"), at: 3), Self.message(Self.event("headline", "1"), at: 3.1),
+                Self.message(Self.event("client-typing", on: "private-a", "2"), at: 3.2, type: "send"),
+                Self.message(Self.event("headline", on: "private-encrypted-a", "{}"), at: 3.3),
+            ],
+            [
+                Self.message("no event", at: 2.9), Self.message(Self.event("headline", "1"), at: 3.01),
+                Self.message(Self.event("headline", "1"), at: 3.09), Self.message(Self.event("headline", "1"), at: 5),
+            ],
+        ]
+        let entries = connections.map { JSONValue.object(["_webSocketMessages": $0]) }
+        let archive: JSONValue = ["log": ["entries": .array(entries)]]
+        try await file(archive.text) { file in
+            try withTestHarness { harness in
+                let pusher = harness.makePusher()
+                let recorder = RecordingDelegate(of: pusher)
+                pusher.subscribe("news")
+                pusher.connect()
+                #expect(try harness.replay(contentsOf: file) == .seconds(3))
+                harness.scheduler.advance(by: .seconds(2))
+                let headline = RecordingDelegate.Notification.event("headline", channel: "news", data: "1")
+                #expect(recorder.notifications.count { $0 == headline } == 2)
+                harness.scheduler.advance(by: .seconds(1))
+                #expect(recorder.notifications.count { $0 == headline } == 3)
+            }
+        }
+    }
+
     @Test(arguments: ["{", "{}", #"{"log":{"entries":[{}]}}"#])
     func `A file that is no HTTP archive is refused`(text: String) async throws {
         try await file(text) { file in
