@@ -47,6 +47,8 @@ public final class LocalServer: RequestStubbing {
         package var isForgetful = false
         /// The names under which the server may be asked for; `nil` for any, as in tests.
         package var allowedHosts: AllowedHosts?
+        /// A closure that adds routes before the server listens, for clients that may come at once.
+        package var addRoutes: @Sendable (Router) -> Void = { _ in }
         /// A closure that is called for everything that happens, one event after the other, on any thread.
         public var onEvent: @Sendable (Event) -> Void
 
@@ -140,6 +142,7 @@ public final class LocalServer: RequestStubbing {
     ) async throws(CannotListen) -> LocalServer {
         let machine = ServerMachine(apps: apps, profile: profile, seed: seed ?? .random(in: 0 ... .max))
         let handler = LocalServerHandler(core: LocalServerCore(machine: machine, settings: settings, isSecure: tls != nil))
+        settings.addRoutes(handler.router)
         let thread = try ServerThread(host: tls == nil ? host : "127.0.0.1", port: tls == nil ? port : 0, handler.terms)
         var reason = "It has no address"
         do throws(NetworkFaultProxy.CannotStart) {

@@ -3,6 +3,9 @@ import PusherChannels
 
 /// One WebSocket of a route that the test added, with the test's closure at the server's end.
 final class RoutedSocket: WebSocketSession {
+    /// The largest number of bytes that may wait for a client.
+    private static let limit = 64 << 20
+
     private let core: LocalServerCore
     private let output: FrameQueue
     private let messages: AsyncStream<String>.Continuation
@@ -30,6 +33,7 @@ final class RoutedSocket: WebSocketSession {
         switch step {
         case .send, .event, .establish:
             if let text = step.message { output.append(.text(text)) }
+            if output.size > Self.limit { output.cut() }
         case .controlFrame: output.append(.ping)
         case .close(let code, let reason): close(code: code, reason: reason)
         case .drop: output.cut()

@@ -4,6 +4,8 @@ import PusherChannels
 final class FrameQueue: Sendable {
     private struct State {
         var frames = Deque<OutgoingFrame>()
+        /// The bytes of these frames.
+        var size = 0
         var isClosing = false
         var isFinished = false
         var isCut = false
@@ -25,6 +27,7 @@ final class FrameQueue: Sendable {
         let (count, isNoticed) = state.withLock { state in
             guard !state.isClosing, !state.isCut, !state.isFinished else { return (0, true) }
             state.frames.append(frame)
+            state.size += frame.bytes.count
             state.isClosing = frame.isClose
             defer { state.isWaiting = false }
             // The time for a close frame counts from now on, though others wait before it.
@@ -49,11 +52,14 @@ final class FrameQueue: Sendable {
     /// Indicates whether a close frame was added.
     var isClosing: Bool { state.withLock { $0.isClosing } }
     var isCut: Bool { state.withLock { $0.isCut } }
+    /// The number of bytes that wait.
+    var size: Int { state.withLock { $0.size } }
 
     /// Takes the next frame to send.
     func next() -> OutgoingFrame? {
         state.withLock { state in
             let frame = state.frames.popFirst()
+            state.size -= frame?.bytes.count ?? 0
             state.isWaiting = frame == nil
             return frame
         }

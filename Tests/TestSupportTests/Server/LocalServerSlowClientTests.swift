@@ -54,6 +54,21 @@ import Testing
         await server.stop()
     }
 
+    @Test func `A WebSocket route ends if 64 MiB wait for its client`() async throws {
+        let server = try await start()
+        let data = data
+        let ended = Note<Void>()
+        server.router.onWebSocket("/feed") { _, messages, play in
+            for _ in 0..<90 { play(.send(data)) }
+            for await _ in messages {}
+            ended.send(())
+        }
+        let socket = try await RawWebSocket(port: server.port, path: "/feed")
+        try await withWatchdog { _ = await ended.next() }
+        socket.close()
+        await server.stop()
+    }
+
     /// A client's close frame or FIN ends not only the server's reading, but also its sending.
     @Test(arguments: [true, false]) func `A client that doesn't read is cut off after its close frame or FIN`(byCloseFrame: Bool)
         async throws
