@@ -15,6 +15,10 @@ struct Serve: AsyncParsableCommand {
             All of it is for programs and web pages on this machine: requests must be addressed to 127.0.0.1 or localhost, and those \
             of a browser must come from a page of one of these hosts, on any port. --allow-host and --allow-any-host let others in.
 
+            With --record and --upstream it is no server, but stands in front of one: it passes all requests and WebSockets on, and \
+            writes them to a file when it ends, as an HTTP archive (HAR) that browsers show and tests replay, without secrets. The \
+            options about an app, a profile, webhooks, a seed and the page mean nothing then.
+
             \(Status.text)
             """)
 
@@ -64,6 +68,16 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Serve requests to any host name, and from any web page that a browser on this machine shows.")
     var allowAnyHost = false
 
+    @Option(help: "The file to record in what is passed on to --upstream.", completion: .file())
+    var record: String?
+
+    @Option(
+        help: """
+            The server to pass everything on to: http://HOST:PORT, https, ws or wss, without a path. May be given twice, if requests \
+            go to one address (http or https) and WebSockets to another (ws or wss).
+            """)
+    var upstream: [String] = []
+
     @Flag(help: ArgumentHelp("End with standard input, for a process that starts the server for itself.", visibility: .hidden))
     var untilInputEnds = false
 
@@ -78,11 +92,22 @@ struct Serve: AsyncParsableCommand {
         for name in allowHost where !Self.isHostName(name) {
             throw ValidationError("--allow-host takes only a host name, such as dev.example: no scheme, port or path")
         }
+        try validateRecording()
         guard imitated != nil else {
             let known = ServerProfile.byName.map(\.key).joined(separator: ", ")
             throw ValidationError("There is no profile \(profile); the profiles are \(known).")
         }
         try Setting.encryptionMasterKey.validate(encryptionMasterKey, isOption: true)
+    }
+
+    private func validateRecording() throws {
+        guard record != nil || !upstream.isEmpty else { return }
+        if record == nil { throw ValidationError("--upstream requires --record, the file to record in") }
+        if upstream.isEmpty { throw ValidationError("--record requires --upstream, the server that is recorded") }
+        guard let recorded = RecordingProxy.Upstream(upstream) else {
+            throw ValidationError("--upstream takes http://HOST:PORT, https, ws or wss, and a second one only for the other kind")
+        }
+        if recorded.isHere(port: port) { throw ValidationError("--upstream is this server itself: give another --port") }
     }
 
     /// Returns whether a name has only the characters of names in the header field `Host`, in which other characters are encoded.
@@ -135,6 +160,10 @@ struct Serve: AsyncParsableCommand {
         var settings = LocalServer.Settings(onEvent: { notices.add($0) })
         settings.isForgetful = true
         if !allowAnyHost { settings.allowedHosts = AllowedHosts(alsoNamed: allowHost) }
+        let recording = RecordingProxy.Upstream(upstream).map { upstream in
+            RecordingProxy(to: upstream) { lines.tell("the recording is full: nothing more is recorded") }
+        }
+        if let recording { settings.addRoutes = { recording.addRoutes(to: $0) } }
         var app = ServerApp(id: appID, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
         app.webhooks = webhook.map { ServerApp.WebhookEndpoint($0) }
         let server = try await LocalServer.start(
@@ -144,17 +173,25 @@ struct Serve: AsyncParsableCommand {
         // Otherwise the file would go with the server, which a task may hold until the process ends.
         defer { if let authority { try? FileManager.default.removeItem(at: authority) } }
         if let authority { output("certificate authority in \(authority.path)") }
-        // Not reported: something asks every few seconds.
-        server.unrecordedRouter.on("GET /up") { _ in .json(["health": "OK"]) }
-        if page { LivePage(profile: profile).show(server) }
+        if let recording, let record {
+            // A file that can't be written is found out before anything is recorded.
+            try recording.save(to: record)
+        } else {
+            // Not reported: something asks every few seconds.
+            server.unrecordedRouter.on("GET /up") { _ in .json(["health": "OK"]) }
+            if page { LivePage(profile: profile).show(server) }
+        }
         output("listening on \(server.url)")
-        if page { output("live page on \(server.url)/") }
+        if page, recording == nil { output("live page on \(server.url)/") }
         if untilInputEnds { endWithInput() }
         Task { end.yield(await server.end()) }
         let reason = await ends.first { _ in true } ?? nil
         if !quiet { lines.tell("stopping") }
+        // Before the connections end, which a second signal doesn't wait for.
+        let saved = Result<Void, any Error> { if let recording, let record { try recording.save(to: record) } }
         await server.stop()
         notices.end()
+        try saved.get()
         if let reason { throw Failure("the server can't listen any more: \(reason)") }
     }
 }

@@ -34,6 +34,8 @@ import TestSupport
     private static let secret =
         "the key prod isn't that of serve's app: give its secret by --secret, safer in $PUSHER_SECRET"
     private static let proxy = "--proxy takes none, or http://user:password@host:port"
+    private static let upstream =
+        "--upstream takes http://HOST:PORT, https, ws or wss, and a second one only for the other kind"
     private static let name = "--allow-host takes only a host name, such as dev.example: no scheme, port or path"
 
     @Test(
@@ -76,6 +78,13 @@ import TestSupport
             ("serve --encryption-master-key AAAA", masterKey), ("serve --encryption-master-key abc", masterKey),
             ("serve --allow-host http://dev.example", name), ("serve --allow-host dev.example:6001", name),
             ("serve --allow-any-host --allow-host dev.example", "give --allow-any-host or --allow-host, not both"),
+            ("serve --record a.har", "--record requires --upstream, the server that is recorded"),
+            ("serve --upstream http://a.example", "--upstream requires --record, the file to record in"),
+            ("serve --record a.har --upstream a.example:80", upstream),
+            ("serve --record a.har --upstream https://ann:s3cret@a.example", upstream),
+            ("serve --record a.har --upstream https://a.example/api", upstream),
+            ("serve --record a.har --upstream https://a.example --upstream http://b.example", upstream),
+            ("serve --record a.har --upstream http://localhost:6001", "--upstream is this server itself: give another --port"),
             ("demo --tls", "--tls requires --front, which speaks TLS for the server"),
             ("demo --front 127.0.0.1:8080", "--front requires --server-port, the port that it forwards to"),
         ] as [(String, String)])
@@ -94,6 +103,14 @@ import TestSupport
     ])
     func `A command line without a required argument, or with one that can't be read, is refused`(line: String) {
         #expect(refusal(of: line) != nil)
+    }
+
+    @Test(arguments: [
+        "http://a.example:8080/", "wss://a.example", "https://[::1]:6001 --port 6002",
+        "https://a.example --upstream wss://b.example",
+    ])
+    func `The serve command records a server at one address, or at one for requests and one for WebSockets`(addresses: String) {
+        #expect(refusal(of: "serve --record a.har --upstream \(addresses)") == nil)
     }
 
     @Test func `The serve command lists the profiles if it doesn't know the given one`() {
