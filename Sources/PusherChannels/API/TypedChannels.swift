@@ -143,16 +143,19 @@ extension PusherPresenceChannel {
 }
 
 extension PusherHTTPAPI {
-    /// Publishes an event to the subscribers of a channel, as ``trigger(channels:eventName:data:excluding:info:idempotencyKey:)`` does.
+    /// Publishes an event to the subscribers of a channel, as
+    /// ``trigger(channels:eventName:data:excluding:info:idempotencyKey:tags:)`` does.
     ///
     /// - Parameters:
     ///   - event: The event.
     ///   - channel: The channel's name.
     ///   - socketID: The connection that doesn't get the event, such as that of the client that requested it; nil for none.
     ///   - idempotencyKey: A key by which a Sockudo server publishes the event only once, as there.
+    ///   - tags: What filters look at, as there.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func publish(
-        _ event: some ChannelEvents, to channel: String, excluding socketID: String? = nil, idempotencyKey: String? = nil
+        _ event: some ChannelEvents, to channel: String, excluding socketID: String? = nil, idempotencyKey: String? = nil,
+        tags: [String: String] = [:]
     ) async throws {
         let name: String, data: Data
         do {
@@ -161,7 +164,7 @@ extension PusherHTTPAPI {
             throw PusherError(.invalidRequest, message: "the event can't be encoded: \(text(of: error))")
         }
         try await trigger(
-            channels: [channel], eventName: name, data: data, excluding: socketID, idempotencyKey: idempotencyKey)
+            channels: [channel], eventName: name, data: data, excluding: socketID, idempotencyKey: idempotencyKey, tags: tags)
     }
 }
 

@@ -14,7 +14,7 @@ import Foundation
 /// case's value; an object of the values if they have labels; `{}` if there are none. The compiler writes the rest.
 ///
 /// Use it with ``Pusher/updates(of:as:auth:buffering:)``, ``Pusher/follow(_:as:maximumAge:covers:loading:)``,
-/// ``PusherHTTPAPI/publish(_:to:excluding:idempotencyKey:)`` and ``PusherChannel/trigger(_:)``.
+/// ``PusherHTTPAPI/publish(_:to:excluding:idempotencyKey:tags:)`` and ``PusherChannel/trigger(_:)``.
 public protocol ChannelEvents: Codable, Sendable {}
 
 /// An update of a channel whose events are one type. None of them ends the stream.

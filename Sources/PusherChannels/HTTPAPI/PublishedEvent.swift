@@ -8,6 +8,7 @@ struct PublishedEvent {
     private let socketID: String?
     private let info: String?
     private var idempotencyKey: String?
+    private var tags: [String: String] = [:]
 
     /// Creates an event for channels whose names were checked.
     private init(
@@ -68,13 +69,13 @@ struct PublishedEvent {
         return encrypted
     }
 
-    /// Returns the event with a key by which a server knows it again.
-    func known(by key: String?) throws(PusherError) -> PublishedEvent {
+    /// Returns the event with a key by which a server knows it again, and with tags.
+    func with(key: String?, tags: [String: String] = [:]) throws(PusherError) -> PublishedEvent {
         if let key, !(1...128).contains(key.utf8.count) {
             throw PusherError(.invalidRequest, message: "an idempotency key has 1 to 128 bytes, this one has \(key.utf8.count)")
         }
         var event = self
-        event.idempotencyKey = key
+        (event.idempotencyKey, event.tags) = (key, tags)
         return event
     }
 
@@ -95,6 +96,7 @@ struct PublishedEvent {
         members["socket_id" as Name] = socketID.map { .string($0) }
         members["idempotency_key" as Name] = idempotencyKey.map { .string($0) }
         members["info" as Name] = info.map { .string($0) }
+        members["tags" as Name] = tags.isEmpty ? nil : JSONValue(members: tags.map { ($0, JSONValue.string($1)) })
         return .object(members)
     }
 }

@@ -11,13 +11,15 @@ public struct PusherBatchEvent: Sendable {
     /// The requested attributes of the channel.
     public var info: [PusherChannelInfo.Attribute]
     /// The key by which a Sockudo server publishes the event only once, as for
-    /// ``PusherHTTPAPI/trigger(channels:eventName:data:excluding:info:idempotencyKey:)``.
+    /// ``PusherHTTPAPI/trigger(channels:eventName:data:excluding:info:idempotencyKey:tags:)``.
     public var idempotencyKey: String?
+    /// The tags, as there.
+    public var tags: [String: String]
 
     /// Creates an event; the connection with `excluding` as its socket id doesn't get it.
     public init(
         channel: String, eventName: String, data: any Encodable & Sendable, excluding socketID: String? = nil,
-        info: [PusherChannelInfo.Attribute] = [], idempotencyKey: String? = nil
+        info: [PusherChannelInfo.Attribute] = [], idempotencyKey: String? = nil, tags: [String: String] = [:]
     ) {
         self.channel = channel
         self.eventName = eventName
@@ -25,5 +27,6 @@ public struct PusherBatchEvent: Sendable {
         excludedSocketID = socketID
         self.info = info
         self.idempotencyKey = idempotencyKey
+        self.tags = tags
     }
 }

@@ -19,16 +19,18 @@ extension PusherHTTPAPI {
     ///     minutes by default. Use it again only if the response was lost: after an error status, Sockudo takes the publish for one
     ///     under way for two minutes. Other servers ignore it, and publish again. Nil for none, or one made for each publish with
     ///     ``RetryPolicy/Guarantee/idempotent``.
+    ///   - tags: What a ``SubscriptionFilter`` looks at. A Sockudo server sends them with the event, outside its data and so in plain
+    ///     text, to clients of its own protocol; other servers ignore them. By default none.
     /// - Returns: The requested information about each channel, in the order of `channels`, as far as the server reports it.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     @discardableResult
     public func trigger(
         channels: [String], eventName: String, data: some Encodable, excluding socketID: String? = nil,
-        info: [PusherChannelInfo.Attribute] = [], idempotencyKey: String? = nil
+        info: [PusherChannelInfo.Attribute] = [], idempotencyKey: String? = nil, tags: [String: String] = [:]
     ) async throws -> [PusherChannelInfo] {
         let event = try PublishedEvent(
             channels: channels, name: eventName, data: data, excluding: socketID, info: info, options: options, encoder: encoder
-        ).known(by: idempotencyKey ?? makeKey())
+        ).with(key: idempotencyKey ?? makeKey(), tags: tags)
         let told = try await publish(
             1, to: channels.count == 1 ? channels[0] : nil, "/events", event.json, member: "channels")["channels"]
         return channels.map { PusherChannelInfo($0, told?[$0], decryptedWith: options.encryptionMasterKeys) }
@@ -50,7 +52,7 @@ extension PusherHTTPAPI {
             try PublishedEvent(
                 channels: [event.channel], name: event.eventName, data: event.data, excluding: event.excludedSocketID,
                 info: event.info, options: options, encoder: encoder
-            ).known(by: event.idempotencyKey ?? makeKey()).jsonInBatch
+            ).with(key: event.idempotencyKey ?? makeKey(), tags: event.tags).jsonInBatch
         }
         let told =
             try await publish(
@@ -66,14 +68,14 @@ extension PusherHTTPAPI {
     /// - Parameters:
     ///   - userID: The user's id, as it was signed.
     ///   - eventName: The event's name, 200 characters at most.
-    ///   - data: The event's data, as for ``trigger(channels:eventName:data:excluding:info:idempotencyKey:)``.
+    ///   - data: The event's data, as for ``trigger(channels:eventName:data:excluding:info:idempotencyKey:tags:)``.
     ///   - idempotencyKey: The key, as there.
     /// - Throws: A ``PusherError``, or `CancellationError`.
     public func sendToUser(
         _ userID: String, eventName: String, data: some Encodable, idempotencyKey: String? = nil
     ) async throws {
         let event = try PublishedEvent(userID: userID, name: eventName, data: data, options: options, encoder: encoder)
-            .known(by: idempotencyKey ?? makeKey())
+            .with(key: idempotencyKey ?? makeKey())
         _ = try await publish(1, to: nil, "/events", event.json, member: "channels")
     }
 

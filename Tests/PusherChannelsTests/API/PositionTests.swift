@@ -156,6 +156,36 @@ struct PositionTests {
         }
     }
 
+    // Proves P15.19, P19.17.
+    @Test func `An event published with tags reaches a client whose filter they meet, and no other event does`() async throws {
+        try await withTestHarness(profile: .sockudoV2) { harness in
+            let seen = try await harness.makeExecutor().run { _ in
+                let pusher = harness.makePusher { $0.protocol = .sockudo }
+                let api = PusherHTTPAPI(
+                    appID: "1", key: "local-key", secret: "local-secret", environment: harness.pusherEnvironment())
+                let updates = pusher.updates(of: "orders", filter: .tags(.equal("urgency", "high")))
+                pusher.connect()
+                var seen: [String] = []
+                for try await update in updates {
+                    switch update {
+                    case .subscribed:
+                        let published: [[String: String]] = [["urgency": "low"], [:], ["urgency": "high", "from": "ann"]]
+                        for tags in published {
+                            try await api.trigger(channels: ["orders"], eventName: "placed", data: "\(tags.count)", tags: tags)
+                        }
+                    case .event(let event):
+                        let tags = event.property(withKey: "tags") as? [String: String]
+                        seen.append("\(event.data ?? "") of \(tags?["from"] ?? "nobody")")
+                    default: break
+                    }
+                    if !seen.isEmpty { break }
+                }
+                return seen
+            }
+            #expect(seen == ["2 of ann"])
+        }
+    }
+
     // Proves P19.17.
     @Test func `On protocol 7 a rewind or a filter ends the stream, and says which protocol it needs`() async throws {
         try await withTestHarness { harness in

@@ -15,6 +15,10 @@ import Testing
         func encode(to encoder: any Encoder) throws { throw URLError(.unknown) }
     }
 
+    private enum Order: ChannelEvents {
+        case placed(Int)
+    }
+
     private let rig = APIRig()
 
     // Proves P15.2.
@@ -44,6 +48,25 @@ import Testing
             }
         }
         #expect(rig.bodies.count == 3)
+    }
+
+    // Proves P15.19.
+    @Test func `Tags are sent with their event, also in a batch, and left out if there are none`() async throws {
+        rig.respond()
+        try await rig.api.trigger(channels: ["a"], eventName: "e", data: "1", tags: ["k": "v", "a": "\""])
+        try await rig.api.triggerBatch([
+            PusherBatchEvent(channel: "a", eventName: "e", data: "1", tags: ["k": "v"]),
+            PusherBatchEvent(channel: "a", eventName: "e", data: "1"),
+        ])
+        try await rig.api.publish(Order.placed(1), to: "a", tags: ["k": "v"])
+        try await rig.api.trigger(channels: ["a"], eventName: "e", data: "1")
+        #expect(
+            rig.bodies == [
+                #"{"channels":["a"],"data":"1","name":"e","tags":{"a":"\"","k":"v"}}"#,
+                #"{"batch":[{"channel":"a","data":"1","name":"e","tags":{"k":"v"}},{"channel":"a","data":"1","name":"e"}]}"#,
+                #"{"channels":["a"],"data":"1","name":"placed","tags":{"k":"v"}}"#,
+                #"{"channels":["a"],"data":"1","name":"e"}"#,
+            ])
     }
 
     // Proves P15.2.
