@@ -9,6 +9,8 @@ struct HTTPRefusal: Error {
     let reason: String
     /// What stands for placeholders of the answer.
     var words: [String: String] = [:]
+    /// The seconds after which the request may be made again, if the server says so.
+    var retryAfter: Int?
 
     static func unauthorized(_ reason: String, _ occasion: ServerProfile.Occasion = .unauthorized) -> HTTPRefusal {
         HTTPRefusal(occasion: occasion, status: 401, reason: reason)
@@ -55,8 +57,11 @@ extension ServerMachine {
                 "app": segments.dropFirst().first.map { String(Substring($0)) } ?? "",
                 "channel": segments.dropFirst(3).first.map { String(Substring($0)) } ?? "",
             ].merging(error.words) { $1 }
-            return error.occasion.flatMap { profile.response($0, words) }
+            var response =
+                error.occasion.flatMap { profile.response($0, words) }
                 ?? StubResponse(status: error.status, text: error.reason + "\n")
+            if let seconds = error.retryAfter { response.headers.merge(["Retry-After": "\(seconds)"]) { $1 } }
+            return response
         }
     }
 

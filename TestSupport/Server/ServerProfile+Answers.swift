@@ -174,6 +174,10 @@ extension ServerProfile {
         case eventForUser
         /// The event is to leave out a connection whose id is none.
         case invalidSocketID
+        /// The event's key is that of a publish that is under way, or failed.
+        case publishUnderWay
+        /// The event's key is too long.
+        case longPublishKey
         /// The request names an attribute that the server doesn't have, or two.
         case attribute
         /// The number of users is asked for of channels that have none.

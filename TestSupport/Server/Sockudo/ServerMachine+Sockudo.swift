@@ -56,7 +56,7 @@ extension ServerMachine {
         return stream
     }
 
-    private func streamKey(_ key: ChannelKey, on node: Int, _ settings: Settings) -> StreamKey {
+    func streamKey(_ key: ChannelKey, on node: Int, _ settings: Settings) -> StreamKey {
         StreamKey(channel: key, node: settings.historyLength == nil ? node : 0)
     }
 
@@ -86,7 +86,8 @@ extension ServerMachine {
             own = own.adding(",\"stream_id\":\"\(stream.id)\",\"serial\":\(serial)")
             if let extras = event.more.extras { own = own.adding(",\"extras\":\(extras.text)") }
             stream.append(
-                SockudoStream.Entry(serial: serial, frame: own, event: event, messageID: messageID, time: now, node: node),
+                SockudoStream.Entry(
+                    serial: serial, frame: own, plain: frame, event: event, messageID: messageID, time: now, node: node),
                 settings)
             streams[place] = stream
         } else if let extras = event.more.extras {
@@ -122,26 +123,34 @@ extension ServerMachine {
         guard let settings = profile.sockudoV2, settings.replays else {
             return reject("Connection recovery is not enabled", code: 4301, from: id)
         }
-        guard let asked = nested(data)?["channel_positions"]?.objectValue else {
+        guard let asked = nested(data) else {
+            return reject("Invalid message format: Invalid resume data JSON", code: 4000, from: id)
+        }
+        let isOld = asked["channel_positions"] == nil
+        guard let places = asked[isOld ? "channel_serials" : "channel_positions"]?.objectValue else {
             let problem = "Missing channel_positions or channel_serials in resume data"
             return reject("Invalid message format: \(problem)", code: 4000, from: id)
         }
-        var positions: [Name: (serial: Int, stream: String?)] = [:]
-        for (channel, position) in asked {
-            guard case .number(let number)? = position["serial"], let serial = number.integer, serial >= 0 else {
+        var positions: [Name: SockudoConnection.Position] = [:]
+        for (channel, place) in places {
+            guard case .number(let number)? = isOld ? place : place["serial"], let serial = number.integer, serial >= 0 else {
                 return reject("Invalid message format: Invalid resume data JSON", code: 4000, from: id)
             }
             guard settings.replaysUnsubscribed || connections[id]?.subscriptions[channel] != nil else {
                 return reject("Resume before the subscription to \(channel)", code: 4301, from: id)
             }
-            positions[channel] = (serial, position["stream_id"]?.stringValue)
+            positions[channel] = SockudoConnection.Position(
+                serial: serial, stream: isOld ? nil : place["stream_id"]?.stringValue, isOld: isOld)
         }
         guard !positions.isEmpty else {
             return reject("No channel recovery positions provided", code: 4302, from: id)
         }
-        let due = now + settings.answerDelay
-        connections[id]?.sockudo?.resumes.append(SockudoConnection.Resume(due: due, positions: positions))
-        if settings.answerDelay > .zero { needsTime(by: due) } else { answerResumes(of: id) }
+        // Protocol 7 has no positions by which to tell live events from replayed ones, so that nothing is held for it.
+        let isOfV2 = connections[id]?.sockudo != nil
+        let resume = SockudoConnection.Resume(due: now + (isOfV2 ? settings.answerDelay : .zero), positions: positions)
+        guard isOfV2 else { return answer(resume, id) }
+        connections[id]?.sockudo?.resumes.append(resume)
+        if settings.answerDelay > .zero { needsTime(by: resume.due) } else { answerResumes(of: id) }
     }
 
     /// Sends what is due to a connection of V2.
@@ -163,10 +172,10 @@ extension ServerMachine {
             connections[id]?.sockudo?.joins[channel] = nil
             let view = view(of: key(of: channel, connection), for: id, settings)
             switch replay(asked, view, settings) {
-            case .success(let entries):
+            case .success(let (entries, source)):
                 let options = connection.sockudo?.options[channel]
                 let shown = entries.filter { options?.admits($0.event) != false }
-                frames += shown.map(\.frame)
+                frames += shown.map { connection.sockudo == nil ? $0.plain : $0.frame }
                 // It may be beyond the last frame, if a filter hides the tail.
                 let last = entries.last.map {
                     JSONValue.object([
@@ -175,7 +184,7 @@ extension ServerMachine {
                     ])
                 }
                 recovered.append([
-                    "channel": .string(channel.text), "source": "hot", "replayed": .integer(shown.count),
+                    "channel": .string(channel.text), "source": .string(source), "replayed": .integer(shown.count),
                     "position": last ?? .null,
                 ])
             case .failure(let failure):
@@ -212,25 +221,40 @@ extension ServerMachine {
     }
 
     private mutating func replay(
-        _ asked: (serial: Int, stream: String?), _ view: SockudoView, _ settings: Settings
-    ) -> Result<[SockudoStream.Entry], ReplayFailure> {
-        func failure(_ code: String, _ reason: String, hasCurrent: Bool = true) -> Result<[SockudoStream.Entry], ReplayFailure> {
-            let range = view.stored.first.map { $0.serial...view.storedHead }
-            return .failure(
-                ReplayFailure(
-                    code, reason, asked: asked.stream, current: hasCurrent ? view.stream.id : nil,
-                    settings.historyLength == nil ? nil : range))
+        _ asked: SockudoConnection.Position, _ view: SockudoView, _ settings: Settings
+    ) -> Result<(entries: [SockudoStream.Entry], source: String), ReplayFailure> {
+        func failure(
+            _ code: String, _ reason: String, current: String? = nil, _ range: ClosedRange<Int>? = nil
+        ) -> Result<(entries: [SockudoStream.Entry], source: String), ReplayFailure> {
+            .failure(ReplayFailure(code, reason, asked: asked.stream, current: current, range))
         }
-        let expired = "hot_replay_expired_and_durable_history_disabled"
-        if let name = asked.stream, !name.hasBytes(of: view.stream.id) { return failure("stream_reset", "stream_id_mismatch") }
+        let current = view.stream.id
+        let isSame = asked.stream.map { $0.hasBytes(of: current) }
+        if view.stream.isBuffered, isSame == false {
+            return failure("stream_reset", "stream_id_mismatch", current: current)
+        }
         let isRefused = Int.random(in: 0..<100, using: &generator) < settings.refusedReplays
-        switch isRefused ? .ahead : view.replay(after: asked.serial) {
-        case .events(let entries): return .success(entries)
-        case .ahead where settings.historyLength != nil:
-            return failure("continuity_unverifiable", "position_ahead_of_durable_stream")
-        case .expired where settings.historyLength != nil: return failure("position_expired", "recovery_window_exceeded")
-        case .ahead, .expired: return failure("position_expired", expired, hasCurrent: false)
+        if !isRefused, let entries = view.buffered(after: asked.serial) { return .success((entries, "hot")) }
+        if asked.isOld {
+            return failure("continuity_unverifiable", "legacy_serial_only_position_cannot_use_cold_recovery")
         }
+        guard settings.historyLength != nil else {
+            return failure("position_expired", "hot_replay_expired_and_durable_history_disabled")
+        }
+        let stored = view.stored
+        let range = stored.first.map { $0.serial...view.storedHead }
+        if isSame != true { return failure("stream_reset", "durable_stream_id_mismatch", current: current, range) }
+        if isRefused || asked.serial > view.storedHead {
+            return failure("continuity_unverifiable", "position_ahead_of_durable_stream", current: current, range)
+        }
+        if asked.serial + 1 < range?.lowerBound ?? 0 {
+            let reason = "retained_history_floor_is_ahead_of_requested_serial"
+            return failure("position_expired", reason, current: current, range)
+        }
+        if view.storedHead - asked.serial > settings.bufferLength {
+            return failure("position_expired", "recovery_window_exceeded", current: current, range)
+        }
+        return .success((stored.filter { $0.serial > asked.serial }, "cold"))
     }
 
     private func nested(_ data: JSONValue?) -> JSONValue? {

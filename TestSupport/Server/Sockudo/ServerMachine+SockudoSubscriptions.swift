@@ -160,6 +160,7 @@ extension ServerMachine {
         let own = ServerFrame.event(
             "pusher_internal:subscription_succeeded", channel: key.name.text, data: JSONValue.object(data).text)
         guard settings.replays else { return own }
+        streams[streamKey(key, on: view.node, settings)]?.isBuffered = true
         if settings.historyLength == nil { connections[id]?.sockudo?.joins[key.name] = now + settings.joinDelay }
         let name = settings.namesOtherStreams ? uuid() : view.stream.id
         return own.adding(",\"stream_id\":\"\(name)\",\"serial\":\(view.head)")
@@ -182,6 +183,10 @@ extension ServerMachine {
             let socket = connections[id]?.socketID ?? ""
             let problem = "Client event error: Socket \(socket) is not subscribed to channel \(channel.shortened)"
             return reject(problem, code: 4301, from: id)
+        }
+        guard data["until_attach"]?.boolValue != true else {
+            let problem = "No attach_serial is recorded for channel '\(channel.shortened)'"
+            return reject("Invalid message format: \(problem)", code: 4000, from: id)
         }
         let view = view(of: key(of: Name(channel), connection), for: id, settings)
         let (stream, stored) = (view.stream, view.stored)

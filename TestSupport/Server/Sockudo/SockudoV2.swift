@@ -61,6 +61,8 @@ struct SockudoStream: Sendable {
     struct Entry: Sendable {
         let serial: Int
         let frame: String
+        /// The frame for connections of protocol 7, without a position.
+        let plain: String
         let event: SockudoEvent
         let messageID: String
         let time: Instant
@@ -68,6 +70,8 @@ struct SockudoStream: Sendable {
     }
 
     let id: String
+    /// Indicates whether a node keeps what was published last, as it does from the first event or subscription on.
+    var isBuffered = false
     private(set) var head = 0
     private(set) var entries: ArraySlice<Entry> = []
 
@@ -77,6 +81,7 @@ struct SockudoStream: Sendable {
 
     mutating func append(_ entry: Entry, _ settings: ServerProfile.SockudoV2) {
         head = entry.serial
+        isBuffered = true
         entries.append(entry)
         let excess = entries.count - max(settings.bufferLength, settings.historyLength ?? 0)
         if excess > 0 { entries.removeFirst(excess) }
@@ -86,14 +91,6 @@ struct SockudoStream: Sendable {
 /// A channel's stream as a node knows it: the events that it published itself, and those that are in the history by now.
 struct SockudoView {
     typealias Entry = SockudoStream.Entry
-
-    enum Replay {
-        case events([Entry])
-        /// What was asked for is newer than what the node knows, or it doesn't know all of it.
-        case ahead
-        /// What was asked for is too old, or too much.
-        case expired
-    }
 
     let stream: SockudoStream
     let node: Int
@@ -109,18 +106,11 @@ struct SockudoView {
 
     var head: Int { max(storedHead, stream.entries.last { $0.node == node }?.serial ?? 0) }
 
-    /// Returns the events after a serial as they are replayed.
-    func replay(after serial: Int) -> Replay {
-        if serial > head { return .ahead }
-        if serial == head { return .events([]) }
-        if head - serial > settings.bufferLength { return .expired }
-        let isLasting = settings.historyLength != nil
-        let own = stream.entries.filter { entry in
-            entry.node == node && entry.serial > serial && (isLasting || entry.time + settings.bufferLifetime > now)
-        }
-        if own.count == head - serial { return .events(own) }
-        guard isLasting, (stream.entries.first?.serial ?? 0) <= serial + 1 else { return .expired }
-        return serial > storedHead ? .ahead : .events(Array(stored.drop { $0.serial <= serial }))
+    /// Returns what the node itself has after a serial, if that is all that was published since.
+    func buffered(after serial: Int) -> [Entry]? {
+        guard stream.isBuffered, serial <= head, head - serial <= settings.bufferLength else { return nil }
+        let own = stream.entries.filter { $0.node == node && $0.serial > serial && $0.time + settings.bufferLifetime > now }
+        return own.count == head - serial ? own : nil
     }
 }
 
@@ -141,10 +131,18 @@ struct SockudoEvent: Sendable {
 
 /// What a connection of protocol V2 has besides that of protocol 7.
 struct SockudoConnection: Sendable {
+    /// The place in a channel's stream after which a replay is asked for.
+    struct Position: Sendable {
+        let serial: Int
+        let stream: String?
+        /// Indicates whether it is asked for in the old form, which only a node's buffer answers.
+        let isOld: Bool
+    }
+
     /// An answer to a replay that is being made.
     struct Resume: Sendable {
         let due: Instant
-        let positions: [Name: (serial: Int, stream: String?)]
+        let positions: [Name: Position]
     }
 
     let getsOwnEvents: Bool
@@ -176,7 +174,8 @@ struct PublishKeys: Sendable {
         if entries.count > 10_000 { entries = entries.filter { $0.value.expiry > now } }
         guard let entry = entries[key], entry.expiry > now else { return nil }
         if let answer = entry.answer { return answer }
-        throw HTTPRefusal(status: 503, reason: "Idempotent publish is still in progress")
+        throw HTTPRefusal(
+            occasion: .publishUnderWay, status: 503, reason: "Idempotent publish is still in progress", retryAfter: 1)
     }
 
     fileprivate mutating func keep(_ answer: JSONValue?, _ key: ServerMachine.ChannelKey, until expiry: Instant) {
@@ -193,7 +192,8 @@ extension ServerMachine {
             return try publish(&self)
         }
         guard text.utf8.count <= 128 else {
-            throw HTTPRefusal(status: 400, reason: "Idempotency key exceeds maximum length of 128 characters")
+            throw HTTPRefusal(
+                occasion: .longPublishKey, status: 400, reason: "Idempotency key exceeds maximum length of 128 characters")
         }
         let key = ChannelKey(appKey: app.key, name: Name(text))
         if let known = try publishKeys.answer(key, at: now) { return known }
