@@ -112,104 +112,8 @@ struct ServerProfileTests {
     }
 }
 
-/// Sockudo's protocol V2, as it was recorded of version 5.0.1. `<s>` stands for the same text each time, `<>` for any; V speaks
-/// protocol 7, H publishes.
-struct SockudoRecordingTests {
-    private static let exchange = #"""
-        C< {"event":"sockudo:connection_established","data":"{\"socket_id\":\"<socket>\",\"activity_timeout\":120}","message_id":"<>"}
-        C> {"event":"sockudo:subscribe","data":{"channel":"prices"}}
-        C< {"event":"sockudo_internal:subscription_succeeded","channel":"prices","data":"{\"attach_serial\":0}","message_id":"<>","stream_id":"<s>","serial":0}
-        V< {"event":"pusher:connection_established","data":"{\"socket_id\":\"<>\",\"activity_timeout\":120}"}
-        V> {"event":"pusher:subscribe","data":{"channel":"prices"}}
-        V< {"event":"pusher_internal:subscription_succeeded","channel":"prices","data":"{}"}
-        H> {"name":"e","data":"{\"p\":1}","channel":"prices"}
-        C< {"event":"e","channel":"prices","data":"{\"p\":1}","message_id":"<>","stream_id":"<s>","serial":1}
-        V< {"event":"e","channel":"prices","data":"{\"p\":1}"}
-        H> {"name":"e","data":"2","channel":"prices","tags":{"k":"v"},"extras":{"headers":{"h":"1"}}}
-        C< {"event":"e","channel":"prices","data":"2","tags":{"k":"v"},"message_id":"<>","stream_id":"<s>","serial":2,"extras":{"headers":{"h":"1"}}}
-        V< {"event":"e","channel":"prices","data":"2"}
-        H> {"name":"e","data":"eph","channel":"prices","extras":{"ephemeral":true}}
-        C< {"event":"e","channel":"prices","data":"eph","message_id":"<>","extras":{"ephemeral":true}}
-        V< {"event":"e","channel":"prices","data":"eph"}
-        H> {"name":"even","data":"0","channel":"rw"}
-        H> {"name":"odd","data":"1","channel":"rw"}
-        H> {"name":"even","data":"2","channel":"rw"}
-        H> {"name":"odd","data":"3","channel":"rw"}
-        H> {"name":"even","data":"4","channel":"rw"}
-        C> {"event":"pusher:subscribe","data":{"channel":"rw","rewind":2}}
-        C< {"event":"sockudo_internal:subscription_succeeded","channel":"rw","data":"{\"attach_serial\":5}","message_id":"<>","stream_id":"<rw>","serial":5}
-        C< {"event":"odd","channel":"rw","data":"3","message_id":"<m3>","stream_id":"<rw>","serial":4}
-        C< {"event":"even","channel":"rw","data":"4","message_id":"<m4>","stream_id":"<rw>","serial":5}
-        C< {"event":"sockudo:rewind_complete","channel":"rw","data":{"historical_count":2,"truncated_by_limit":true,"truncated_by_retention":false,"complete":false,"live_count":0},"message_id":"<>"}
-        C> {"event":"pusher:subscribe","data":{"channel":"rw","rewind":{"seconds":60}}}
-        C< {"event":"sockudo_internal:subscription_succeeded","channel":"rw","data":"{\"attach_serial\":5}","message_id":"<>","stream_id":"<rw>","serial":5}
-        C< {"event":"even","channel":"rw","data":"0","message_id":"<>","stream_id":"<rw>","serial":1}
-        C< {"event":"odd","channel":"rw","data":"1","message_id":"<m1>","stream_id":"<rw>","serial":2}
-        C< {"event":"even","channel":"rw","data":"2","message_id":"<m2>","stream_id":"<rw>","serial":3}
-        C< {"event":"odd","channel":"rw","data":"3","message_id":"<m3>","stream_id":"<rw>","serial":4}
-        C< {"event":"even","channel":"rw","data":"4","message_id":"<m4>","stream_id":"<rw>","serial":5}
-        C< {"event":"sockudo:rewind_complete","channel":"rw","data":{"truncated_by_limit":true,"historical_count":5,"truncated_by_retention":true,"complete":false,"live_count":0},"message_id":"<>"}
-        C> {"event":"pusher:subscribe","data":{"channel":"rw","rewind":5,"filter":{"events":["odd"]}}}
-        C< {"event":"sockudo_internal:subscription_succeeded","channel":"rw","data":"{\"attach_serial\":5}","message_id":"<>","stream_id":"<rw>","serial":5}
-        C< {"event":"odd","channel":"rw","data":"1","message_id":"<m1>","stream_id":"<rw>","serial":2}
-        C< {"event":"odd","channel":"rw","data":"3","message_id":"<m3>","stream_id":"<rw>","serial":4}
-        C< {"event":"sockudo:rewind_complete","channel":"rw","data":{"truncated_by_limit":false,"historical_count":2,"complete":true,"truncated_by_retention":false,"live_count":0},"message_id":"<>"}
-        C> {"event":"pusher:subscribe","data":{"channel":"rw-empty","rewind":2}}
-        C< {"event":"sockudo_internal:subscription_succeeded","channel":"rw-empty","data":"{\"attach_serial\":0}","message_id":"<>","stream_id":"<>","serial":0}
-        C< {"event":"sockudo:rewind_complete","channel":"rw-empty","data":{"historical_count":0,"live_count":0,"complete":true,"truncated_by_retention":false,"truncated_by_limit":false},"message_id":"<>"}
-        C> {"event":"pusher:subscribe","data":{"channel":"rw","rewind":0}}
-        C< {"event":"sockudo:error","data":{"code":4000,"message":"Invalid message format: Invalid rewind option in subscription data"},"message_id":"<>"}
-        V> {"event":"pusher:subscribe","data":{"channel":"rw","rewind":2}}
-        V< {"event":"pusher:error","data":{"message":"Channel error: Channel rewind is only supported on protocol V2","code":4300}}
-        C> {"event":"sockudo:channel_history","data":"{\"channel\": \"rw\", \"limit\": 1}"}
-        C< {"event":"sockudo:channel_history","channel":"rw","data":{"stream_state":{"last_transition_at_ms":null,"durable_state":"healthy","node_id":null,"observed_source":"in_memory","reason":null,"recovery_allowed":true,"authoritative_source":"in_memory","stream_id":"<rw>","reset_required":false},"direction":"newest_first","limit":1,"next_cursor":"<>","bounds":{"attach_serial":null,"end_serial":null,"end_time_ms":null,"start_serial":null,"start_time_ms":null,"until_attach":false},"items":[{"stream_id":"<rw>","message_id":"<m4>","published_at_ms":"<>","operation_kind":"append","serial":5,"payload_size_bytes":"<>","event_name":"even","message":{"stream_id":"<rw>","channel":"rw","serial":5,"event":"even","data":"4","message_id":"<m4>"}}],"has_more":true,"continuity":{"retained_messages":5,"oldest_available_serial":1,"retained_bytes":"<>","truncated_by_retention":false,"newest_available_published_at_ms":"<>","newest_available_serial":5,"stream_id":"<rw>","complete":false,"oldest_available_published_at_ms":"<>"}},"message_id":"<>"}
-        C> {"event":"sockudo:channel_history","data":"{\"channel\": \"rw\", \"direction\": \"oldest_first\", \"start_serial\": 2, \"end_serial\": 3, \"limit\": 2}"}
-        C< {"event":"sockudo:channel_history","channel":"rw","data":{"items":[{"message":{"data":"1","stream_id":"<rw>","event":"odd","channel":"rw","message_id":"<m1>","serial":2},"event_name":"odd","message_id":"<m1>","published_at_ms":"<>","operation_kind":"append","stream_id":"<rw>","serial":2,"payload_size_bytes":"<>"},{"stream_id":"<rw>","published_at_ms":"<>","message_id":"<m2>","serial":3,"event_name":"even","message":{"message_id":"<m2>","serial":3,"data":"2","channel":"rw","event":"even","stream_id":"<rw>"},"payload_size_bytes":"<>","operation_kind":"append"}],"limit":2,"direction":"oldest_first","has_more":false,"continuity":{"oldest_available_serial":1,"oldest_available_published_at_ms":"<>","retained_messages":5,"retained_bytes":"<>","newest_available_published_at_ms":"<>","newest_available_serial":5,"stream_id":"<rw>","truncated_by_retention":false,"complete":true},"bounds":{"end_serial":3,"start_time_ms":null,"start_serial":2,"end_time_ms":null,"until_attach":false,"attach_serial":null},"next_cursor":null,"stream_state":{"reset_required":false,"observed_source":"in_memory","authoritative_source":"in_memory","reason":null,"node_id":null,"stream_id":"<rw>","durable_state":"healthy","last_transition_at_ms":null,"recovery_allowed":true}},"message_id":"<>"}
-        C> {"event":"sockudo:channel_history","data":"{\"channel\": \"rwbig\"}"}
-        C< {"event":"sockudo:error","data":{"code":4301,"message":"Client event error: Socket <socket> is not subscribed to channel rwbig"},"message_id":"<>"}
-        C> {"event":"pusher:subscribe","data":{"channel":"fl","filter":{"events":["yes"]}}}
-        C< {"event":"sockudo_internal:subscription_succeeded","channel":"fl","data":"{\"attach_serial\":0}","message_id":"<>","stream_id":"<fl>","serial":0}
-        H> {"name":"no","data":"x","channel":"fl"}
-        H> {"name":"yes","data":"x","channel":"fl"}
-        C< {"event":"yes","channel":"fl","data":"x","message_id":"<yes>","stream_id":"<fl>","serial":2}
-        H> {"name":"no","data":"x","channel":"fl"}
-        C> {"event":"sockudo:resume","data":"{\"channel_positions\": {\"fl\": {\"serial\": 0}}}"}
-        C< {"event":"yes","channel":"fl","data":"x","message_id":"<yes>","stream_id":"<fl>","serial":2}
-        C< {"event":"sockudo:resume_success","data":"{\"recovered\":[{\"position\":{\"last_message_id\":\"<>\",\"serial\":3,\"stream_id\":\"<fl>\"},\"source\":\"hot\",\"replayed\":1,\"channel\":\"fl\"}],\"failed\":[]}","message_id":"<>"}
-        C> {"event":"pusher:subscribe","data":{"channel":"tg","filter":{"key":"k","cmp":"eq","val":"v"}}}
-        C< {"event":"sockudo_internal:subscription_succeeded","channel":"tg","data":"{\"attach_serial\":0}","message_id":"<>","stream_id":"<tg>","serial":0}
-        H> {"name":"e","data":"x","channel":"tg","tags":{"k":"w"}}
-        H> {"name":"e","data":"x","channel":"tg","tags":{"k":"v"}}
-        C< {"event":"e","channel":"tg","data":"x","tags":{"k":"v"},"message_id":"<>","stream_id":"<tg>","serial":2}
-        C> {"event":"pusher:subscribe","data":{"channel":"fl2","filter":{"key":"k"}}}
-        C< {"event":"sockudo:error","data":{"message":"Invalid message format: Invalid tags filter: Leaf node requires a comparison operator","code":4000},"message_id":"<>"}
-        """#
-
-    @Test func `Each frame is the recorded one, member by member`() {
-        var comparison = Comparison()
-        var rig = ServerRig(ServerMachine(profile: .sockudoV2))
-        var waiting: [String] = []
-        let numbers = ["C": 1, "V": 2]
-        for line in Self.exchange.split(separator: "\n").map(String.init) {
-            let (who, text) = (String(line.prefix(1)), String(line.dropFirst(3)))
-            if line.dropFirst().first == "<" {
-                if text.contains("connection_established") {
-                    rig.open(numbers[who] ?? 0, path: "/app/local-key?protocol=\(who == "C" ? 2 : 7)")
-                    waiting += rig.sent
-                }
-                let frame = waiting.isEmpty ? "nothing" : waiting.removeFirst()
-                let recorded = "\(numbers[who] ?? 0): \(text)"
-                let isSame = comparison.isSame(recorded, frame)
-                #expect(isSame, "recorded: \(recorded)\nsent: \(frame)")
-            } else {
-                #expect(waiting.isEmpty, "sent, but not recorded before \(line)")
-                if who == "H" { rig.post(text) } else { rig.receive(text, from: numbers[who] ?? 0) }
-                waiting = rig.sent
-            }
-        }
-        #expect(waiting.isEmpty)
-    }
-
+/// What subscribers of Sockudo's protocol V2 may ask for.
+struct SockudoSubscriptionTests {
     @Test func `By time the oldest page comes, by number the latest`() {
         var rig = ServerRig(ServerMachine(profile: .sockudoV2))
         for number in 0..<130 { rig.post(#"{"name":"e","data":"\#(number)","channel":"rwbig"}"#) }
@@ -274,39 +178,6 @@ struct SockudoRecordingTests {
         rig.open(1, path: "/app/local-key?protocol=2")
         rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"tg","filter":\#(filter)}}"#, from: 1)
         #expect(rig.error?.message == "Invalid message format: Invalid tags filter: " + words)
-    }
-}
-
-/// Compares recorded frames with those of a server, whatever the order of members.
-private struct Comparison {
-    private var texts: [String: String] = [:]
-
-    mutating func isSame(_ recorded: String, _ sent: String) -> Bool {
-        let (left, right) = (recorded.split(separator: " ", maxSplits: 1), sent.split(separator: " ", maxSplits: 1))
-        guard left.first == right.first, let left = left.last, let right = right.last else { return false }
-        return isSame(try? JSONValue(parsing: String(left)), try? JSONValue(parsing: String(right)))
-    }
-
-    private mutating func isSame(_ recorded: JSONValue?, _ sent: JSONValue?) -> Bool {
-        switch (recorded, sent) {
-        case (.object(let recorded), .object(let sent)):
-            return recorded.count == sent.count && recorded.allSatisfy { isSame($0.value, sent[$0.key]) }
-        case (.array(let recorded), .array(let sent)):
-            return recorded.count == sent.count && zip(recorded, sent).allSatisfy { isSame($0, $1) }
-        case ("<>", .some): return true
-        case (.string(let recorded), .string(let sent)):
-            if let inner = try? JSONValue(parsing: recorded), inner.objectValue != nil {
-                return isSame(inner, try? JSONValue(parsing: sent))
-            }
-            guard let range = recorded.firstRange(of: #/<\w+>/#) else { return recorded == sent }
-            let (before, after) = (recorded[..<range.lowerBound], recorded[range.upperBound...])
-            guard sent.hasPrefix(before), sent.hasSuffix(after) else { return false }
-            let text = String(sent.dropFirst(before.count).dropLast(after.count))
-            let known = texts[String(recorded[range])] ?? text
-            texts[String(recorded[range])] = text
-            return known == text
-        default: return recorded == sent
-        }
     }
 }
 

@@ -132,3 +132,39 @@ struct ServerRig {
         return nil
     }
 }
+
+/// Compares recorded frames with those of a server, whatever the order of members. `<s>` stands for the same text each time, `<>` for any.
+struct FrameComparison {
+    private var texts: [String: String] = [:]
+
+    /// Returns a text with what its placeholders stood for before.
+    func filled(_ text: String) -> String { texts.reduce(text) { $0.replacing($1.key, with: $1.value) } }
+
+    mutating func isSame(_ recorded: String, _ sent: String) -> Bool {
+        guard let start = recorded.firstIndex(of: "{"), let other = sent.firstIndex(of: "{") else { return recorded == sent }
+        guard recorded[..<start] == sent[..<other] else { return false }
+        return isSame(try? JSONValue(parsing: String(recorded[start...])), try? JSONValue(parsing: String(sent[other...])))
+    }
+
+    private mutating func isSame(_ recorded: JSONValue?, _ sent: JSONValue?) -> Bool {
+        switch (recorded, sent) {
+        case (.object(let recorded), .object(let sent)):
+            return recorded.count == sent.count && recorded.allSatisfy { isSame($0.value, sent[$0.key]) }
+        case (.array(let recorded), .array(let sent)):
+            return recorded.count == sent.count && zip(recorded, sent).allSatisfy { isSame($0, $1) }
+        case ("<>", .some): return true
+        case (.string(let recorded), .string(let sent)):
+            if let inner = try? JSONValue(parsing: recorded), inner.objectValue != nil {
+                return isSame(inner, try? JSONValue(parsing: sent))
+            }
+            guard let range = recorded.firstRange(of: #/<\w+>/#) else { return recorded == sent }
+            let (before, after) = (recorded[..<range.lowerBound], recorded[range.upperBound...])
+            guard sent.hasPrefix(before), sent.hasSuffix(after) else { return false }
+            let text = String(sent.dropFirst(before.count).dropLast(after.count))
+            let known = texts[String(recorded[range])] ?? text
+            texts[String(recorded[range])] = text
+            return known == text
+        default: return recorded == sent
+        }
+    }
+}
