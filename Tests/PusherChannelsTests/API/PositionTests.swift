@@ -45,6 +45,38 @@ struct PositionTests {
         }
     }
 
+    /// The clients of a node that hung notice nothing of it.
+    // Proves P19.12.
+    @Test func `What a node wasn't told of is read from the history, once a later event shows that something is missing`()
+        async throws
+    {
+        var profile = ServerProfile.sockudoV2
+        profile.sockudoV2?.nodes = 2
+        try await withTestHarness(profile: profile) { harness in
+            let seen = try await harness.makeExecutor().run(time: .automatic) { _ in
+                let pusher = harness.makePusher { $0.protocol = .sockudo }
+                let updates = pusher.updates(of: "orders")
+                pusher.connect()
+                var seen: [String] = []
+                for try await update in updates {
+                    switch update {
+                    case .subscribed:
+                        for number in 1...20 {
+                            harness.server.nodesHearEachOther = !(3...18).contains(number)
+                            harness.server.publish(channel: "orders", event: "placed", data: "\(number)")
+                        }
+                    case .event(let event): seen.append(event.data ?? "")
+                    default: seen.append("\(update)")
+                    }
+                    if seen.count == 20 { break }
+                }
+                return seen
+            }
+            let published = (1...20).map { "\($0)" }
+            #expect(Set(seen) == Set(published) && seen != published, "the missed ones come late: \(seen)")
+        }
+    }
+
     @Test(
         arguments: [
             #"{"stream_id":"s","serial":-1}"#, #"{"stream_id":"","serial":1}"#, #"{"serial":1}"#, "[]",

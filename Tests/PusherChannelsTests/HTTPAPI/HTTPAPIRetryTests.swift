@@ -90,6 +90,40 @@ import Testing
         #expect(session.requests.count == 2)
     }
 
+    /// Sockudo takes the key of a publish that failed for that of one under way.
+    // Proves P15.12, P15.18.
+    @Test func `The key of a failed publish is refused for two minutes, with 503 and Retry-After, and usable again then`()
+        async throws
+    {
+        let executor = TestExecutor()
+        let server = InMemoryServer(ServerMachine(profile: .sockudo), scheduler: executor.scheduler)
+        let session = MockSession(server: server, delivery: .immediate)
+        let app = ServerApp.local
+        let api = PusherHTTPAPI(
+            appID: app.id, key: app.key, secret: app.secret,
+            options: PusherHTTPAPIOptions(limits: .unchecked, retryPolicy: RetryPolicy(initialDelay: .zero, publishing: .idempotent)),
+            environment: PusherEnvironment(scheduler: executor.scheduler, httpSession: session))
+        func publish(to channel: String) async throws -> PusherError? {
+            try await executor.run(time: .automatic) { _ -> PusherError? in
+                do {
+                    try await api.trigger(channels: [channel], eventName: "e", data: "1", idempotencyKey: "order-7")
+                    return nil
+                } catch let error as PusherError {
+                    return error
+                }
+            }
+        }
+        #expect(try await publish(to: "bad name")?.code == 400)
+        let refused = try await publish(to: "a")
+        #expect(refused?.code == 503)
+        #expect(refused?.retryAfter == .seconds(1))
+        #expect(session.requests.count == 4, "and three attempts were a second apart")
+        #expect(executor.scheduler.now == .origin + .seconds(2))
+        executor.scheduler.advance(by: .seconds(118))
+        #expect(try await publish(to: "a") == nil)
+        #expect(server.notices.count { if case .published = $0 { true } else { false } } == 1)
+    }
+
     // Proves P15.12.
     @Test(arguments: [(1, 1), (2, 2), (5, 5), (0, 1), (Int.min, 1)])
     func `A request is attempted at most maximumAttempts times, and at least once`(maximum: Int, attempts: Int) async throws {

@@ -95,8 +95,9 @@ import Testing
     }
 
     // Proves P5.13.
-    @Test func `Two losses in a row right after the upgrade are reported with advice to check the key`() {
-        var transcript = Transcript()
+    @Test(arguments: [PusherProtocol.pusher, .sockudo])
+    func `Two losses in a row right after the upgrade are reported with advice to check the key`(spoken: PusherProtocol) {
+        var transcript = Transcript { $0.protocol = spoken }
         let errors = lostAttempts(&transcript, 3)
         #expect(errors.map(\.message.hasNoCause) == [true, false, false])
         #expect(errors.last?.message.hasPrefix("gone, as was the one before") == true)

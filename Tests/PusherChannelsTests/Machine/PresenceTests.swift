@@ -82,6 +82,35 @@ import Testing
         #expect(members(transcript) == ["ann"])
     }
 
+    /// Sockudo repeats frames about a user who is on two nodes, and a node that died leaves its members behind.
+    // Proves P7.6, P7.7.
+    @Test func `Joins and leaves that the server repeats or left out are reported as the list changes`() {
+        var transcript = subscribed(["ann", "ghost"])
+        let (ghost, bob) = ("\"ghost\"", "\"bob\"")
+        var reported: [String] = []
+        for frame in [
+            added(ghost), added(bob), added(bob), removed("bob"), removed("bob"), removed("ghost"), removed("ghost"), added(bob),
+        ] {
+            reported += transcript.receive(frame).events
+        }
+        let (joined, left) = ("pusher:member_added", "pusher:member_removed")
+        #expect(reported == [joined, left, left, joined])
+        #expect(members(transcript) == ["ann", "bob"])
+    }
+
+    /// A later list of Sockudo's has the information of the join again, so that a client which took the update would go back.
+    // Proves P2.8.
+    @Test func `A member's update on Sockudo is only logged, and the information stays that of the join`() {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        transcript.play(.subscribe(channel: "presence-lobby", auth: Self.auth("ann")))
+        transcript.receive(Self.success(["ann", "bob"]))
+        let data = #"{"user_id":"bob","user_info":{"name":"Bo"}}"#.quotedJSON
+        let outputs = transcript.receive(
+            #"{"event":"sockudo_internal:presence_update","channel":"presence-lobby","data":\#(data)}"#)
+        #expect(outputs.count == 1 && outputs.withoutLogs.isEmpty)
+        #expect(transcript.machine.subscriptions["presence-lobby"]?.presentMembers["bob"]?.info?.value == ["name": "bob"])
+    }
+
     /// Each member fits into a message, but together they would fill the memory.
     @Test func `Presence members are limited in bytes, and one too many is reported instead of added`() {
         var transcript = subscribed(["ann"])

@@ -104,6 +104,15 @@ import Testing
                 .clientEvent(name: "client-typing", channel: "private-room", data: #"{"by":"ann"}"#),
                 #"{"event":"client-typing","channel":"private-room","data":{"by":"ann"}}"#
             ),
+            (
+                .resume(["room": StreamPosition(stream: "s", serial: 6)]),
+                #"{"event":"sockudo:resume","data":"{\"channel_positions\":{\"room\":{\"serial\":6,\"stream_id\":\"s\"}}}"}"#
+            ),
+            // Sockudo finds no channel in an object, and refuses `until_attach`.
+            (
+                .history(channel: "room", serials: 6...9, cursor: "c"),
+                #"{"event":"sockudo:channel_history","data":"{\"channel\":\"room\",\"cursor\":\"c\",\"direction\":\"oldest_first\",\"end_serial\":9,\"start_serial\":6}"}"#
+            ),
         ] as [(ClientMessage, String)])
     func `Each message of the client is encoded as exactly the protocol's frame`(message: ClientMessage, frame: String) {
         #expect(EnvelopeEncoder.encode(message) == frame)

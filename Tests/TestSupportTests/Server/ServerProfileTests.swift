@@ -48,11 +48,12 @@ struct ServerProfileTests {
     }
 
     /// No frame has the code of an end without one (RFC 6455, 7.4.1).
-    @Test func `An in-memory client sees an end without a close frame as a lost connection`() throws {
+    @Test(arguments: [PusherProtocol.pusher, .sockudo])
+    func `An in-memory client sees an end without a close frame as a lost connection`(spoken: PusherProtocol) throws {
         let scheduler = TestScheduler()
-        let server = InMemoryServer(ServerMachine(apps: [], profile: .sockudo), scheduler: scheduler)
+        let server = InMemoryServer(ServerMachine(apps: [], profile: .sockudoV2), scheduler: scheduler)
         let pusher = Pusher(
-            key: "nobodys", options: PusherClientOptions(delivery: .immediate),
+            key: "nobodys", options: PusherClientOptions(protocol: spoken, delivery: .immediate),
             environment: PusherEnvironment(
                 scheduler: scheduler, httpSession: MockSession(), makeWebSocket: { server.makeWebSocket() }, randomSeed: { 1 }))
         let recorder = RecordingDelegate(of: pusher)
