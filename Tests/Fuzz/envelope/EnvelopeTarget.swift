@@ -8,6 +8,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     guard let text = String(validating: frame, as: UTF8.self) else { return 0 }
     checkAgainstFoundation(frame, outcome)
     checkControl(outcome)
+    checkSockudo(frame, outcome)
     if let disagreement = FoundationJSON.disagreement(about: frame) { require(false, disagreement) }
     if let value = JSONValue(ifJSON: text) { checkRoundTrip(value) }
     checkRawMembers(of: text)
@@ -16,9 +17,9 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
 }
 
 /// Decodes a frame. Checks that the result is the same when other frames surround it, and when its names are already known.
-func decode(_ frame: [UInt8]) -> Result<ServerMessage, MalformedMessage> {
-    let alone = EnvelopeDecoder.decode(frame)
-    var decoder = EnvelopeDecoder()
+func decode(_ frame: [UInt8], _ spoken: PusherProtocol = .pusher) -> Result<ServerMessage, MalformedMessage> {
+    let alone = EnvelopeDecoder.decode(frame, spoken)
+    var decoder = EnvelopeDecoder(spoken)
     let block = Array("{\"".utf8) + frame + Array("0\"}".utf8)
     for _ in 0..<2 {
         let amongOthers = Result { () throws(MalformedMessage) in try decoder.decode(block, 2..<2 + frame.count) }
@@ -55,6 +56,30 @@ func checkControl(_ outcome: Result<ServerMessage, MalformedMessage>) {
         require(isReserved(event), "\(event) may hold whatever it likes")
     case .failure: break
     }
+}
+
+/// Checks that Sockudo's protocol differs only in what begins with its name, and that what is read of its answers makes sense.
+private func checkSockudo(_ frame: [UInt8], _ outcome: Result<ServerMessage, MalformedMessage>) {
+    let read = decode(frame, .sockudo)
+    guard case .success(.event(let envelope)) = outcome, envelope.event.text.utf8.starts(with: "sockudo".utf8) else {
+        return require(read == outcome, "\(read), on protocol 7 \(outcome)")
+    }
+    checkPosition(of: envelope)
+    switch read {
+    case .success(.event(let same)): require(same == envelope, "\(same), on protocol 7 \(envelope)")
+    case .success(.control(let control, let renamed)):
+        check(control, renamed)
+        guard case .history(_, let page) = control else { return }
+        require(page.cursor == nil || !page.isComplete, "it is complete, and goes on: \(page)")
+        for event in page.events { checkPosition(of: event) }
+    case .failure(.incomplete), .failure(.unusableSocketID): break
+    case .failure(let problem): require(false, "\(problem), on protocol 7 \(envelope)")
+    }
+}
+
+private func checkPosition(of envelope: Envelope) {
+    guard let position = envelope.position else { return }
+    require(position.serial >= 0 && (1...100).contains(position.streamID.utf8.count), "\(position) is none")
 }
 
 /// Indicates whether an event is the protocol's own. Compares bytes, because the protocol treats an accent as a separate

@@ -101,7 +101,8 @@ import Testing
         let app = ServerApp.local
         let api = PusherHTTPAPI(
             appID: app.id, key: app.key, secret: app.secret,
-            options: PusherHTTPAPIOptions(limits: .unchecked, retryPolicy: RetryPolicy(initialDelay: .zero, publishing: .idempotent)),
+            options: PusherHTTPAPIOptions(
+                limits: .unchecked, retryPolicy: RetryPolicy(initialDelay: .zero, publishing: .idempotent)),
             environment: PusherEnvironment(scheduler: executor.scheduler, httpSession: session))
         func publish(to channel: String) async throws -> PusherError? {
             try await executor.run(time: .automatic) { _ -> PusherError? in
