@@ -23,6 +23,8 @@ extension ServerMachine {
         case clientEvent(ConnectionID, channel: String, event: String, receivers: Int)
         /// A client got a `pusher:error` in reply to a message.
         case protocolError(ConnectionID, message: String)
+        /// A client of Sockudo's protocol V2 asked for a replay in a way that loses or repeats events, or that may end the connection.
+        case doubtfulReplay(ConnectionID, reason: String)
         /// An event was published over the HTTP API or by the test.
         case published(channel: String, event: String, receivers: Int)
 
@@ -45,6 +47,7 @@ extension ServerMachine {
             case .clientEvent(let id, let channel, let event, let receivers):
                 "\(id) sent \(event.inLogLine()) on \(channel.inLogLine()) to \(receivers)"
             case .protocolError(let id, let message): "\(id) was told: \(message.inLogLine())"
+            case .doubtfulReplay(let id, let reason): "\(id) asked for a replay \(reason.inLogLine())"
             case .published(let channel, let event, let receivers):
                 "published \(event.inLogLine()) on \(channel.inLogLine()) to \(receivers == 0 ? "nobody" : "\(receivers)")"
             case .publishRefused(let channel, let event, let reason):
@@ -55,7 +58,9 @@ extension ServerMachine {
         /// Indicates whether the notice explains something that can't be seen in the client's own actions.
         var isWorthTelling: Bool {
             switch self {
-            case .newApp, .refused, .subscriptionRefused, .protocolError, .publishRefused, .published(_, _, receivers: 0): true
+            case .newApp, .refused, .subscriptionRefused, .protocolError, .doubtfulReplay, .publishRefused,
+                .published(_, _, receivers: 0):
+                true
             case .connected, .disconnected, .subscribed, .signedIn, .unsubscribed, .clientEvent, .published: false
             }
         }

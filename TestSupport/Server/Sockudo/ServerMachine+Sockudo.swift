@@ -149,8 +149,20 @@ extension ServerMachine {
         let isOfV2 = connections[id]?.sockudo != nil
         let resume = SockudoConnection.Resume(due: now + (isOfV2 ? settings.answerDelay : .zero), positions: positions)
         guard isOfV2 else { return answer(resume, id) }
+        noteDoubts(about: positions, id)
         connections[id]?.sockudo?.resumes.append(resume)
         if settings.answerDelay > .zero { needsTime(by: resume.due) } else { answerResumes(of: id) }
+    }
+
+    /// Tells of replays that a client shouldn't ask for, although the real server makes them.
+    private mutating func noteDoubts(about positions: [Name: SockudoConnection.Position], _ id: ConnectionID) {
+        guard let connection = connections[id], let sockudo = connection.sockudo else { return }
+        var doubts = sockudo.resumes.isEmpty ? [] : ["before the answer to the last one"]
+        for (channel, position) in positions.sorted(by: { $0.key < $1.key }) {
+            if connection.subscriptions[channel] == nil { doubts.append("for \(channel), to which it isn't subscribed") }
+            if sockudo.replayed[channel] == position { doubts.append("for \(channel) from a place that was replayed") }
+        }
+        for doubt in doubts { effects.append(.notice(.doubtfulReplay(id, reason: doubt))) }
     }
 
     /// Sends what is due to a connection of V2.
@@ -174,6 +186,7 @@ extension ServerMachine {
             switch replay(asked, view, settings) {
             case .success(let (entries, source)):
                 let options = connection.sockudo?.options[channel]
+                if !entries.isEmpty { connections[id]?.sockudo?.replayed[channel] = asked }
                 let shown = entries.filter { options?.admits($0.event) != false }
                 frames += shown.map { connection.sockudo == nil ? $0.plain : $0.frame }
                 // It may be beyond the last frame, if a filter hides the tail.

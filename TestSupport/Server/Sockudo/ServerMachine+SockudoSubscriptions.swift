@@ -161,6 +161,7 @@ extension ServerMachine {
             "pusher_internal:subscription_succeeded", channel: key.name.text, data: JSONValue.object(data).text)
         guard settings.replays else { return own }
         streams[streamKey(key, on: view.node, settings)]?.isBuffered = true
+        connections[id]?.sockudo?.replayed[key.name] = nil
         if settings.historyLength == nil { connections[id]?.sockudo?.joins[key.name] = now + settings.joinDelay }
         let name = settings.namesOtherStreams ? uuid() : view.stream.id
         return own.adding(",\"stream_id\":\"\(name)\",\"serial\":\(view.head)")

@@ -132,7 +132,7 @@ struct SockudoEvent: Sendable {
 /// What a connection of protocol V2 has besides that of protocol 7.
 struct SockudoConnection: Sendable {
     /// The place in a channel's stream after which a replay is asked for.
-    struct Position: Sendable {
+    struct Position: Equatable, Sendable {
         let serial: Int
         let stream: String?
         /// Indicates whether it is asked for in the old form, which only a node's buffer answers.
@@ -149,6 +149,8 @@ struct SockudoConnection: Sendable {
     /// What the subscriptions asked for besides their channels.
     var options: [Name: SockudoOptions] = [:]
     var resumes: [Resume] = []
+    /// The places after which events of a channel were replayed since its success.
+    var replayed: [Name: Position] = [:]
     /// The live events that wait until a replay is sent.
     var gate: [(serial: Int, frame: String)] = []
     /// The times from which on the connection gets the events of a channel.

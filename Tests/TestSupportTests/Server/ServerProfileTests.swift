@@ -127,6 +127,27 @@ struct SockudoSubscriptionTests {
         #expect(rig.sent[1].contains(#""serial":31}"#) && rig.sent[100].contains(#""serial":130}"#))
     }
 
+    @Test func `A replay that loses or repeats events, or is asked for too soon, is told in a notice`() {
+        var profile = ServerProfile.sockudoV2
+        profile.sockudoV2?.replaysUnsubscribed = true
+        profile.sockudoV2?.answerDelay = .seconds(1)
+        var rig = ServerRig(ServerMachine(profile: profile))
+        rig.open(1, path: "/app/local-key?protocol=2")
+        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#, from: 1)
+        rig.post(#"{"name":"e","data":"x","channel":"a"}"#)
+        func doubts(_ channel: String) -> [String] {
+            rig.receive(#"{"event":"sockudo:resume","data":{"channel_positions":{"\#(channel)":{"serial":0}}}}"#, from: 1)
+            return rig.effects.compactMap { if case .notice(.doubtfulReplay(_, let reason)) = $0 { reason } else { nil } }
+        }
+        let early = "before the answer to the last one"
+        #expect(doubts("a") == [])
+        #expect(doubts("a") == [early])
+        rig.now = .seconds(1)
+        rig.handle(.timePassed)
+        #expect(doubts("a") == ["for a from a place that was replayed"])
+        #expect(doubts("b") == [early, "for b, to which it isn't subscribed"])
+    }
+
     @Test func `Without a history nothing is rewound, and the words are recorded ones`() {
         var profile = ServerProfile.sockudoV2
         profile.sockudoV2?.historyLength = nil
