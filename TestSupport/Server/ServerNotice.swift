@@ -23,7 +23,8 @@ extension ServerMachine {
         case clientEvent(ConnectionID, channel: String, event: String, receivers: Int)
         /// A client got a `pusher:error` in reply to a message.
         case protocolError(ConnectionID, message: String)
-        /// A client of Sockudo's protocol V2 asked for a replay in a way that loses or repeats events, or that may end the connection.
+        /// A client of Sockudo's protocol V2 asked for a replay in a way that loses or repeats events, or that may end the
+        /// connection.
         case doubtfulReplay(ConnectionID, reason: String)
         /// An event was published over the HTTP API or by the test.
         case published(channel: String, event: String, receivers: Int)

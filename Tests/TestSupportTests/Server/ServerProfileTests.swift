@@ -148,6 +148,43 @@ struct SockudoSubscriptionTests {
         #expect(doubts("b") == [early, "for b, to which it isn't subscribed"])
     }
 
+    @Test func `A position in the old form is replayed from the buffer only, another one from the history, too`() throws {
+        var profile = ServerProfile.sockudoV2
+        profile.sockudoV2?.bufferLifetime = .seconds(1)
+        var rig = ServerRig(ServerMachine(profile: profile))
+        rig.open(1, path: "/app/local-key?protocol=2")
+        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#, from: 1)
+        rig.post(#"{"name":"e","data":"x","channel":"a"}"#)
+        let event = try JSONValue(parsing: String(try #require(rig.sent.first).dropFirst(3)))
+        let stream = try #require(event["stream_id"]?.stringValue)
+        func answer(_ positions: String) -> [String] {
+            rig.receive(#"{"event":"sockudo:resume","data":{\#(positions)}}"#, from: 1)
+            return rig.sent
+        }
+        let (old, new) = (#""channel_serials":{"a":0}"#, #""channel_positions":{"a":{"serial":0,"stream_id":"\#(stream)"}}"#)
+        for form in [old, new] {
+            let sent = answer(form)
+            #expect(sent.count == 2 && sent[1].contains(#"\"source\":\"hot\""#), "\(sent)")
+        }
+        rig.now = .seconds(2)
+        #expect(answer(old)[0].contains("continuity_unverifiable"))
+        let sent = answer(new)
+        #expect(sent.count == 2 && sent[1].contains(#"\"source\":\"cold\""#), "\(sent)")
+    }
+
+    @Test(arguments: [(0, 0, ["1: 1006 "]), (1, 1_000, [])] as [(Int, Int, [String])])
+    func `A replay of a thousand events ends the connection, and one of 999 is sent`(serial: Int, frames: Int, closes: [String]) {
+        var profile = ServerProfile.sockudoV2
+        profile.sockudoV2?.bufferLength = 5_000
+        var rig = ServerRig(ServerMachine(profile: profile))
+        for _ in 0..<1_000 { rig.publish("a", "e", "x") }
+        rig.open(1, path: "/app/local-key?protocol=2")
+        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#, from: 1)
+        rig.receive(#"{"event":"sockudo:resume","data":{"channel_positions":{"a":{"serial":\#(serial)}}}}"#, from: 1)
+        #expect(rig.sent.count == frames)
+        #expect(rig.closes == closes)
+    }
+
     @Test func `Without a history nothing is rewound, and the words are recorded ones`() {
         var profile = ServerProfile.sockudoV2
         profile.sockudoV2?.historyLength = nil
