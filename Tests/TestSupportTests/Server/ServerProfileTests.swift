@@ -172,6 +172,21 @@ struct SockudoSubscriptionTests {
         #expect(sent.count == 2 && sent[1].contains(#"\"source\":\"cold\""#), "\(sent)")
     }
 
+    @Test(arguments: [(0, #"\"reason\":\"recovery_window_exceeded\""#), (1, #"\"replayed\":10"#)])
+    func `More events than the buffer takes are expired, though the history has them`(serial: Int, words: String) throws {
+        var profile = ServerProfile.sockudoV2
+        profile.sockudoV2?.bufferLength = 10
+        var rig = ServerRig(ServerMachine(profile: profile))
+        for _ in 0..<11 { rig.publish("a", "e", "x") }
+        rig.open(1, path: "/app/local-key?protocol=2")
+        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#, from: 1)
+        let success = try JSONValue(parsing: String(try #require(rig.sent.first).dropFirst(3)))
+        let stream = try #require(success["stream_id"]?.stringValue)
+        let position = #"{"serial":\#(serial),"stream_id":"\#(stream)"}"#
+        rig.receive(#"{"event":"sockudo:resume","data":{"channel_positions":{"a":\#(position)}}}"#, from: 1)
+        #expect(rig.sent.last?.contains(words) == true, "\(rig.sent)")
+    }
+
     @Test(arguments: [(0, 0, ["1: 1006 "]), (1, 1_000, [])] as [(Int, Int, [String])])
     func `A replay of a thousand events ends the connection, and one of 999 is sent`(serial: Int, frames: Int, closes: [String]) {
         var profile = ServerProfile.sockudoV2

@@ -1,9 +1,10 @@
 import TestSupport
 import Testing
 
-/// What a Sockudo server 5.0.1 sent on its protocol V2, beside what ours sends. `A>` is what connection A sends, or the address that it
-/// opens, `A<` what it gets; V speaks protocol 7, and H is the backend, whose answers are here if they are refusals. `<s>` stands for the same
-/// text each time, `<>` for any. The socket ids are the recorded ones, so that the signatures hold, and lists are in our server's order.
+/// What a Sockudo server 5.0.1 sent on its protocol V2, beside what ours sends. `A>` is what connection A sends, or the address that
+/// it opens, `A<` what it gets; V speaks protocol 7, and H is the backend, whose answers are here if they are refusals. `<s>` stands
+/// for the same text each time, `<>` for any. The socket ids are the recorded ones, so that the signatures hold, and lists are in our
+/// server's order.
 struct SockudoRecordingTests {
     @Test func `A server with a history sends each frame as it was recorded, member by member`() throws {
         try check(Self.withHistory) { ($0.bufferLength, $0.replaysUnsubscribed) = (10, true) }
@@ -254,6 +255,9 @@ struct SockudoRecordingTests {
         C< {"event":"e","channel":"tg","data":"x","tags":{"k":"v"},"message_id":"<>","stream_id":"<tg>","serial":2}
         C> {"event":"pusher:subscribe","data":{"channel":"fl2","filter":{"key":"k"}}}
         C< {"event":"sockudo:error","data":{"message":"Invalid message format: Invalid tags filter: Leaf node requires a comparison operator","code":4000},"message_id":"<>"}
+        H  -- resets rw
+        H> {"name":"e","data":"after reset","channel":"rw"}
+        C< {"event":"e","channel":"rw","data":"after reset","message_id":"<>","stream_id":"<reset>","serial":1}
         C  -- drops
         X> GET /app/local-key?protocol=2
         X< {"event":"sockudo:connection_established","data":"{\"socket_id\":\"153248871.4772912076\",\"activity_timeout\":120}","message_id":"<>"}
@@ -357,6 +361,7 @@ private struct Player {
             rig.shutdown()
             collect()
         case (_, "-- starts again"): rig.machine.loseStreams()
+        case (_, "-- resets rw"): rig.machine.loseStreams(of: "rw")
         default: rig.now = rig.now + .seconds(Int(text) ?? 0)
         }
     }

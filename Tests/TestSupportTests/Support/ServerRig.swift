@@ -133,7 +133,8 @@ struct ServerRig {
     }
 }
 
-/// Compares recorded frames with those of a server, whatever the order of members. `<s>` stands for the same text each time, `<>` for any.
+/// Compares recorded frames with those of a server, whatever the order of members. `<s>` stands for the same text each time, `<>`
+/// for any.
 struct FrameComparison {
     private var texts: [String: String] = [:]
 
