@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `A harness made by hand within another's test is reported`() throws {
-        try withTestHarness { _ in
+        try withTestHarness { (_) throws in
             let inner = TestHarness()
             inner.scheduler.advance(by: .seconds(1))
             let failure = #expect(throws: TestFailure.self) { try inner.verify() }

@@ -29,7 +29,7 @@ struct SockudoRecordingTests {
         profile.sockudoV2 = settings
         var player = Player(rig: ServerRig(ServerMachine(profile: profile, socketIDs: socketIDs)))
         for line in lines { player.play(line) }
-        #expect(player.came.values.allSatisfy(\.isEmpty), "sent, but not recorded: \(player.came)")
+        #expect(player.came.values.allSatisfy { $0.isEmpty }, "sent, but not recorded: \(player.came)")
     }
 
     private static let withHistory = #"""
@@ -79,6 +79,7 @@ struct SockudoRecordingTests {
         A< {"event":"sockudo_internal:member_added","channel":"presence-r","data":"{\"user_info\":{},\"user_id\":\"u2\"}"}
         H> {"name":"e","data":"x","channel":"presence-r"}
         A< {"event":"e","channel":"presence-r","data":"x","message_id":"<>","stream_id":"<r>","serial":1}
+        B< {"event":"e","channel":"presence-r","data":"x","message_id":"<>","stream_id":"<r>","serial":1}
         B  -- drops
         A< {"event":"sockudo_internal:member_removed","channel":"presence-r","data":"{\"user_id\":\"u2\"}"}
         A> {"event":"pusher:subscribe","data":{"channel":"cache-c"}}
@@ -255,6 +256,8 @@ struct SockudoRecordingTests {
         C< {"event":"e","channel":"tg","data":"x","tags":{"k":"v"},"message_id":"<>","stream_id":"<tg>","serial":2}
         C> {"event":"pusher:subscribe","data":{"channel":"fl2","filter":{"key":"k"}}}
         C< {"event":"sockudo:error","data":{"message":"Invalid message format: Invalid tags filter: Leaf node requires a comparison operator","code":4000},"message_id":"<>"}
+        C> {"event":"pusher:subscribe","data":{"channel":"rw"}}
+        C< {"event":"sockudo_internal:subscription_succeeded","channel":"rw","data":"{\"attach_serial\":5}","message_id":"<>","stream_id":"<rw>","serial":5}
         H  -- resets rw
         H> {"name":"e","data":"after reset","channel":"rw"}
         C< {"event":"e","channel":"rw","data":"after reset","message_id":"<>","stream_id":"<reset>","serial":1}

@@ -119,7 +119,7 @@ import Testing
         let entries = connections.map { JSONValue.object(["_webSocketMessages": $0]) }
         let archive: JSONValue = ["log": ["entries": .array(entries)]]
         try await file(archive.text) { file in
-            try withTestHarness { harness in
+            try withTestHarness { (harness) throws in
                 let pusher = harness.makePusher()
                 let recorder = RecordingDelegate(of: pusher)
                 pusher.subscribe("news")
