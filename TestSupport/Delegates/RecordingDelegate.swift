@@ -171,15 +171,14 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
     /// prevent that, call ``passOver()``. The notifications before the match are skipped and not considered again.
     ///
     /// - Parameters:
-    ///   - patience: The minimum real time to wait: a watchdog, not a measurement. By default a second in virtual time, as for a
-    ///     harness's `eventually`, and otherwise five.
+    ///   - patience: The minimum real time to wait: a watchdog, not a measurement.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     ///   - isWanted: A closure that returns whether a notification matches; by default, every notification does.
     /// - Throws: ``NothingCame`` if no match arrives in time; `CancellationError` if the task is cancelled.
     @discardableResult
     public func next(
-        within patience: Duration? = nil, file: String = #fileID, line: Int = #line,
+        within patience: Duration = .seconds(5), file: String = #fileID, line: Int = #line,
         where isWanted: @escaping @Sendable (Notification) -> Bool = { _ in true }
     ) async throws -> Notification {
         look()

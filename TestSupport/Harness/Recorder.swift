@@ -221,7 +221,7 @@ public final class Recorder<Entry: Sendable>: Sendable {
 
     private func watch(_ id: Int, _ wait: RecorderWait) {
         guard state.withLock({ $0.waiters[id] != nil }) else { return }
-        let watchdog = Watchdog(patience: wait.patience(in: scheduler)) { [weak self, limit] in
+        let watchdog = Watchdog(patience: wait.patience) { [weak self, limit] in
             guard let self else { return }
             let (unclaimed, taken) = state.withLock { $0.byFate(atMost: limit) }
             fail(id, wait.nothing(but: unclaimed.map { "\($0)" }, after: taken.map { "\($0)" }, in: scheduler))

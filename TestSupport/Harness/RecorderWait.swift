@@ -4,8 +4,8 @@ import PusherChannels
 struct RecorderWait: Sendable {
     /// The description of the entry.
     let wanted: String
-    /// The minimum real time to wait; `nil` for as long as the harness's other waits.
-    private let patience: Duration?
+    /// The minimum real time to wait. Only other threads can do something meanwhile, so a busy machine needs more than a moment.
+    let patience: Duration
     /// The place where the test waits, `Tests.swift:12`.
     let place: String
     /// The virtual time of the entry, if the recorder doesn't know it.
@@ -14,19 +14,13 @@ struct RecorderWait: Sendable {
     let passesOver: Bool
 
     init(
-        _ wanted: String, within patience: Duration?, at place: String, scheduler: TestScheduler? = nil, passesOver: Bool = false
+        _ wanted: String, within patience: Duration, at place: String, scheduler: TestScheduler? = nil, passesOver: Bool = false
     ) {
         self.wanted = wanted
         self.patience = patience
         self.place = place
         self.scheduler = scheduler
         self.passesOver = passesOver
-    }
-
-    /// Returns the minimum real time to wait. In virtual time, which the wait doesn't move, only other threads can do something;
-    /// what takes real time needs more than a moment.
-    func patience(in scheduler: TestScheduler?) -> Duration {
-        patience ?? .seconds((self.scheduler ?? scheduler) == nil ? 5 : 1)
     }
 
     /// Returns the error for the wait, with the other entries that came and those that were no longer available.
@@ -37,8 +31,7 @@ struct RecorderWait: Sendable {
             return "; virtual time is \(scheduler.now), scheduled: \(pending.names)\(advice)"
         }
         return NothingCame(
-            wanted: wanted, patience: patience(in: scheduler), instead: instead, taken: taken,
-            story: "waited for at \(place)\(time ?? "")")
+            wanted: wanted, patience: patience, instead: instead, taken: taken, story: "waited for at \(place)\(time ?? "")")
     }
 }
 

@@ -113,7 +113,7 @@ public final class Signer: Authorizer, Sendable {
     /// - Throws: ``NothingCame`` if none arrives in time; `CancellationError` if the task is cancelled.
     @discardableResult
     public func nextRequest(
-        within patience: Duration? = nil, file: String = #fileID, line: Int = #line
+        within patience: Duration = .seconds(5), file: String = #fileID, line: Int = #line
     ) async throws -> PusherAuthRequest {
         let wait = RecorderWait("request to sign", within: patience, at: sourceLocation(file, line))
         return try await recorder.next(wait) { _ in true }

@@ -66,14 +66,13 @@ extension RequestStubbing {
     ///
     /// - Parameters:
     ///   - matcher: The matcher for the request.
-    ///   - patience: The minimum real time to wait: a watchdog, not a measurement. By default a second in virtual time, as for a
-    ///     harness's `eventually`, and otherwise five.
+    ///   - patience: The minimum real time to wait: a watchdog, not a measurement.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     /// - Throws: ``NothingCame`` if no match arrives in time; `CancellationError` if the task is cancelled.
     @discardableResult
     public func nextRequest(
-        _ matcher: RequestMatcher = .any, within patience: Duration? = nil, file: String = #fileID, line: Int = #line
+        _ matcher: RequestMatcher = .any, within patience: Duration = .seconds(5), file: String = #fileID, line: Int = #line
     ) async throws -> RecordedRequest {
         let wait = RecorderWait(matcher.description, within: patience, at: sourceLocation(file, line))
         var request = try await recorder.next(wait) { matcher.matches($0) }

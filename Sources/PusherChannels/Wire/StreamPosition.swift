@@ -16,6 +16,12 @@ public struct StreamPosition: Hashable, Sendable {
         self.seen = seen
     }
 
+    /// Creates the place that a server sent; nil if it makes no sense.
+    init?(sent stream: Name?, _ serial: Int?) {
+        guard let stream, let serial, serial >= 0, Self.nameLengths ~= stream.text.utf8.count else { return nil }
+        self.init(stream: stream, serial: serial)
+    }
+
     /// The number of serials that a client looks back on.
     static let window = 320
     /// The lengths that a stream's name may have, in bytes: it is repeated in requests, and kept for each channel.
@@ -76,8 +82,7 @@ extension Envelope {
             } catch {
                 return nil  // It was well formed when the event was read.
             }
-            guard let stream, let serial, serial >= 0, StreamPosition.nameLengths ~= stream.text.utf8.count else { return nil }
-            return StreamPosition(stream: stream, serial: serial)
+            return StreamPosition(sent: stream, serial)
         } ?? nil
     }
 
@@ -112,10 +117,8 @@ struct ResumeAnswer: Equatable, Sendable {
         for entry in data["recovered"]?.arrayValue ?? [] {
             guard let channel = entry["channel"]?.stringValue else { continue }
             let position = entry["position"]
-            let stream = position?["stream_id"]?.stringValue
-            let serial = position?["serial"]?.integerValue
-            let place = stream.flatMap { stream in serial.map { StreamPosition(stream: Name(stream), serial: $0) } }
-            recovered[Name(channel)] = .some(place)
+            let stream = position?["stream_id"]?.stringValue.map { Name($0) }
+            recovered[Name(channel)] = .some(StreamPosition(sent: stream, position?["serial"]?.integerValue))
         }
         for entry in data["failed"]?.arrayValue ?? [] {
             guard let channel = entry["channel"]?.stringValue else { continue }

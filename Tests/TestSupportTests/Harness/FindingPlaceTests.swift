@@ -137,19 +137,6 @@ import Testing
         }
     }
 
-    @Test func `A wait for a request or a notification that can't come gives up as soon as eventually does`() async throws {
-        try await withTestHarness { harness in
-            let recorder = RecordingDelegate()
-            let pusher = harness.makePusher()
-            pusher.delegate = recorder
-            let request = await #expect(throws: NothingCame.self) { try await harness.session.nextRequest() }
-            let notification = await #expect(throws: NothingCame.self) { try await recorder.next() }
-            #expect(request?.patience == .seconds(1) && notification?.patience == .seconds(1))
-        }
-        let real = await #expect(throws: NothingCame.self) { try await MockSession().nextRequest() }
-        #expect(real?.patience == .seconds(5))
-    }
-
     @Test func `A finding about an event published to nobody names the subscribed channels`() async throws {
         let found = try await findings { harness in
             let pusher = harness.makePusher()
