@@ -160,11 +160,13 @@ public final class Pusher: Sendable {
     /// gives them to ``PusherClientOptions/resumeFrom``; it may then repeat events, but loses none without a gap.
     ///
     /// An event counts once a loop over a stream has it, whether or not its effect is stored: read this where everything taken has
-    /// taken effect, or store each event's ``PusherEvent/position`` with its effect instead. What waits in a buffer doesn't count. A
-    /// channel is part of it from its first success on a Sockudo server (``PusherProtocol/sockudo``) until it is unsubscribed, and
-    /// after the client's shutdown, if a stream reads it; one that only closures and the delegate hear isn't. Channels of
-    /// ``PusherClientOptions/resumeFrom`` that were not subscribed yet are. Any thread may read it; it takes as long as what waits is
-    /// long.
+    /// taken effect, or store each event's ``PusherEvent/position`` with its effect instead. What waits in a buffer doesn't count, nor
+    /// does a gap that wasn't read. Of several streams of a channel, the one that is behind counts, and one that has ended counts until
+    /// another begins.
+    ///
+    /// A channel is part of it from its first success on a Sockudo server (``PusherProtocol/sockudo``) until it is unsubscribed, also
+    /// after the client's shutdown, if a stream has all of its events; one that only closures, the delegate or streams of one event's
+    /// name hear isn't. Channels of ``PusherClientOptions/resumeFrom`` that were not asked for yet are. Any thread may read it.
     public var positions: [String: StreamPosition] {
         Dictionary(connection.core.positions.map { ($0.text, $1) }) { $1 }
     }

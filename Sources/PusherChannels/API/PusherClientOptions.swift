@@ -16,7 +16,7 @@ public struct PusherClientOptions: Sendable {
     /// The protocol; `.sockudo` for servers that replay what a client missed.
     public var `protocol`: PusherProtocol
     /// The places after which channels go on, by channel: the ``Pusher/positions`` that an earlier process stored. Each is used when its
-    /// channel is first asked for, as by ``Pusher/updates(of:after:filter:buffering:)``.
+    /// channel is first asked for, as by ``Pusher/updates(of:after:filter:buffering:)``; a ``PusherPool`` uses none.
     public var resumeFrom: [String: StreamPosition]
     /// The server's port; by default 443 with ``useTLS`` and 80 without. With a port outside 1 to 65535 the client gives up and
     /// reports the error.

@@ -54,7 +54,7 @@ public struct PusherStream<Element: Sendable>: AsyncSequence, Sendable {
         var (batch, source) = await withCheckedContinuation { (reader: CheckedContinuation<Portion<Element>, Never>) in
             self.source.ask(number) { reader.resume(returning: $0) }
         }
-        source?.change { $0.wasRead(batch.elements.count, bytes: batch.bytes, by: number) }
+        source?.change { $0.wasRead(batch.elements, bytes: batch.bytes) }
         return batch.elements.popFirst()
     }
 

@@ -69,7 +69,7 @@ extension ClientCore {
             break
         case .stateChanged(let old, let new, _):
             delegate?.changedConnectionState(from: old, to: new)
-        case .subscribed(let channel):
+        case .subscribed(let channel, _):
             delegate?.subscribedToChannel(name: channel.text)
         case .gap(let channel, let time):
             delegate?.eventsMayBeMissing(channelName: channel.text, since: environment.date(time))

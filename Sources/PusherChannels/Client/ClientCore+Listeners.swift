@@ -81,6 +81,8 @@ extension ClientCore {
         readers.change { streams in
             streams.finish(ofChannel: channel)
             _ = streams.updates.takeUnreadSince(of: channel)
+            // A shutdown gives all channels up, and its readers go on to the end.
+            if !state.machine.isShutDown { streams.forgetPlaces(of: channel) }
         }
         state.waits.subscriptions.end(of: channel, .unsubscribed(channel))
         return moved

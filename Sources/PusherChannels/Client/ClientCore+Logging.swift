@@ -96,7 +96,7 @@ extension Delivery {
         case .stateChanged(_, let state, let reason): .state(state, because: reason)
         case .gap(let channel, _): .gap(channel)
         case .recovered(let channel, let count): .recovered(channel, count: count)
-        case .subscribed(let channel): .subscribed(channel)
+        case .subscribed(let channel, _): .subscribed(channel)
         case .subscriptionFailed(let channel, let failure):
             .subscriptionFailed(channel, failure.error, isRepeated: failure.isRepeated)
         case .signedIn: .signedIn

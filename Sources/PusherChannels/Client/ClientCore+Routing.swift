@@ -88,7 +88,7 @@ extension ClientCore {
     /// Ends the waits for outcomes that can't come anymore, and for those that have come.
     private func endWhatWaits(for delivery: Delivery, _ state: inout State, _ streams: inout Streams) {
         switch delivery {
-        case .subscribed(let channel):
+        case .subscribed(let channel, _):
             state.waits.subscriptions.end(of: channel, nil)
         case .subscriptionFailed(let channel, let failure):
             // It is retried, and may have succeeded by now.

@@ -58,6 +58,9 @@ extension ClientCore {
                 let id = streams.makeNumber()
                 streams.add(id, to: table, for: topic, buffering)
                 next(&state, &streams, id, now)
+                if streams[keyPath: table].tracksReading, topic.event == nil {
+                    streams.begin(id, in: table, topic.channel, state.machine.subscriptions)
+                }
                 return id
             }
         }
@@ -83,7 +86,8 @@ extension ClientCore {
             readers.change { streams in
                 guard let (queue, topic) = streams[keyPath: table].remove(id) else { return }
                 state.removed.append(queue)
-                if streams[keyPath: table].tracksReading { Self.endReading(of: topic.channel, queue, in: table, streams, &state) }
+                let isShutDown = state.machine.isShutDown
+                streams.keep(queue.places) { isShutDown || state.machine.subscriptions[$0] != nil }
                 // A channel that is given up begins anew.
                 if let channel = topic.channel, state.machine.subscriptions[channel] == nil { return }
                 streams.noteUnread(queue, of: topic.channel, in: table, at: now)
@@ -91,29 +95,11 @@ extension ClientCore {
         }
     }
 
-    // MARK: Positions
-
-    /// The places up to which the streams' readers took the channels' events.
+    /// The places up to which the streams' readers took the channels' events, and those that wait for their channel's first request.
     var positions: [Name: StreamPosition] {
         readState { state in
-            readers.change { streams in
-                var unread: [Name: [StreamPosition]] = [:]
-                streams.events.addUnread(to: &unread)
-                streams.updates.addUnread(to: &unread)
-                return state.machine.positions(unread: unread, isRead: streams.reads)
-            }
-        }
-    }
-
-    /// Notes how far the last stream of a channel, or of all, was read.
-    private static func endReading<Element>(
-        of channel: Name?, _ queue: StreamQueue<Element>, in table: StreamSource<Element>.Table, _ streams: Streams,
-        _ state: inout State
-    ) {
-        var unread: [Name: [StreamPosition]] = [:]
-        streams[keyPath: table].addUnread(of: queue, to: &unread)
-        for channel in channel.map({ [$0] }) ?? state.machine.subscriptions.all.map(\.channel) where !streams.reads(channel) {
-            state.machine.readingEnded(of: channel, unread: unread[channel] ?? [])
+            let read = readers.change { $0.readPlaces }.places.compactMapValues(\.position)
+            return state.machine.storedPositions.merging(read) { $1 }
         }
     }
 

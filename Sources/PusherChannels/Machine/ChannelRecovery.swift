@@ -41,8 +41,6 @@ struct ChannelRecovery: Equatable, Sendable {
     private var isUnnamed = false
     /// Indicates whether the position was stored by an earlier process, whose readers may have taken later events, but not all.
     private var isStored = false
-    /// The place at which the last stream of the channel ended, if one did.
-    private var endOfReading: StreamPosition?
     private var head: Head?
     /// Indicates whether the server hides some events: a hole says nothing then, and the history would bring them.
     private var isFiltered = false
@@ -94,7 +92,7 @@ struct ChannelRecovery: Equatable, Sendable {
         isReconnect = since != nil
         if isReconnect, head != nil, isUsable, !isSpread {
             (phase, gapSince) = (.waiting, since)
-            self.news = rest.filter { !$0.isAboutMembers }
+            self.news = rest.filter { !$0.isAboutMembers }.map { $0.from(readPlace) }
             heldBytes = self.news.reduce(0) { $0 + $1.heldSize }
             return rest.filter(\.isAboutMembers)
         }
@@ -105,26 +103,23 @@ struct ChannelRecovery: Equatable, Sendable {
         if head != nil, options?.rewind != nil { (phase, gapSince) = (.rewinding, heard) }
         // Without a history, events between the success and the server's taking the channel in come only on request.
         if head != nil, isLive, !hasHistory, !isSpread { (phase, gapSince) = (.waiting, heard) }
-        return (since.map { [.deliver(.gap(channel: channel, since: $0))] } ?? []) + rest
+        return (since.map { [.deliver(.gap(channel: channel, since: $0))] } ?? []) + rest.map { $0.from(readPlace) }
     }
 
     /// The place after which events are asked for.
     var request: StreamPosition? {
         guard isUsable, let window else { return nil }
-        if isStored { return window.position(unread: [], mayMiss: true) }
+        if let storedPosition { return storedPosition }
         return isUnnamed && window.highest == 0 ? head?.position.start : window.position
     }
 
-    /// The place to store for the next process: readers took everything up to there, but for the events at these places.
-    func position(unread: [StreamPosition], isRead: Bool) -> StreamPosition? {
-        guard phase != .rewinding, let window, isRead || isStored else { return endOfReading }
-        let serials = Set(unread.lazy.filter { $0.stream == window.stream }.map(\.serial))
-        return window.position(unread: serials, mayMiss: isStored || hasHistory && !isFiltered)
-    }
+    /// The place that an earlier process stored, until what came after it is replayed.
+    var storedPosition: StreamPosition? { isStored ? window?.position(mayMiss: true) : nil }
 
-    /// Notes that the channel's last stream has ended, and what waited for its readers.
-    mutating func readingEnded(unread: [StreamPosition]) {
-        endOfReading = position(unread: unread, isRead: true)
+    /// The place from which a new stream reads.
+    var readPlace: ReadPlace {
+        // What comes of the past is read from its first event on.
+        ReadPlace(phase == .rewinding ? nil : window, mayMiss: isStored || hasHistory && !isFiltered)
     }
 
     /// The number of events that a replay will have, as far as can be told. A stream with another name counts differently, and
@@ -318,6 +313,11 @@ struct ChannelRecovery: Equatable, Sendable {
         return lowest...window.highest
     }
 
+    /// Returns whether serials are missing that are too far back to ask for, once.
+    mutating func losesSight() -> Bool {
+        isLive && hasHistory && !isFiltered && window?.settleOutOfSight() == true
+    }
+
     /// Notes that these serials will be asked for unless they come.
     mutating func willAsk(for serials: ClosedRange<Int>, receivedUpTo heard: Instant) {
         (asked, missingSince) = (serials, heard)
@@ -337,6 +337,15 @@ struct ChannelRecovery: Equatable, Sendable {
 }
 
 extension Output {
+    /// Adds the place from which new readers of the channel read.
+    fileprivate func from(_ place: ReadPlace) -> Output {
+        if case .deliver(.subscribed(let channel, _)) = self {
+            .deliver(.subscribed(channel: channel, place: place))
+        } else {
+            self
+        }
+    }
+
     fileprivate var gapSince: Instant? {
         if case .deliver(.gap(_, let since)) = self { since } else { nil }
     }

@@ -99,10 +99,6 @@ extension ConnectionMachine {
         for subscription in subscriptions.all where decryption.lastEvents[subscription.channel] == nil {
             if let events = subscription.encryptedEvents, !events.isEmpty { decryption.lastEvents[subscription.channel] = events }
         }
-        for subscription in subscriptions.all {
-            recovery.apart[subscription.channel] = subscription.recovery
-            recovery.apart[subscription.channel]?.lost()
-        }
         unsubscribeAll()
         for channel in decryption.lastEvents.keys.sorted() {
             keyRefused(channel, "the client was shut down", at: now)

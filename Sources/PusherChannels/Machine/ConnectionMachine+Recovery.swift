@@ -227,8 +227,11 @@ extension ConnectionMachine {
 
     /// Has a serial that is missing asked for, if it doesn't come soon: servers may send events in another order.
     private mutating func lookForMissing(in channel: Name, at now: Instant) {
-        guard let state = subscriptions[channel]?.recovery, state.asked == nil, let serials = state.missing else { return }
         let heard = session.receivedBefore ?? now
+        if changeRecovery(of: channel, { $0.losesSight() }) == true {
+            outputs.append(.deliver(.gap(channel: channel, since: heard)))
+        }
+        guard let state = subscriptions[channel]?.recovery, state.asked == nil, let serials = state.missing else { return }
         changeRecovery(of: channel) { $0.willAsk(for: serials, receivedUpTo: heard) }
         setStep(of: channel, at: now + .milliseconds(300))
     }
@@ -277,29 +280,11 @@ extension ConnectionMachine {
         }
     }
 
-    // MARK: Positions
-
-    /// The places up to which readers took the events of their channels.
-    ///
-    /// - Parameters:
-    ///   - unread: The places of the events that wait for readers.
-    ///   - isRead: Returns whether a stream has a channel's events. One that none ever had isn't among the result.
-    func positions(unread: [Name: [StreamPosition]], isRead: (Name) -> Bool) -> [Name: StreamPosition] {
-        let places = subscriptions.all.compactMap { subscription in subscription.recovery.map { (subscription.channel, $0) } }
-        return (places + recovery.apart).reduce(into: [:]) { result, place in
-            let unread = (unread[place.0] ?? []) + undecrypted(of: place.0)
-            result[place.0] = place.1.position(unread: unread, isRead: isRead(place.0))
+    /// The places that an earlier process stored, of channels of which nothing was replayed yet.
+    var storedPositions: [Name: StreamPosition] {
+        subscriptions.all.reduce(into: recovery.stored) { result, subscription in
+            if let place = subscription.recovery?.storedPosition { result[subscription.channel] = place }
         }
-    }
-
-    mutating func readingEnded(of channel: Name, unread: [StreamPosition]) {
-        let unread = unread + undecrypted(of: channel)
-        changeRecovery(of: channel) { $0.readingEnded(unread: unread) }
-        recovery.apart[channel]?.readingEnded(unread: unread)
-    }
-
-    private func undecrypted(of channel: Name) -> [StreamPosition] {
-        (decryption.lastEvents[channel] ?? subscriptions[channel]?.encryptedEvents)?.all.compactMap(\.position) ?? []
     }
 
     // MARK: Losses

@@ -25,11 +25,11 @@ extension ConnectionMachine {
         } else {
             var subscription = SubscriptionMachine(name: name, suppliedAuth: auth)
             subscription.askedAt = now
-            subscription.ask(for: options)
-            let stored = recovery.apart.removeValue(forKey: channel)
-            if let place = position.map(ChannelRecovery.init) ?? stored {
-                subscription.resume(after: configuration.protocol == .sockudo ? place : nil, at: now)
+            let stored = recovery.stored.removeValue(forKey: channel)
+            if let position = position ?? stored {
+                subscription.resume(after: position, isReplayed: configuration.protocol == .sockudo, at: now)
             }
+            subscription.ask(for: options)
             subscriptions.add(subscription)
         }
         begin(channel, at: now)
@@ -159,6 +159,7 @@ extension ConnectionMachine {
 
     mutating func adopt(_ subscription: SubscriptionMachine, at now: Instant) {
         guard subscriptions[subscription.channel] == nil else { return }
+        recovery.stored[subscription.channel] = nil
         subscriptions.add(subscription)
         beginWhenAllowed(subscription.channel, at: now)
     }

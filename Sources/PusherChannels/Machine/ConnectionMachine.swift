@@ -32,7 +32,7 @@ struct ConnectionMachine: Equatable, Sendable {
         session = Session(servers: ServerList([configuration.secure] + configuration.fallbacksSecure), backoff: backoff)
         subscriptions = Subscriptions(seed: seeds.next())
         authorizations = AuthorizationQueue(limit: configuration.concurrentAuthorizations)
-        recovery = Recovery(apart: configuration.positions.mapValues(ChannelRecovery.init))
+        recovery = Recovery(stored: configuration.positions)
         unsentEvents = UnsentEvents(perSecond: configuration.limits.clientEventsPerSecond)
     }
 

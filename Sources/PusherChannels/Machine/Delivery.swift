@@ -2,7 +2,8 @@
 enum Delivery: Equatable, Sendable {
     case event(Envelope)
     indirect case stateChanged(from: ConnectionState, to: ConnectionState, because: PusherError? = nil)
-    indirect case subscribed(channel: Name)
+    /// On a Sockudo server, with the place in the channel's stream at which those begin who have nothing of it.
+    indirect case subscribed(channel: Name, place: ReadPlace? = nil)
     /// The channel is subscribed again: events sent on it since that time may be missing.
     indirect case gap(channel: Name, since: Instant)
     /// The channel is subscribed again, and this number of events that were sent meanwhile was replayed, which was all.

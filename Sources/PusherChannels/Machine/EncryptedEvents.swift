@@ -46,14 +46,6 @@ struct EncryptedEvents: Equatable, Sendable {
         return waitingBytes > byteLimit / 2
     }
 
-    /// The events that were not decrypted yet.
-    var all: [Envelope] {
-        switch stage {
-        case .idle: Array(waiting)
-        case .decrypting(_, let envelope, _), .awaitingKey(let envelope, _): [envelope] + waiting
-        }
-    }
-
     /// Indicates whether every event was decrypted or given up.
     var isEmpty: Bool { stage == .idle && waiting.isEmpty }
 

@@ -4,8 +4,8 @@ struct Recovery: Equatable, Sendable {
     static let replayLimit = 900
     private static let pageLimit = 2
 
-    /// The places of channels that aren't wanted: not yet those that an earlier process stored, or no longer after a shutdown.
-    var apart: [Name: ChannelRecovery] = [:]
+    /// The places that an earlier process stored, of channels that nobody asked for yet.
+    var stored: [Name: StreamPosition] = [:]
     /// The channels that wait for their turn.
     private(set) var waiting = WaitingChannels()
     /// The channels whose replay was asked for last, until the answer.
@@ -25,8 +25,8 @@ struct Recovery: Equatable, Sendable {
     /// Indicates whether a server that didn't answer, or ends connections instead, is left alone until the next connection.
     private(set) var isOff = false
 
-    init(apart: [Name: ChannelRecovery]) {
-        self.apart = apart
+    init(stored: [Name: StreamPosition]) {
+        self.stored = stored
     }
 
     mutating func nextStep() -> Int {

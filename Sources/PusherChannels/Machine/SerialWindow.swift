@@ -19,14 +19,11 @@ struct SerialWindow: Equatable, Sendable {
 
     var position: StreamPosition { StreamPosition(stream: stream, serial: highest) }
 
-    /// The place before the serials that are unread, and before those that may still come, with what was read after it.
-    func position(unread: Set<Int>, mayMiss: Bool) -> StreamPosition {
-        let missing = mayMiss ? lowestMissing : nil
-        let next = min(unread.min() ?? .max, missing ?? .max)
-        let serial = min(highest, max(next - 1, 0))
-        let (first, last) = (max(serial, highest - Self.size), serial + min(highest - serial, Self.size - 1))
-        let seen = first < last ? (first + 1...last).filter { self[$0] && !unread.contains($0) } : []
-        return StreamPosition(stream: stream, serial: serial, seen: seen)
+    /// The place before the serials that are missing, if they may still come, with those after it that were had.
+    func position(mayMiss: Bool) -> StreamPosition {
+        guard mayMiss, let missing = lowestMissing else { return position }
+        let last = missing + min(highest - missing, Self.size - 2)
+        return StreamPosition(stream: stream, serial: missing - 1, seen: (missing...last).filter { self[$0] })
     }
 
     enum Place {
@@ -63,6 +60,13 @@ struct SerialWindow: Equatable, Sendable {
         return first < highest ? (first + 1...highest).first { !self[$0] } : nil
     }
 
+    /// Stops missing serials if there are some further back than it looks; returns whether there are.
+    mutating func settleOutOfSight() -> Bool {
+        guard settled < highest - Self.size else { return false }
+        settle()
+        return true
+    }
+
     /// Stops missing serials up to this one, or all of them.
     mutating func settle(upTo serial: Int = .max) {
         settled = max(settled, min(serial, highest))
@@ -74,5 +78,41 @@ struct SerialWindow: Equatable, Sendable {
             let bit: UInt64 = 1 << UInt64(serial % 64)
             if newValue { bits[serial % Self.size / 64] |= bit } else { bits[serial % Self.size / 64] &= ~bit }
         }
+    }
+}
+
+/// How far a channel was read, in the order in which its events came.
+struct ReadPlace: Equatable, Sendable {
+    private var window: SerialWindow?
+    private var previousStream: Name?
+    /// Indicates whether a serial that is missing may still come, so that the place is before it.
+    private var mayMiss: Bool
+
+    init(_ window: SerialWindow?, mayMiss: Bool) {
+        self.window = window
+        self.mayMiss = mayMiss
+    }
+
+    mutating func goOn(like place: ReadPlace) {
+        if window?.lowestMissing == nil { mayMiss = place.mayMiss }
+    }
+
+    mutating func read(_ position: StreamPosition) {
+        if window?.stream != position.stream {
+            previousStream = window?.stream
+            window = SerialWindow(after: StreamPosition(stream: position.stream, serial: max(position.serial - 1, 0)))
+        }
+        _ = window?.insert(position.serial)
+    }
+
+    /// The place to store for the next process; nil before the first event of the past that was asked for.
+    var position: StreamPosition? { window?.position(mayMiss: mayMiss) }
+
+    /// Returns the earlier of two readers' places. What one of them read after it, the other may not have.
+    func earlier(_ other: ReadPlace) -> ReadPlace {
+        guard let position, let another = other.position else { return position == nil ? self : other }
+        let isOther = position.stream == another.stream ? another.serial < position.serial : previousStream == another.stream
+        let first = isOther ? another : position
+        return ReadPlace(SerialWindow(after: StreamPosition(stream: first.stream, serial: first.serial)), mayMiss: mayMiss)
     }
 }

@@ -73,10 +73,11 @@ struct SubscriptionMachine: Equatable, Sendable {
         encryptedEvents = name.kind == .encrypted ? EncryptedEvents() : nil
     }
 
-    /// Notes that the application has what came up to a place, which an earlier process stored. Unless the rest is replayed,
-    /// which takes a server that can, events may be missing.
-    mutating func resume(after place: ChannelRecovery?, at now: Instant) {
-        (missingSince, recovery) = (now, place)
+    /// Notes that the application has what came up to a position, which an earlier process stored. Unless the rest is replayed,
+    /// events may be missing.
+    mutating func resume(after position: StreamPosition, isReplayed: Bool, at now: Instant) {
+        missingSince = now
+        if isReplayed { recovery = ChannelRecovery(after: position) }
     }
 
     /// Takes a request's options. Only the first subscription rewinds: later, what was missed is replayed, or is a gap.

@@ -119,7 +119,7 @@ final class PoolReading: StreamReading {
     }
 
     /// Puts the rest in front of what is ready, which may be of the same source and came later.
-    func takeBack(_ rest: Batch, of source: Source, from number: Int) {
+    func takeBack(_ rest: Batch, of source: Source) {
         if rest.elements.isEmpty { return isDone(with: source) }
         change { $0.ready.prepend((rest, source)) }
     }

@@ -111,7 +111,7 @@ extension PusherPool {
     private func hear(_ states: StreamSource<ConnectionStateChange>, of client: Pusher) {
         states.ask { [weak self, weak states, weak client] batch in
             guard let self, let states, let client, let change = batch.elements.first else { return }
-            states.change { $0.wasRead(batch.elements.count, bytes: batch.bytes) }
+            states.change { $0.wasRead(batch.elements, bytes: batch.bytes) }
             if change.new == .disconnected { disconnected(client, because: change.reason) }
             hear(states, of: client)
         }

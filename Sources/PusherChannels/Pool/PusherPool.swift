@@ -43,6 +43,9 @@ public final class PusherPool: Sendable {
         options: PusherClientOptions = .init(), environment: PusherEnvironment = .live
     ) {
         self.key = key
+        // Each client would use them, and a channel may have several in turn.
+        var options = options
+        options.resumeFrom = [:]
         self.options = options
         self.environment = environment
         self.shard = shard

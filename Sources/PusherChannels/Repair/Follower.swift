@@ -264,7 +264,7 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
             return true
         }
         guard isRead, let source else { return }
-        source.change { [number] in $0.wasRead(batch.elements.count, bytes: batch.bytes, by: number) }
+        source.change { $0.wasRead(batch.elements, bytes: batch.bytes) }
         reading.isDone(with: source)
         change { shared, _ in ask(&shared) }
     }

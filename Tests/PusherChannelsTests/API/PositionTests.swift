@@ -130,32 +130,85 @@ struct PositionTests {
 
     // Proves P19.23.
     @Test func `A position names the events that were read out of order, which are not read again`() throws {
-        var transcript = Transcript.sockudo(attach: 5)
-        for serial in [6, 8, 10] { transcript.event(serial) }
-        #expect(transcript.machine.positions(unread: [:], isRead: { _ in false }).isEmpty)
-        let unread = ["room": [StreamPosition(stream: "s", serial: 8), StreamPosition(stream: "other", serial: 1)]] as [Name: _]
-        let place = try #require(transcript.machine.positions(unread: unread, isRead: { _ in true })["room"])
-        #expect(place == StreamPosition(stream: "s", serial: 6, seen: [10]))
-        let stored = try JSONDecoder().decode(StreamPosition.self, from: JSONEncoder().encode(place))
-        var next = Transcript.connected { ($0.protocol, $0.positions) = (.sockudo, ["room": stored]) }
-        next.play(.subscribe(channel: "room", auth: nil))
-        #expect(next.succeed(serial: 10, attach: 10).sent == [.resume(["room": place])])
-        #expect(next.machine.positions(unread: [:], isRead: { _ in false })["room"] == place, "nothing is replayed yet")
+        var place = ReadPlace(SerialWindow(after: StreamPosition(stream: "s", serial: 5)), mayMiss: true)
+        for serial in [6, 8, 10] { place.read(StreamPosition(stream: "s", serial: serial)) }
+        let position = try #require(place.position)
+        #expect(position == StreamPosition(stream: "s", serial: 6, seen: [8, 10]))
+        let stored = try JSONDecoder().decode(StreamPosition.self, from: JSONEncoder().encode(position))
+        var next = Transcript.connected { (configuration: inout ConnectionMachine.Configuration) in
+            (configuration.protocol, configuration.positions) = (.sockudo, ["room": stored])
+        }
+        #expect(next.machine.storedPositions == ["room": position])
+        next.play(.subscribe(channel: "room", auth: nil, options: SubscriptionOptions(rewind: .events(5))))
+        #expect(next.succeed(serial: 10, attach: 10).sent == [.resume(["room": position])], "nothing is rewound besides")
+        #expect(next.machine.storedPositions == ["room": position], "nothing is replayed yet")
         for serial in 7...10 { next.event(serial) }
-        #expect(next.resumed(upTo: 10).told == ["7", "8", "9", "recovered 3", "success", "subscribed"])
+        #expect(next.resumed(upTo: 10).told == ["7", "9", "recovered 2", "success", "subscribed"])
+        #expect(next.machine.storedPositions.isEmpty)
         #expect(next.subscribeAgain(serial: 10, attach: 10).sent == [.resume(["room": StreamPosition(stream: "s", serial: 10)])])
     }
 
     // Proves P19.23.
-    @Test func `An event that waits to be decrypted counts as unread, also at the end of the client`() {
-        var transcript = Transcript.connected { $0.protocol = .sockudo }
-        transcript.play(.subscribe(channel: "private-encrypted-e", auth: PusherAuth(auth: "k:s", sharedSecret: "secret")))
-        transcript.succeed("private-encrypted-e", serial: 1, attach: 1)
-        for serial in 2...3 { transcript.event(serial, on: "private-encrypted-e") }
-        let serials = { transcript.machine.positions(unread: [:], isRead: { _ in true }).values.map(\.serial) }
-        #expect(serials() == [1])
-        transcript.play(.shutDown)
-        #expect(serials() == [1])
+    @Test func `Of two readers of a channel, the one that is behind counts, also in another stream`() {
+        func place(_ serials: Int..., in stream: Name = "s", after: ReadPlace? = nil) -> ReadPlace {
+            var place = after ?? ReadPlace(SerialWindow(after: StreamPosition(stream: stream, serial: 1)), mayMiss: true)
+            for serial in serials { place.read(StreamPosition(stream: stream, serial: serial)) }
+            return place
+        }
+        let (behind, ahead) = (place(2, 4), place(2, 3, 4, 5))
+        for first in [behind.earlier(ahead), ahead.earlier(behind)] {
+            #expect(first.position == StreamPosition(stream: "s", serial: 2), "the other one may not have read 4")
+        }
+        let anew = place(1, in: "t", after: ahead)
+        #expect(anew.earlier(behind).position?.stream == "s" && behind.earlier(anew).position?.stream == "s")
+        #expect(ReadPlace(nil, mayMiss: true).earlier(ahead).position == nil, "it hasn't read any of the past")
+    }
+
+    // Proves P19.23.
+    @Test(arguments: [StreamBuffering.Overflow.dropNewest, .dropOldest, .pauseThenEnd])
+    func `What a stream dropped or hasn't told yet is behind its position`(overflow: StreamBuffering.Overflow) async throws {
+        try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in
+            let position = try await harness.makeExecutor().run { _ in
+                let pusher = harness.makePusher { $0.protocol = .sockudo }
+                let updates = pusher.updates(of: "orders", buffering: StreamBuffering(limit: 2, overflow: overflow))
+                pusher.connect()
+                for try await update in updates {
+                    if case .event = update { break }
+                    harness.server.publish(channel: "orders", event: "placed", data: "1")
+                }
+                for number in 2...9 { harness.server.publish(channel: "orders", event: "placed", data: "\(number)") }
+                harness.server.loseStreams(of: "orders")
+                for id in harness.server.subscribers(of: "orders") { harness.server.close(id, code: 4200) }
+                harness.scheduler.advance(by: .seconds(60))
+                harness.server.publish(channel: "orders", event: "placed", data: "anew")
+                defer { withExtendedLifetime(updates) {} }
+                return pusher.positions["orders"]
+            }
+            #expect(position?.serial == 1)
+        }
+    }
+
+    // Proves P19.23.
+    @Test func `A stream that ends early holds the position back until another one begins`() async throws {
+        try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in
+            try await harness.makeExecutor().run { _ in
+                let pusher = harness.makePusher { $0.protocol = .sockudo }
+                var log = pusher.events.makeAsyncIterator()
+                var orders = Optional(pusher.updates(of: "orders").makeAsyncIterator())
+                pusher.connect()
+                while case .event? = try await orders?.next() {}
+                for number in 1...3 { harness.server.publish(channel: "orders", event: "placed", data: "\(number)") }
+                while try await log.next()?.data != "3" {}
+                #expect(pusher.positions["orders"]?.serial == 0)
+                orders = nil
+                #expect(pusher.positions["orders"]?.serial == 0)
+                let again = pusher.updates(of: "orders")
+                #expect(pusher.positions["orders"]?.serial == 3, "it is told that something may be missing")
+                await pusher.shutdown()
+                #expect(pusher.positions["orders"]?.serial == 3)
+                withExtendedLifetime(again) {}
+            }
+        }
     }
 
     // MARK: The past

@@ -24,7 +24,7 @@ import Testing
         var elements: [Element] = []
         while let batch = queue.take(), !batch.elements.isEmpty {
             elements += batch.elements
-            queue.wasRead(batch.elements.count, bytes: batch.bytes)
+            queue.wasRead(batch.elements, bytes: batch.bytes)
         }
         return elements
     }
@@ -44,7 +44,7 @@ import Testing
         var queue = queue(.dropOldest)
         append(1...3, to: &queue)
         #expect(queue.take()?.elements == [.number(1)])
-        queue.wasRead(1, bytes: 0)
+        queue.wasRead([.number(1)], bytes: 0)
         append(4...6, to: &queue)
         #expect(read(&queue) == [.gap(time(2)), .number(4), .number(5), .number(6)])
     }
@@ -115,7 +115,7 @@ import Testing
         queue.iterators = 1
         append(1...4, to: &queue)
         #expect(queue.take()?.elements == [.number(1), .number(2), .number(3), .gap(time(4))])
-        queue.wasRead(4, bytes: 0)
+        queue.wasRead([.number(1), .number(2), .number(3), .gap(time(4))], bytes: 0)
         append(5...7, to: &queue)
         #expect(queue.dropped == 1, "there is room again")
     }

@@ -113,10 +113,11 @@ import Testing
 
     @Test func `Elements that are put back are taken again first, with their bytes`() throws {
         var queue = queue(3, 4)
-        let batch = queue.take()
-        #expect(batch?.bytes == 7)
-        queue.wasRead(1, bytes: 3)
-        queue.putBack(try #require(batch).elements.dropFirst(), bytes: 4)
+        let taken = queue.take()
+        let batch = try #require(taken)
+        #expect(batch.bytes == 7)
+        queue.wasRead(batch.elements.prefix(1), bytes: 3)
+        queue.putBack(batch.elements.dropFirst(), bytes: 4)
         queue.append(5, at: .origin)
         let next = queue.take()
         #expect(next.map { Array($0.elements) } == [4, 5])

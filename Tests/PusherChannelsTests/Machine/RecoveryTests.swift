@@ -285,6 +285,14 @@ import Testing
     }
 
     // Proves P19.12.
+    @Test func `Serials that are too far back to ask for are a gap, once`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        #expect(transcript.event(1_000).told == ["1000", "gap"])
+        #expect(transcript.event(1_002).told == ["1002"])
+        #expect(transcript.pass(.milliseconds(300)).sent == [.history(channel: "room", serials: 1_001...1_002, cursor: nil)])
+    }
+
+    // Proves P19.12.
     @Test func `Without a history, a missing serial is not asked for`() {
         var transcript = Transcript.sockudo(attach: nil)
         transcript.resumed()

@@ -20,7 +20,7 @@ final class StreamByHand<Element: Sendable>: StreamReading {
             let result = body(&state.queue)
             var wakeUps: [(reader: StreamQueue<Element>.Reader, batch: StreamQueue<Element>.Batch)] = []
             while let wakeUp = state.queue.wakeUp() {
-                state.queue.wasRead(wakeUp.batch.elements.count, bytes: 0)
+                state.queue.wasRead(wakeUp.batch.elements, bytes: 0)
                 wakeUps.append(wakeUp)
             }
             return (result, wakeUps)
@@ -36,7 +36,7 @@ final class StreamByHand<Element: Sendable>: StreamReading {
     func finish() { change { $0.finish() } }
     func noteIterators(_ difference: Int) {}
     func isDone(with source: StreamSource<Element>) {}
-    func takeBack(_ rest: StreamQueue<Element>.Batch, of source: StreamSource<Element>, from number: Int) {}
+    func takeBack(_ rest: StreamQueue<Element>.Batch, of source: StreamSource<Element>) {}
 
     func makeReaderNumber() -> Int {
         state.withLock { state in

@@ -36,11 +36,10 @@ struct StreamQueue<Element: Sendable>: Sendable {
     private var bytes = 0
     private var watermark: Watermark
     private var readers: [WaitingReader] = []
-    private var isFinished = false
-    /// Indicates whether readers report each element that they read: then it is known which ones an application has had.
-    var reportsEach = false
-    /// What each reader took and hasn't reported as read, if they report each element.
-    private var inHand: [Int: ArraySlice<Element>] = [:]
+    private(set) var isFinished = false
+    /// The places up to which readers have read, if those are to be known. Each element is reported then.
+    var places: ReadPlaces?
+    private let event: @Sendable (Element) -> PusherEvent?
     /// The arrival times of the oldest element that waits, and of the oldest of those that a reader took last.
     private var (waitingSince, takenSince): (Instant?, Instant?)
     private(set) var dropped = 0
@@ -51,8 +50,9 @@ struct StreamQueue<Element: Sendable>: Sendable {
     /// - Parameter gapElement: Makes the element that reports elements dropped since a time, if the stream has such elements.
     init(
         _ buffering: StreamBuffering, size: @escaping @Sendable (Element) -> Int,
-        gapElement: (@Sendable (Instant) -> Element)? = nil
+        event: @escaping @Sendable (Element) -> PusherEvent? = { _ in nil }, gapElement: (@Sendable (Instant) -> Element)? = nil
     ) {
+        self.event = event
         self.buffering = buffering
         self.size = size
         gap = gapElement.map { StreamGap(makeElement: $0) }
@@ -141,20 +141,17 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     // MARK: Reading
 
-    /// The elements that no reader has read, if they report each.
-    var unread: [Element] { Array(inHand.values.joined()) + slots[taken...] }
-
     /// Indicates whether a reader may take more than it needs now. It may not if the oldest waiting elements may yet be dropped,
     /// or if several readers share the elements.
     private var handsOutAll: Bool { buffering.overflow != .dropOldest && iterators <= 1 }
 
     /// Takes the elements that a reader may have before it needs them.
-    mutating func takeAhead(by number: Int) -> Batch {
-        handsOutAll ? take(by: number) ?? Batch() : Batch()
+    mutating func takeAhead() -> Batch {
+        handsOutAll ? take() ?? Batch() : Batch()
     }
 
     /// Takes the elements for a reader; returns nil if it has to wait.
-    mutating func take(by number: Int = 0) -> Batch? {
+    mutating func take() -> Batch? {
         guard !isEmpty else { return isFinished ? Batch(ending: failure.map { .failed($0) }) : nil }
         takenSince = waitingSince
         var batch = Batch()
@@ -175,8 +172,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
         }
         if isEmpty { waitingSince = nil }
         bytes -= batch.bytes
-        batch.stride = reportsEach ? 1 : stride(of: batch)
-        if reportsEach { inHand[number] = batch.elements }
+        batch.stride = places == nil ? stride(of: batch) : 1
         return batch
     }
 
@@ -188,14 +184,13 @@ struct StreamQueue<Element: Sendable>: Sendable {
     }
 
     /// Notes that a reader has read some of the elements it took.
-    mutating func wasRead(_ count: Int, bytes: Int, by number: Int = 0) {
-        watermark.remove(count: count, bytes: bytes)
-        if reportsEach { inHand[number]?.removeFirst(count) }
+    mutating func wasRead(_ elements: ArraySlice<Element>, bytes: Int) {
+        watermark.remove(count: elements.count, bytes: bytes)
+        if places != nil { for event in elements.lazy.compactMap(event) { places?.read(event.envelope) } }
     }
 
     /// Puts back the elements that a reader took and didn't read.
-    mutating func putBack(_ rest: ArraySlice<Element>, bytes: Int, by number: Int = 0) {
-        inHand[number] = nil
+    mutating func putBack(_ rest: ArraySlice<Element>, bytes: Int) {
         if !rest.isEmpty { waitingSince = takenSince }
         slots = Array(rest + slots[taken...])
         taken = 0
@@ -215,7 +210,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     /// Removes a waiting reader, and returns it with the elements for it; nil if no reader waits or there is nothing for it.
     mutating func wakeUp() -> (reader: Reader, batch: Batch)? {
-        guard !readers.isEmpty, let batch = take(by: readers[0].number) else { return nil }
+        guard !readers.isEmpty, let batch = take() else { return nil }
         // Mostly one waits, and the last one is cheaper to remove.
         return ((readers.count == 1 ? readers.removeLast() : readers.removeFirst()).reader, batch)
     }

@@ -21,7 +21,7 @@ protocol StreamReading<Element>: AnyObject, Sendable {
     func isDone(with source: StreamSource<Element>)
 
     /// Takes back the elements that a departing reader took from a source and didn't read. The next reader gets them first.
-    func takeBack(_ rest: StreamQueue<Element>.Batch, of source: StreamSource<Element>, from number: Int)
+    func takeBack(_ rest: StreamQueue<Element>.Batch, of source: StreamSource<Element>)
 
     /// Returns a new number for a reader.
     func makeReaderNumber() -> Int
@@ -79,12 +79,12 @@ final class StreamCursor<Element: Sendable> {
     deinit {
         if let source {
             var rest = StreamQueue<Element>.Batch(elements: elements[position...], stride: stride)
-            let (taken, number) = ((count: elements.count, bytes: bytes), number)
+            let taken = (read: elements[..<position], bytes: bytes)
             source.change { queue in
                 rest.bytes = queue.bytes(of: rest.elements)
-                queue.wasRead(taken.count - rest.elements.count, bytes: taken.bytes - rest.bytes, by: number)
+                queue.wasRead(taken.read, bytes: taken.bytes - rest.bytes)
             }
-            reading.takeBack(rest, of: source, from: number)
+            reading.takeBack(rest, of: source)
         }
         reading.noteIterators(-1)
     }
@@ -154,15 +154,14 @@ final class StreamCursor<Element: Sendable> {
         reading.finishIfShuttingDown()
         let (read, rest) = (elements[..<position], elements[position...])
         let takesAhead = rest.isEmpty && reading.takesAhead && takesAhead
-        let (bytes, stride, number) = (bytes, stride, number)
+        let (bytes, stride) = (bytes, stride)
         let next = source.change { queue in
             let readBytes = rest.isEmpty ? bytes : queue.bytes(of: read)
-            queue.wasRead(read.count, bytes: readBytes, by: number)
+            queue.wasRead(read, bytes: readBytes)
             guard rest.isEmpty else {
                 return StreamQueue<Element>.Batch(elements: rest, bytes: bytes - readBytes, stride: stride)
             }
-            return takesAhead && queue.waiting > 0 && !Task.isCancelled
-                ? queue.takeAhead(by: number) : StreamQueue<Element>.Batch()
+            return takesAhead && queue.waiting > 0 && !Task.isCancelled ? queue.takeAhead() : StreamQueue<Element>.Batch()
         }
         hold(next ?? StreamQueue<Element>.Batch())
         if elements.isEmpty {

@@ -35,7 +35,7 @@ final class StreamSource<Element: Sendable>: StreamReading {
     /// Calls the closure with the waiting elements, at once or as soon as there are some; with none if none will come.
     func ask(_ reader: @escaping StreamQueue<Element>.Reader, number: Int = 0) {
         let batch = change { queue -> Batch? in
-            if let batch = queue.take(by: number) { return batch }
+            if let batch = queue.take() { return batch }
             queue.wait(reader, number: number)
             return nil
         }
@@ -60,8 +60,8 @@ final class StreamSource<Element: Sendable>: StreamReading {
 
     func isDone(with source: StreamSource) {}
 
-    func takeBack(_ rest: Batch, of source: StreamSource, from number: Int) {
-        change { $0.putBack(rest.elements, bytes: rest.bytes, by: number) }
+    func takeBack(_ rest: Batch, of source: StreamSource) {
+        change { $0.putBack(rest.elements, bytes: rest.bytes) }
     }
 
     func makeReaderNumber() -> Int { owner.readers.change { $0.makeNumber() } }

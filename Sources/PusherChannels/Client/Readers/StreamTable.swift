@@ -36,15 +36,14 @@ struct StreamTable<Element: Sendable>: Sendable {
     private let kind: String
     private let size: @Sendable (Element) -> Int
     private let gapElement: (@Sendable (Instant) -> Element)?
-    /// Returns the event of an element, if it is one.
+    /// Returns the event that an element is; nil for others.
     private let event: @Sendable (Element) -> PusherEvent?
-    /// Indicates whether it is to be known which events readers have read.
+    /// Indicates whether it is to be known how far streams were read.
     var tracksReading = false
 
     init(
         of kind: String, size: @escaping @Sendable (Element) -> Int,
-        event: @escaping @Sendable (Element) -> PusherEvent? = { _ in nil },
-        gapElement: (@Sendable (Instant) -> Element)? = nil
+        event: @escaping @Sendable (Element) -> PusherEvent? = { _ in nil }, gapElement: (@Sendable (Instant) -> Element)? = nil
     ) {
         self.event = event
         self.kind = kind
@@ -60,8 +59,9 @@ struct StreamTable<Element: Sendable>: Sendable {
     // MARK: Adding and finishing streams
 
     mutating func add(_ id: Int, for topic: Topic, _ buffering: StreamBuffering) {
-        var queue = StreamQueue(buffering, size: size, gapElement: gapElement)
-        queue.reportsEach = tracksReading
+        var queue = StreamQueue(buffering, size: size, event: event, gapElement: gapElement)
+        // A stream of one event's name says nothing of the others.
+        if tracksReading, topic.event == nil { queue.places = ReadPlaces() }
         queues[StreamID(number: id)] = queue
         topics[id] = topic
         changeIDs(of: topic) { $0.append(id) }
@@ -144,17 +144,18 @@ struct StreamTable<Element: Sendable>: Sendable {
 
     // MARK: Reading
 
-    /// Indicates whether a stream has the events of a channel.
-    func reads(_ channel: Name) -> Bool { !ofEveryChannel.isEmpty || byChannel[channel] != nil }
+    /// The places up to which each stream was read.
+    var places: [ReadPlaces] { queues.values.compactMap(\.places) }
 
-    /// Adds the places of the events that no reader has read.
-    func addUnread(to places: inout [Name: [StreamPosition]]) {
-        for queue in queues.values { addUnread(of: queue, to: &places) }
-    }
-
-    func addUnread(of queue: StreamQueue<Element>, to places: inout [Name: [StreamPosition]]) {
-        for event in queue.unread.lazy.compactMap(event) {
-            if let channel = event.envelope.channel, let place = event.position { places[channel, default: []].append(place) }
+    /// Changes the places of the streams that have all events of a channel.
+    mutating func changePlaces(of channel: Name, ifFinished: Bool = false, _ body: (inout ReadPlaces) -> Void) {
+        for id in ofEveryChannel + (byChannel[channel]?.ofEveryEvent ?? []) {
+            change(id) { queue in
+                if var places = queue.places.take() {
+                    if queue.isFinished || !ifFinished { body(&places) }
+                    queue.places = places
+                }
+            }
         }
     }
 

@@ -11,11 +11,13 @@ struct Streams: Sendable {
     /// The state changes that pools read for as long as the client exists: a pool's run ends many times, but it keeps listening.
     var poolStates = StreamTable<ConnectionStateChange>(of: "connection states") { _ in 0 }
     private let date: @Sendable (Instant) -> Date
+    /// The places up to which streams that have ended were read.
+    var left = ReadPlaces()
     private(set) var isShutDown = false
     private var latestNumber = 0
 
     /// - Parameters:
-    ///   - tracksReading: Indicates whether it is to be known which events readers have read.
+    ///   - tracksReading: Indicates whether it is to be known how far streams were read.
     ///   - date: Returns the wall clock's time at an instant. It is called when somebody reads that time.
     init(tracksReading: Bool = false, date: @escaping @Sendable (Instant) -> Date) {
         self.date = date
@@ -30,6 +32,8 @@ struct Streams: Sendable {
         latestNumber += 1
         return latestNumber
     }
+
+    var tracksReading: Bool { updates.tracksReading }
 
     // MARK: Streams after others
 
@@ -79,9 +83,6 @@ struct Streams: Sendable {
         if isShutDown { self[keyPath: table].finish(id, nil) }
     }
 
-    /// Indicates whether a stream has the events of a channel.
-    func reads(_ channel: Name) -> Bool { events.reads(channel) || updates.reads(channel) }
-
     // MARK: Appending
 
     /// Appends a delivery to the streams it is for. For one that closures could hear, too, returns whether a stream took it.
@@ -94,7 +95,9 @@ struct Streams: Sendable {
             let change = ConnectionStateChange(old: old, new: new, reason: reason)
             _ = poolStates.append(change, of: nil, at: now)
             return states.append(change, of: nil, at: now)
-        case .subscribed(let channel): update(channel, .subscribed, at: now)
+        case .subscribed(let channel, let place):
+            if let place { begin(channel, at: place) }
+            update(channel, .subscribed, at: now)
         case .gap(let channel, let since):
             update(channel, .eventsMayBeMissing(EventGap(.reconnected) { [date] in date(since) }), at: since)
         case .recovered(let channel, let count): update(channel, .recovered(count: count), at: now)

@@ -58,7 +58,7 @@ struct SpanNotes: Sendable {
 
     private mutating func note(_ delivery: Delivery, at now: Instant) {
         switch delivery {
-        case .subscribed(let channel): end(.subscribing(channel), nil, at: now)
+        case .subscribed(let channel, _): end(.subscribing(channel), nil, at: now)
         case .subscriptionFailed(let channel, let failure): end(.subscribing(channel), failure.error, at: now)
         case .serverError(let error), .report(let error): problem = error
         case .stateChanged(let old, let new, let reason):
