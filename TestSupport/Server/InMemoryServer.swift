@@ -28,7 +28,8 @@ public final class InMemoryServer: Sendable {
     }
 
     private let state: Locked<State>
-    private let scheduler: (any Scheduler)?
+    /// The clock behind its time-outs; `nil` if no time passes.
+    let scheduler: (any Scheduler)?
     private let wallClock: @Sendable () -> Date
     private let timeline: Timeline?
     private let webhookSender: WebhookSender

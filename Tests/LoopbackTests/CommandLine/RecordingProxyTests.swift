@@ -53,7 +53,7 @@ import TestSupport
             let recorder = RecordingDelegate(of: pusher)
             pusher.subscribe("private-orders")
             pusher.connect()
-            harness.scheduler.advance(by: try harness.replay(contentsOf: file))
+            harness.scheduler.advance(by: try harness.server.replay(contentsOf: file))
             #expect(recorder.notifications.last == .event("created", channel: "private-orders", data: "tea"))
             let stubs = try harness.session.replay(contentsOf: file).map { $0.optional() }
             #expect(stubs.count == 2)

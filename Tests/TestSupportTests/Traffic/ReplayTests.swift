@@ -26,7 +26,7 @@ import Testing
                 let recorder = RecordingDelegate(of: pusher)
                 pusher.subscribe("news")
                 pusher.connect()
-                let length = try harness.replay(contentsOf: file, speed: 2)
+                let length = try harness.server.replay(contentsOf: file, speed: 2)
                 #expect(length == .seconds(30.25))
                 harness.scheduler.advance(by: .seconds(30))
                 #expect(recorder.notifications.last == .event("headline", channel: "news", data: "1"))
@@ -36,16 +36,35 @@ import Testing
         }
     }
 
+    @Test func `A server without a scheduler replays in real time`() async throws {
+        try await file(events) { file in
+            let server = InMemoryServer()
+            let environment = PusherEnvironment(
+                scheduler: LiveScheduler(), httpSession: MockSession(server: server), makeWebSocket: { server.makeWebSocket() },
+                randomSeed: { 1 })
+            let options = PusherClientOptions(delivery: .immediate)
+            let pusher = Pusher(key: ServerApp.local.key, options: options, environment: environment)
+            let recorder = RecordingDelegate(of: pusher)
+            pusher.subscribe("news")
+            pusher.connect()
+            try server.replay(contentsOf: file, speed: 1_000)
+            try await recorder.next { $0 == .event("headline", channel: "news", data: "2") }
+            pusher.disconnect()
+        }
+    }
+
     @Test func `A replay with pauses too long for the clock is refused`() async throws {
         try await file(events) { file in
-            #expect(throws: CannotReplay.self) { try TestHarness().replay(contentsOf: file, speed: .leastNonzeroMagnitude) }
+            #expect(throws: CannotReplay.self) {
+                try TestHarness().server.replay(contentsOf: file, speed: .leastNonzeroMagnitude)
+            }
         }
     }
 
     @Test(arguments: ["[", #"{"channel":"news"}"#, #"{"channel":"c","event":"e","data":"","time":"noon"}"#])
     func `A line that can't be replayed is named in the error`(line: String) async throws {
         try await file("\n\(line)") { file in
-            let error = #expect(throws: CannotReplay.self) { try TestHarness().replay(contentsOf: file) }
+            let error = #expect(throws: CannotReplay.self) { try TestHarness().server.replay(contentsOf: file) }
             #expect(error?.place.hasPrefix("line 2 of replay-") == true)
         }
     }
@@ -124,13 +143,96 @@ import Testing
                 let recorder = RecordingDelegate(of: pusher)
                 pusher.subscribe("news")
                 pusher.connect()
-                #expect(try harness.replay(contentsOf: file) == .seconds(3))
+                #expect(try harness.server.replay(contentsOf: file) == .seconds(3))
                 harness.scheduler.advance(by: .seconds(2))
                 let headline = RecordingDelegate.Notification.event("headline", channel: "news", data: "1")
                 #expect(recorder.notifications.count { $0 == headline } == 2)
                 harness.scheduler.advance(by: .seconds(1))
                 #expect(recorder.notifications.count { $0 == headline } == 3)
             }
+        }
+    }
+
+    // MARK: Browsers
+
+    /// Returns an entry with the members that browsers write.
+    private static func entry(_ url: String, _ response: String, _ own: String = "") -> String {
+        #"""
+        {"startedDateTime": "2026-05-01T14:00:00.000+02:00", "time": 12.3, "timings": {}, "cache": {}, "connection": "443",
+        "request": {"method": "GET", "url": "\#(url)", "httpVersion": "h3", "cookies": [], "queryString": [],
+        "headers": [{"name": ":authority", "value": "shop.example"}], "headersSize": -1, "bodySize": 0},
+        "response": {\#(response), "statusText": "", "cookies": [], "redirectURL": "", "headersSize": -1, "bodySize": -1},
+        "serverIPAddress": "[2001:db8::1]"\#(own)}
+        """#
+    }
+
+    /// Returns an archive of a page with an image, a blocked request, an image within itself, and a WebSocket.
+    private static func archive(of browser: String) -> String {
+        let image = #"""
+            "status": 200, "headers": [{"name": "content-encoding", "value": "br"}, {"name": "content-length", "value": "7"},
+            {"name": "set-cookie", "value": "a=1"}, {"name": "set-cookie", "value": "b=2"}],
+            "content": {"size": 3, "mimeType": "image/png", "text": "AP8B", "encoding": "base64"}
+            """#
+        let blocked = #"""
+            "status": 0, "headers": [], "content": {"size": 0, "mimeType": "x-unknown"}, "_error": "net::ERR_BLOCKED_BY_CLIENT"
+            """#
+        let upgrade = #"""
+            "status": 101, "headers": [{"name": "Upgrade", "value": "websocket"}], "content": {"size": 0, "mimeType": "x-unknown"}
+            """#
+        let messages = #"""
+            , "_resourceType": "websocket", "_webSocketMessages": [
+            {"type": "receive", "time": 1777636800.1, "opcode": 1, "data": "{\"event\":\"pusher:connection_established\"}"},
+            {"type": "send", "time": 1777636800.2, "opcode": 1, "data": "{\"event\":\"client-a\",\"channel\":\"news\"}"},
+            {"type": "receive", "time": 1777636800.25, "opcode": 1,
+            "data": "{\"event\":\"headline\",\"channel\":\"news\",\"data\":\"1\"}"},
+            {"type": "receive", "time": 1777636801.25, "opcode": 2, "data": "AP8B"},
+            {"type": "receive", "time": 1777636802.25, "opcode": 1,
+            "data": "{\"event\":\"headline\",\"channel\":\"news\",\"data\":\"2\"}"}]
+            """#
+        let entries = [
+            entry("https://shop.example/logo?v=2", image, #", "_resourceType": "image""#),
+            entry("https://ads.example/", blocked, #", "_resourceType": "script""#),
+            entry("data:image/png;base64,AP8B", image),
+            entry("wss://ws-eu.pusher.com/app/key", upgrade, browser == "Chrome" ? messages : ""),
+        ].joined(separator: ", ")
+        return #"{"log": {"version": "1.2", "creator": {"name": "\#(browser)"}, "pages": [], "entries": [\#(entries)]}}"#
+    }
+
+    @Test(arguments: ["Chrome", "Firefox"])
+    func `A browser's archive answers with its bytes and fields, and blocked requests fail`(browser: String) async throws {
+        try await file(Self.archive(of: browser)) { file in
+            try await withTestHarness { harness in
+                let stubs = try harness.session.replay(contentsOf: file)
+                #expect(stubs.count == 2)
+                let logo = try URLRequest(line: "https://shop.example/logo?v=2")
+                let (data, response) = try await harness.request(logo)
+                let fields = try #require(response as? HTTPURLResponse)
+                #expect(data == Data([0, 255, 1]))
+                #expect(fields.value(forHTTPHeaderField: "Set-Cookie") == "a=1, b=2")
+                #expect(fields.value(forHTTPHeaderField: "Content-Encoding") == nil)
+                let advertisement = try URLRequest(line: "https://ads.example/")
+                await #expect(throws: URLError.self) { try await harness.request(advertisement) }
+            }
+        }
+    }
+
+    @Test func `The messages in a browser's archive are replayed, and an archive without messages is refused`() async throws {
+        try await file(Self.archive(of: "Chrome")) { file in
+            try withTestHarness { harness in
+                let pusher = harness.makePusher()
+                let recorder = RecordingDelegate(of: pusher)
+                pusher.subscribe("news")
+                pusher.connect()
+                let length = try harness.server.replay(contentsOf: file)
+                #expect(length == .seconds(2))
+                harness.scheduler.advance(by: length)
+                let heard = Array(recorder.notifications.suffix(2))
+                #expect(heard == ["1", "2"].map { RecordingDelegate.Notification.event("headline", channel: "news", data: $0) })
+            }
+        }
+        try await file(Self.archive(of: "Firefox")) { file in
+            let error = #expect(throws: CannotReplay.self) { try TestHarness().server.replay(contentsOf: file) }
+            #expect(error?.reason.contains("_webSocketMessages") == true)
         }
     }
 

@@ -12,11 +12,12 @@ public struct CannotReplay: Error, Equatable, Sendable, CustomStringConvertible 
     public var description: String { "\(place) can't be replayed: \(reason)" }
 }
 
-extension TestHarness {
-    /// Publishes recorded events again at ``server``, in virtual time and with the pauses between them, which begin now.
+extension InMemoryServer {
+    /// Publishes recorded events again, with the pauses between them, which begin now: in a harness in virtual time, and in real
+    /// time if the server has no scheduler.
     ///
     /// A recording has one JSON object per line, with `time`, `channel`, `event` and `data`, as `pusher-channels listen --json`
-    /// prints. Or it is an HTTP archive, as `pusher-channels serve --record`, ``TrafficRecorder/exportHAR()`` and browsers make:
+    /// prints. Or it is an HTTP archive, as `pusher-channels serve --record`, ``TrafficRecorder/exportHAR()`` and Chrome make:
     /// the events that its WebSockets received are published, once even if several received them. Events that no backend can
     /// publish are left out: the protocol's own, client events, and those of an archive's encrypted channels, which can't be
     /// decrypted.
@@ -26,8 +27,9 @@ extension TestHarness {
     ///   - speed: How much shorter the pauses are; greater than zero.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
-    /// - Returns: The time until the last event, for ``advance(by:file:line:isolation:)``.
-    /// - Throws: ``CannotReplay``; any error from `Data(contentsOf:)`.
+    /// - Returns: The time until the last event, for ``TestHarness/advance(by:file:line:isolation:)``.
+    /// - Throws: ``CannotReplay``, also for an archive without messages of WebSockets, as some browsers write it; any error from
+    ///   `Data(contentsOf:)`.
     @discardableResult
     public func replay(
         contentsOf recording: URL, speed: Double = 1, file: String = #fileID, line: Int = #line
@@ -35,15 +37,17 @@ extension TestHarness {
         let (name, place) = (recording.lastPathComponent, sourceLocation(file, line))
         guard speed > 0, speed.isFinite else { throw CannotReplay(place: name, reason: "its speed is \(speed)") }
         let data = try Data(contentsOf: recording)
-        var events = try RecordedEvent.events(ofArchive: data) ?? RecordedEvent.events(inLines: data, of: name)
+        var events = try RecordedEvent.events(ofArchive: data, of: name) ?? RecordedEvent.events(inLines: data, of: name)
         let start = events.map(\.time).min()
         events.removeAll { event in ["pusher", "client-"].contains(where: event.name.hasPrefix) }
         let pauses = events.map { event in start.map { event.time.timeIntervalSince($0) / speed } ?? 0 }
         // More than can be scheduled would end the process.
         guard pauses.allSatisfy({ $0 <= 1e9 }) else { throw CannotReplay(place: name, reason: "it takes years at this speed") }
+        let scheduler: any Scheduler = scheduler ?? LiveScheduler()
+        let now = scheduler.now
         for (event, pause) in zip(events, pauses) {
-            _ = scheduler.schedule(at: scheduler.now + .seconds(pause), label: "replayed event", from: place) { [server] in
-                server.publish(channel: event.channel, event: event.name, data: event.data, file: file, line: line)
+            _ = scheduler.schedule(at: now + .seconds(pause), label: "replayed event", from: place) { [weak self] in
+                self?.publish(channel: event.channel, event: event.name, data: event.data, file: file, line: line)
             }
         }
         return .seconds(pauses.max() ?? 0)
@@ -67,9 +71,12 @@ private struct RecordedEvent {
     }
 
     /// Returns the events that an archive's WebSockets received; `nil` if it isn't one.
-    static func events(ofArchive data: Data) -> [RecordedEvent]? {
+    static func events(ofArchive data: Data, of name: String) throws(CannotReplay) -> [RecordedEvent]? {
         let json = try? JSONValue(parsing: String(decoding: data, as: UTF8.self))
         guard let entries = json?["log"]?["entries"]?.arrayValue else { return nil }
+        guard entries.contains(where: { $0["_webSocketMessages"] != nil }) else {
+            throw CannotReplay(place: name, reason: "none of its entries has _webSocketMessages, as those of Chrome have")
+        }
         var received: [(event: RecordedEvent, connection: Int)] = []
         for (connection, entry) in entries.enumerated() {
             for message in entry["_webSocketMessages"]?.arrayValue ?? [] {
@@ -131,10 +138,11 @@ extension RequestStubbing {
     /// Responds to requests as an HTTP archive (HAR 1.2) says, which browsers' developer tools and
     /// ``TrafficRecorder/exportHAR()`` make.
     ///
-    /// Each method and URL of the archive becomes a stub with its responses in order. Requests that had none fail. The stubs must
-    /// be used, as others must; frames of WebSockets are left out, for ``TestHarness/replay(contentsOf:speed:file:line:)``. Any
-    /// value matches a secret that is hidden in a URL, and a signed request may be of any time. Authorizations whose signature is
-    /// hidden are left out, too: no server takes them, and a harness's own signs.
+    /// Each method and URL of the archive becomes a stub with its responses in order. Requests that had none, such as blocked
+    /// ones, fail. The stubs must be used, as others must; make those of a whole page ``Stub/optional()``. What isn't HTTP is left
+    /// out: WebSockets, for ``InMemoryServer/replay(contentsOf:speed:file:line:)``, and a page's own data. Any value matches a
+    /// secret that is hidden in a URL, and a signed request may be of any time. Authorizations whose signature is hidden are left
+    /// out, too: no server takes them, and a harness's own signs.
     ///
     /// - Parameters:
     ///   - archive: The archive.
@@ -161,6 +169,8 @@ extension RequestStubbing {
             else {
                 throw CannotReplay(place: place, reason: "entry \(index + 1) lacks a method, a URL, or a status")
             }
+            // Some browsers write a WebSocket without its messages.
+            guard response.status != 101, ["http://", "https://"].contains(where: url.hasPrefix) else { continue }
             let auth = (try? JSONValue(parsing: response.text))?["auth"]?.stringValue
             if let auth, auth.hasSuffix(Redaction.marker) { continue }
             let name = "\(method.uppercased()) \(url.contains(Redaction.marker) ? RecordedRequest.unsigned(url) : url)"
@@ -180,12 +190,14 @@ extension RecordedRequest {
     /// Returns the matcher for a request of an archive.
     fileprivate static func matcher(recorded name: String) -> RequestMatcher {
         guard name.contains(Redaction.marker) else { return matcher(name) }
-        return RequestMatcher(name) { name.hasBytes(of: "\($0.method) \(unsigned($0.url))") }
+        let method = name.prefix { $0 != " " }
+        return RequestMatcher(name) { method == $0.method && name.hasBytes(of: "\(method) \(unsigned($0.url))") }
     }
 
     /// Returns an address without its secrets, and without what is different each time that a request to the HTTP API is signed.
     fileprivate static func unsigned(_ url: String) -> String {
-        Redaction.standard.redact(url: url).replacing(#/\b(auth_timestamp|body_md5)=[^&]*/#, with: "")
+        Redaction.standard.redact(url: url).split { $0 == "?" || $0 == "&" }
+            .filter { !$0.hasPrefix("auth_timestamp=") && !$0.hasPrefix("body_md5=") }.joined(separator: " ")
     }
 }
 
@@ -201,7 +213,9 @@ extension StubResponse {
         for header in json["headers"]?.arrayValue ?? [] {
             guard let name = header["name"]?.stringValue, let value = header["value"]?.stringValue else { continue }
             // The archive has the content as it was after decoding.
-            if !["content-encoding", "content-length", "transfer-encoding"].contains(name.lowercased()) { headers[name] = value }
+            guard !["content-encoding", "content-length", "transfer-encoding"].contains(name.lowercased()) else { continue }
+            // Several fields of one name, such as Set-Cookie, are one for `URLSession`, too.
+            headers[name] = headers[name].map { "\($0), \(value)" } ?? value
         }
         let text = json["content"]?["text"]?.stringValue ?? ""
         let body = json["content"]?["encoding"]?.stringValue == "base64" ? Data(base64Encoded: text) ?? Data() : Data(text.utf8)
