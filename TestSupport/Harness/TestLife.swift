@@ -27,7 +27,9 @@ final class TestLife: Sendable {
     ///
     /// - Parameter what: The use with its place; `nil` for what may come a little later than the end, such as the end of a connection.
     func use(_ what: () -> String?) {
-        begin()
-        if let tell = state.withLock(\.onLate), let what = what() { tell(what) }
+        // Under one lock, because every event of a test is a use.
+        let (begin, tell) = state.withLock { ($0.onBegin.take(), $0.onLate) }
+        begin?()
+        if let tell, let what = what() { tell(what) }
     }
 }

@@ -46,7 +46,7 @@ public final class Timeline: Sendable, CustomStringConvertible {
     }
 
     /// Notes a use of the harness that is no event.
-    func use(_ what: String, at place: String) { life.use { "\(what) at \(place)" } }
+    func use(_ what: @autoclosure () -> String, at place: String) { life.use { "\(what()) at \(place)" } }
 
     /// Indicates whether the test has ended.
     var isOver: Bool { life.isOver }

@@ -148,8 +148,9 @@ public final class TestScheduler: Scheduler {
     public func schedule(
         at deadline: Instant, label: String, file: String = #fileID, line: Int = #line, _ action: @escaping @Sendable () -> Void
     ) -> any ScheduledAction {
-        use("timer \(label)", at: sourceLocation(file, line))
-        return schedule(at: deadline, label: label, from: .place(sourceLocation(file, line)), action)
+        let place = sourceLocation(file, line)
+        use("timer \(label)", at: place)
+        return schedule(at: deadline, label: label, from: .place(place), action)
     }
 
     /// Runs `action` repeatedly, the first time after one interval.
@@ -248,7 +249,7 @@ public final class TestScheduler: Scheduler {
     }
 
     /// Notes a use of the clock, which begins the life of its harness or comes after the end.
-    private func use(_ what: String, at place: String) { life?.use { "\(what) at \(place)" } }
+    private func use(_ what: @autoclosure () -> String, at place: String) { life?.use { "\(what()) at \(place)" } }
 
     /// The maximum real time of a call that moves the clock; `nil` for no limit.
     var patience: Duration? {
@@ -280,8 +281,8 @@ public final class TestScheduler: Scheduler {
     }
 
     /// Returns whether time can move by a duration.
-    func isForward(_ duration: Duration, _ place: String) -> Bool {
-        if duration < .zero { refuse("advance(by: \(duration)) at \(place) moves nothing: time can't go back") }
+    func isForward(_ duration: Duration, _ place: @autoclosure () -> String) -> Bool {
+        if duration < .zero { refuse("advance(by: \(duration)) at \(place()) moves nothing: time can't go back") }
         return duration >= .zero
     }
 

@@ -81,15 +81,14 @@ extension ServerMachine {
         let isNumbered = (settings.replays || settings.historyLength != nil) && !event.more.isEphemeral
         if isNumbered {
             let place = streamKey(key, on: node, settings)
-            var stream = stream(of: place)
-            serial = stream.head + 1
-            own = own.adding(",\"stream_id\":\"\(stream.id)\",\"serial\":\(serial)")
+            serial = stream(of: place).head + 1
+            own = own.adding(",\"stream_id\":\"\(stream(of: place).id)\",\"serial\":\(serial)")
             if let extras = event.more.extras { own = own.adding(",\"extras\":\(extras.text)") }
-            stream.append(
+            // In its place: a copy would be one of all events.
+            streams[place]?.append(
                 SockudoStream.Entry(
                     serial: serial, frame: own, plain: frame, event: event, messageID: messageID, time: now, node: node),
                 settings)
-            streams[place] = stream
         } else if let extras = event.more.extras {
             own = own.adding(",\"extras\":\(extras.text)")
         }
