@@ -2,8 +2,10 @@
 import PackageDescription
 
 // The package of a user who has a target called TestSupport: the SDK's gets another name, and both are used side by side.
-let testSupport: Target.Dependency = .product(
-    name: "TestSupport", package: "swift-pusher-channels", moduleAliases: ["TestSupport": "PusherTestSupport"])
+func product(_ name: String) -> Target.Dependency {
+    .product(name: name, package: "swift-pusher-channels", moduleAliases: ["TestSupport": "PusherTestSupport"])
+}
+let testSupport = product("TestSupport")
 
 let package = Package(
     name: "Consumer",
@@ -16,7 +18,9 @@ let package = Package(
         .target(name: "TestSupport"),
         .testTarget(name: "MisuseTests", dependencies: ["TestSupport", testSupport]),
         .testTarget(name: "WrapperTests", dependencies: [testSupport], swiftSettings: [.swiftLanguageMode(.v5)]),
-        .testTarget(name: "AppTests", dependencies: [testSupport, .product(name: "Logging", package: "swift-log")]),
+        .testTarget(
+            name: "AppTests",
+            dependencies: [testSupport, product("TestSupportTesting"), .product(name: "Logging", package: "swift-log")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,6 @@
 import Foundation
 import PusherTestSupport
+import TestSupportTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -121,5 +122,111 @@ import FoundationNetworking
             try await recorder.next { $0 == .event("welcome", data: "own") }
             pusher.disconnect()
         }
+    }
+
+    @Test func `A fake gives events and a channel's updates`() async throws {
+        let (updates, fake) = PusherStream.makeStream(of: ChannelUpdate.self)
+        fake.yield(.event(PusherEvent(eventName: "placed", channelName: "orders", data: "7")))
+        fake.yield(.memberAdded(PusherPresenceChannelMember(userID: "ann")))
+        fake.finish()
+        var heard: [String] = []
+        for try await update in updates {
+            switch update {
+            case .event(let event): heard.append(event.data ?? "")
+            case .memberAdded(let member): heard.append(member.userID)
+            default: break
+            }
+        }
+        #expect(heard == ["7", "ann"])
+    }
+
+    @Test func `An app survives restarts and pauses in any order`() async throws {
+        try await exploreTestHarness(
+            seeds: 1...3,
+            actions: [
+                .init("the server restarts") { harness, _ in harness.server.shutdown() },
+                .advance(by: .seconds(5)),
+            ]
+        ) { harness -> OrderFeed in
+            OrderFeed(harness.pusherEnvironment()) { _ in }
+        } check: { harness, feed in
+            try await harness.eventually("the orders are subscribed") { feed.orders.subscribed }
+        }
+    }
+}
+
+/// The shortest test of each way to test with a harness that a trait makes.
+@Suite(.harness(profile: .reverb, seed: 7)) struct HarnessTraitTests {
+    private func file(_ text: String, _ body: (URL) throws -> Void) throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("recording-\(UUID().uuidString)")
+        try Data(text.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try body(file)
+    }
+
+    @Test func `A suite's trait gives each test a harness`() throws {
+        #expect(try #require(TestHarness.current).seed == 7)
+    }
+
+    @Test(.harness(seed: 8)) func `A test's trait gives it a harness`() throws {
+        #expect(try #require(TestHarness.current).seed == 8)
+    }
+
+    @Test func `URLSession.shared is answered by a stub`() async throws {
+        let session = try #require(TestHarness.current).session
+        session.stub("GET /orders", .json(["tea"]))
+        try session.intercept(.shared, hosts: "shared.example.com")
+        let url = try #require(URL(string: "https://shared.example.com/orders"))
+        #expect(try await URLSession.shared.data(from: url).0 == Data(#"["tea"]"#.utf8))
+    }
+
+    @Test func `A recording of listen is replayed with its pauses`() throws {
+        let harness = try #require(TestHarness.current)
+        let pusher = harness.makePusher()
+        let recorder = RecordingDelegate(of: pusher)
+        pusher.subscribe("news")
+        pusher.connect()
+        let recording = """
+            {"channel":"news","data":"1","event":"headline","time":"2026-05-01T12:00:00.000Z","user_id":null}
+            {"channel":"news","data":"2","event":"headline","time":"2026-05-01T12:01:00.000Z","user_id":null}
+            """
+        try file(recording) { try harness.scheduler.advance(by: harness.server.replay(contentsOf: $0, speed: 10)) }
+        #expect(recorder.notifications.last == .event("headline", channel: "news", data: "2"))
+        #expect(harness.scheduler.now.description == "6.0 seconds")
+    }
+
+    @Test func `An HTTP archive's answers are stubs`() async throws {
+        let harness = try #require(TestHarness.current)
+        let archive = #"""
+            {"log": {"entries": [{"request": {"method": "GET", "url": "https://example.com/orders"},
+            "response": {"status": 200, "headers": [], "content": {"text": "[7]"}}}]}}
+            """#
+        try file(archive) { _ = try harness.session.replay(contentsOf: $0) }
+        let url = try #require(URL(string: "https://example.com/orders"))
+        #expect(try await harness.request(URLRequest(url: url)).0 == Data("[7]".utf8))
+    }
+
+    @Test func `An advance lets a task sleep three times`() async throws {
+        let harness = try #require(TestHarness.current)
+        let inbox = Inbox()
+        let task = Task {
+            for nap in 1...3 {
+                try await harness.clock.sleep(for: .seconds(1))
+                inbox.add("\(nap)")
+            }
+        }
+        try await harness.advance(by: .seconds(3))
+        #expect(inbox.all == ["1", "2", "3"])
+        task.cancel()
+    }
+
+    @Test func `A condition comes true in virtual time`() async throws {
+        let harness = try #require(TestHarness.current)
+        let inbox = Inbox()
+        let feed = OrderFeed(harness.pusherEnvironment(), onOrder: inbox.add)
+        harness.server.shutdown()
+        try await harness.eventually("the orders are subscribed again") { feed.orders.subscribed }
+        harness.server.publish(channel: "private-orders", event: "placed", data: "7")
+        try await harness.eventually("the order is known") { inbox.all == ["7"] }
     }
 }
