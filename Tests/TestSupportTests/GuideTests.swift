@@ -1,8 +1,11 @@
 import Dispatch
 import Foundation
 import TestSupport
+import TestSupportTesting
 import Testing
 import XCTest
+
+// The guide's snippets, word for word; `ci/checks/snippets` compares them.
 
 struct OrderFeed: Sendable {
     let pusher: Pusher
@@ -16,7 +19,7 @@ struct OrderFeed: Sendable {
     }
 }
 
-/// The guide's snippets, word for word; `ci/checks/snippets` compares them.
+/// A list that starts a task of its own, which no executor of a test runs.
 @MainActor final class OrderList {
     typealias Ask = @Sendable (URLRequest) async throws -> (Data, URLResponse)
     private(set) var titles: [String] = []
@@ -269,6 +272,72 @@ struct OrderFeed: Sendable {
             list.load(by: harness.request, clock: harness.clock)
             try await harness.eventually("the orders are there") { await list.titles == ["tea"] }
         }
+    }
+}
+
+/// The guide's snippets about recordings, fakes and random sequences.
+@Suite final class GuideMoreTests {
+    private let recording = FileManager.default.temporaryDirectory.appendingPathComponent("guide-\(UUID().uuidString)")
+
+    init() throws {
+        let lines = #"""
+            {"channel":"private-orders","data":"{\"id\":7}","event":"placed","time":"2026-05-01T12:00:00.000Z","user_id":null}
+            {"channel":"private-orders","data":"{\"id\":8}","event":"placed","time":"2026-05-01T12:00:30.000Z","user_id":null}
+            """#
+        try Data(lines.utf8).write(to: recording)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: recording) }
+
+    @Test(.harness(profile: .reverb, seed: 7)) func `Recorded orders come again with their pauses`() async throws {
+        let harness = try #require(TestHarness.current)
+        let feed = OrderFeed(environment: harness.pusherEnvironment())
+        let placed = feed.orders.events(named: "placed")
+        let reader = Task { try await placed.first { _ in true } }
+        feed.pusher.connect()
+        let length = try harness.server.replay(contentsOf: recording)
+        try await harness.advance(by: length)
+        #expect(try await reader.value?.data == #"{"id":7}"#)
+    }
+
+    #if os(Linux)
+    /// In a process of its own, because Foundation takes note of what intercepts requests once.
+    @Test func `An archive's responses answer URLSession.shared`() async {
+        await #expect(processExitsWith: .success) {
+            try await withTestHarness { harness in
+                let archive = FileManager.default.temporaryDirectory.appendingPathComponent("guide-\(UUID().uuidString).har")
+                defer { try? FileManager.default.removeItem(at: archive) }
+                let entry = #"""
+                    {"request": {"method": "GET", "url": "https://api.example.com/orders"},
+                    "response": {"status": 200, "headers": [], "content": {"text": "[\"tea\"]"}}}
+                    """#
+                try Data(#"{"log": {"entries": [\#(entry)]}}"#.utf8).write(to: archive)
+                try harness.session.replay(contentsOf: archive)
+                try harness.session.intercept(.shared, hosts: "api.example.com")
+                let url = URL(string: "https://api.example.com/orders")!
+                let (data, _) = try await URLSession.shared.data(from: url)
+                #expect(String(decoding: data, as: UTF8.self) == #"["tea"]"#)
+            }
+        }
+    }
+    #endif
+
+    @Test func `A client survives restarts in any order`() async throws {
+        try await exploreTestHarness(
+            seeds: 1...3,
+            actions: [
+                .init("connect") { _, pusher in pusher.connect() },
+                .init("restart") { harness, _ in harness.server.shutdown() },
+                .advance(by: .seconds(5)),
+            ]
+        ) { harness -> Pusher in harness.makePusher() }
+    }
+
+    @Test func `A fake gives the events that a test writes`() async throws {
+        let (placed, fake) = PusherStream.makeStream(of: PusherEvent.self)
+        fake.yield(PusherEvent(eventName: "placed", data: #"{"id":7}"#))
+        let first = try await placed.first { _ in true }
+        #expect(first?.data == #"{"id":7}"#)
     }
 }
 
