@@ -121,19 +121,6 @@ import Testing
         #expect(failure.findings.map(\.kind).contains(.unplayedStep), "\(failure)")
     }
 
-    @Test func `A client that the app still holds at a test's end is reported as a leak, with the test's story`() throws {
-        let kept = Locked<Pusher?>(nil)
-        let failure = try failingTest { harness in
-            let pusher = Self.client(harness.pusherEnvironment())
-            pusher.subscribe("news")
-            #expect(harness.story.contains("client  app-key at ws-eu.pusher.com: disconnected"), "\(harness.story)")
-            pusher.connect()
-            pusher.disconnect()
-            kept.withLock { $0 = pusher }
-        }
-        #expect(failure.findings.map(\.kind) == [.leak])
-    }
-
     @Test func `A custom auth endpoint that is asked in JSON is answered`() async throws {
         try await withTestHarness { harness in
             var endpoint = AuthEndpoint("https://api.example.com/broadcasting/auth")
@@ -191,16 +178,6 @@ import Testing
             own.connect()
             #expect(own.connection.key == Self.key)
             #expect(own.connection.connectionState == .connected)
-        }
-    }
-
-    @Test func `A client whose key is none of the named apps is refused with 4001`() throws {
-        try withTestHarness(apps: [.local]) { harness in
-            let pusher = Self.client(harness.pusherEnvironment())
-            pusher.connect()
-            #expect(pusher.connection.connectionState == .disconnected)
-            let story = harness.timeline.entries.filter { $0.kind == "server" }.map(\.text)
-            #expect(story == ["connection 1 refused with 4001: App key app-key not in this cluster"])
         }
     }
 

@@ -81,18 +81,6 @@ struct MockWebSocketTests {
         #expect(scheduler.pendingTimers.isEmpty)
     }
 
-    @Test func `A socket's own server closes a silent client by the socket's virtual clock`() {
-        let scheduler = TestScheduler()
-        let socket = MockWebSocket(server: .machine(ServerMachine(profile: .soketi)), scheduler: scheduler)
-        socket.delegate = recorder
-        let path = "/app/local-key?protocol=7&client=test&version=1.0"
-        socket.open(WebSocketRequest(secure: true, host: "h", port: 443, path: path), attempt: ConnectionAttempt(1))
-        scheduler.advance(by: .seconds(119))
-        #expect(socket.isOpen)
-        scheduler.advance(by: .seconds(1))
-        #expect(!socket.isOpen, "it was silent for too long")
-    }
-
     @Test func `A mock socket that trusts all signatures lists the user as a member at once`() {
         let socket = openSocket(.trusting)
         socket.send(ServerRig.subscription(to: "private-test-channel", auth: "testKey123:12345678gfder78ikjbg"))
@@ -244,25 +232,5 @@ struct MockWebSocketTests {
         #expect(socket.delegate == nil)
         socket.open(request, attempt: ConnectionAttempt(1))
         #expect(socket.isOpen)
-    }
-
-    @Test func `Messages from many threads are neither lost nor reordered`() async {
-        let socket = openSocket()
-        await withTaskGroup(of: Void.self) { group in
-            for thread in 0..<4 {
-                group.addTask {
-                    for number in 0..<500 { socket.serverSends("\(thread) \(number)") }
-                }
-            }
-        }
-        // A call may return while another thread is still reporting its message; the close is reported after all messages.
-        socket.drop()
-        let entries = recorder.entries.dropFirst().dropLast()
-        #expect(entries.count == 2_000)
-        for thread in 0..<4 {
-            let numbers = entries.filter { $0.hasPrefix("#1 \(thread) ") }
-            let inOrder = numbers == (0..<500).map { "#1 \(thread) \($0)" }
-            #expect(inOrder)
-        }
     }
 }

@@ -75,37 +75,6 @@ import Testing
         #expect(signer.requests.count == 4)
     }
 
-    @Test func `A client asks again when the time that a busy signer gave is over`() async throws {
-        try await withTestHarness { harness in
-            let pusher = makePusher(harness, signer)
-            let recorder = RecordingDelegate(of: pusher)
-            signer.refuse(429, retryAfter: .seconds(7))
-            pusher.connect()
-            pusher.subscribe("private-a")
-            let failure = try await recorder.next { $0.failure != nil }.failure
-            #expect(failure?.description == "the authorization handler failed: the signer refused the request (code 429)")
-            #expect(failure?.retryAfter == .seconds(7))
-            harness.scheduler.advance(by: .milliseconds(6_999))
-            #expect(signer.requests.count == 1)
-            harness.scheduler.advance(by: .milliseconds(1))
-            try await recorder.next { $0 == .subscribed(channel: "private-a") }
-        }
-    }
-
-    @Test func `A held signature is given when the gate opens`() async throws {
-        try await withTestHarness { harness in
-            let pusher = makePusher(harness, signer)
-            let recorder = RecordingDelegate(of: pusher)
-            let gate = signer.hold()
-            pusher.connect()
-            let room = pusher.subscribe("private-a")
-            #expect(try await signer.nextRequest().channelName == "private-a")
-            #expect(!room.subscribed)
-            gate.open()
-            try await recorder.next { $0 == .subscribed(channel: "private-a") }
-        }
-    }
-
     @Test func `Canceling a request that a signer holds throws a CancellationError`() async throws {
         let gate = signer.hold()
         let task = Task { [signer] in try await signer.authorize(socketID: "1.2", channelName: "private-a") }

@@ -272,17 +272,6 @@ struct SocketScriptTests {
         #expect(rig.time.pendingTimers.isEmpty)
     }
 
-    @Test func `A script ends with its connection`() {
-        let rig = Rig()
-        rig.socket.play(.establish(), .wait(.seconds(3)), .event("late"))
-        rig.open()
-        rig.socket.close(code: 1000, reason: "")
-        rig.open()
-        _ = rig.take()
-        rig.time.advance(by: .seconds(5))
-        #expect(rig.take() == [])
-    }
-
     @Test func `A script may hand the connection over to the server`() {
         let rig = Rig(server: .trusting)
         rig.socket.play(.wait(.seconds(1)), .serve)

@@ -77,29 +77,6 @@ struct InterleavingTests {
         #expect(error?.seed == 7)
         #expect(error?.error is Deadlock)
     }
-
-    /// Returns a client whose user authorizes it asynchronously, on the executor.
-    private func client(on executor: TestExecutor) -> Pusher {
-        let socket = MockWebSocket()
-        let environment = TestEnvironment(scheduler: executor.scheduler)
-            .pusherEnvironment(makeWebSocket: { socket }, spawn: executor.spawn)
-        let auth = AuthMethod.customHandler { socketID, channel in
-            try await executor.clock.sleep(for: .milliseconds(1))
-            return PusherAuth(auth: "key:\(socketID)/\(channel)")
-        }
-        let options = PusherClientOptions(authMethod: auth, delivery: .immediate)
-        return Pusher(key: "key", options: options, environment: environment)
-    }
-
-    @Test func `Authorization reaches each channel under any interleaving`() async throws {
-        try await exploreInterleavings(seeds: 0..<50) { executor in
-            let pusher = client(on: executor)
-            pusher.connect()
-            let channels = (0..<5).map { pusher.subscribe("private-\($0)") }
-            try await executor.eventually("all subscriptions", within: .seconds(5)) { channels.allSatisfy(\.subscribed) }
-            pusher.disconnect()
-        }
-    }
 }
 
 #endif

@@ -23,14 +23,6 @@ struct TestSchedulerTests {
         #expect(scheduler.pendingTimers == [.init(label: "d", deadline: .seconds(4))])
     }
 
-    @Test func `A timer doesn't run a nanosecond before its deadline`() {
-        _ = schedule("a", at: .seconds(1))
-        scheduler.advance(to: .seconds(1) - .nanoseconds(1))
-        #expect(entries.isEmpty)
-        scheduler.advance(by: .nanoseconds(1))
-        #expect(entries == ["a@1"])
-    }
-
     @Test func `An overdue timer runs with the next advance, and the clock never goes back`() {
         scheduler.advance(by: .seconds(10))
         _ = schedule("late", at: .seconds(5))

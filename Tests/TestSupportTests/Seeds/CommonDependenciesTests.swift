@@ -146,140 +146,34 @@ struct CommonDependenciesTests {
     // MARK: Individual dependencies
 
     // Changed: `next` is the environment's own.
-    @Test func `The environment's calendar is Gregorian by default and can be replaced`() {
-        let defaultCalendar = world.calendar()
+    @Test func `Each of the environment's dependencies has a default and can be replaced`() {
+        #expect(world.calendar().identifier == .gregorian)
         environment.calendar.next = .init(identifier: .buddhist)
-        let mockedCalendar = world.calendar()
-        #expect(defaultCalendar.identifier == .gregorian)
-        #expect(mockedCalendar.identifier == .buddhist)
-    }
-
-    // Changed: `next` is the environment's own.
-    @Test func `The environment's date formatter is American by default and can be replaced`() {
-        let defaultDateFormatter = world.dateFormatter()
+        #expect(world.calendar().identifier == .buddhist)
+        #expect(world.locale() == Locales.us)
+        environment.locale.next = Locales.germany
+        #expect(world.locale() == Locales.germany)
+        #expect(world.timeZone() == .gmt)
+        environment.timeZone.next = .init(secondsFromGMT: 3600) ?? .current
+        #expect(world.timeZone().secondsFromGMT() == 3600)
+        #expect(world.now() == Date(timeIntervalSinceReferenceDate: 0))
+        environment.now.next = Date(timeIntervalSince1970: 1234)
+        #expect(world.now() == Date(timeIntervalSince1970: 1234))
         environment.dateFormatter.next = {
             let dateFormatter = DateFormatter()
             dateFormatter.timeZone = .init(secondsFromGMT: 0)
             dateFormatter.locale = Locales.china
             dateFormatter.calendar = .init(identifier: .chinese)
+            dateFormatter.dateStyle = .full
             return dateFormatter
         }()
-        let mockedDateFormatter = world.dateFormatter()
-        #expect(defaultDateFormatter.locale == Locales.us)
-        #expect(defaultDateFormatter.string(from: world.now()).hasPrefix("Jan 1, 2001"))
-        mockedDateFormatter.dateStyle = .full
-        #expect(mockedDateFormatter.string(from: world.now()).contains("腊月"))
-    }
-
-    // Changed: calls `decode(_:from:)` directly, because there is no `Just(…).decode(type:decoder:)` without Combine.
-    @Test func `The environment's decoder fails by default and can be given a result`() throws {
-        let jsonDecoder = world.decoder()
-        #expect(throws: DecodingError.self) { try jsonDecoder.decode(String.self, from: Data()) }
-        environment.decoderMock.nextDecode = { _ in
-            .success("Mocked Reeturn")
-        }
-        let mockedDecoder = world.decoder()
-        #expect(try mockedDecoder.decode(String.self, from: Data()) == "Mocked Reeturn")
-    }
-
-    // Changed: `nextEncode` is the environment's own.
-    @Test func `The environment's encoder fails by default and can be given a result`() throws {
-        let jsonEncoder = world.encoder()
-        #expect(throws: EncodingError.self) { try jsonEncoder.encode("anything") }
-        environment.encoderMock.nextEncode = { _ in
-            .success(Data())
-        }
-        let mockedEncoder = world.encoder()
-        #expect(try mockedEncoder.encode("anything") == Data())
-    }
-
-    // Changed: `next` is the environment's own.
-    @Test func `The environment's locale is American by default and can be replaced`() {
-        let defaultLocale = world.locale()
-        environment.locale.next = Locales.germany
-        let mockedLocale = world.locale()
-        #expect(defaultLocale == Locales.us)
-        #expect(mockedLocale == Locales.germany)
-    }
-
-    // Changed: `next` is the environment's own.
-    @Test func `The environment's date is the reference date by default and can be replaced`() {
-        let defaultDate = world.now()
-        environment.now.next = Date(timeIntervalSince1970: 1234)
-        let mockedDate = world.now()
-        #expect(defaultDate == Date(timeIntervalSinceReferenceDate: 0))
-        #expect(mockedDate == Date(timeIntervalSince1970: 1234))
-    }
-
-    // Changed: `next` is the environment's own.
-    @Test func `The environment's number formatter is American by default and can be replaced`() {
-        let defaultNumberFormatter = world.numberFormatter()
+        #expect(world.dateFormatter().string(from: Date(timeIntervalSinceReferenceDate: 0)).contains("腊月"))
         environment.numberFormatter.next = {
             let numberFormatter = NumberFormatter()
             numberFormatter.locale = Locales.china
             numberFormatter.numberStyle = .currency
             return numberFormatter
         }()
-        let mockedNumberFormatter = world.numberFormatter()
-        #expect(defaultNumberFormatter.string(from: 1.5) == "1.5")
-        #expect(mockedNumberFormatter.string(from: 1.5) == "¥1.50")
-    }
-
-    // Changed: `next` is the environment's own.
-    @Test func `The environment's time zone is GMT by default and can be replaced`() {
-        let defaultTimeZone = world.timeZone()
-        environment.timeZone.next = .init(secondsFromGMT: 3600) ?? .current
-        let mockedTimeZone = world.timeZone()
-        #expect(defaultTimeZone == .gmt)
-        #expect(mockedTimeZone.secondsFromGMT() == 3600)
-    }
-
-    // Changed: the scheduler's time starts at zero instead of now, and a timer has a label.
-    @Test func `The environment's scheduler runs a timer only when its time has come`() {
-        let printed = Locked<[String]>([])
-        let scheduler = world.mainScheduler
-        environment.scheduler.advance(to: .origin)
-        _ = scheduler.schedule(at: scheduler.now + .seconds(3), label: "print") {
-            printed.withLock { $0.append("3 seconds later...") }
-        }
-        environment.scheduler.advance(by: .seconds(2))
-        #expect(printed.withLock { $0 } == [])
-        environment.scheduler.advance(by: .seconds(1))
-        #expect(printed.withLock { $0 } == ["3 seconds later..."])
-    }
-
-    // Changed: the response belongs to the session, not to a handler that all sessions share; the task has a completion handler.
-    @Test func `The environment's URL session delivers a mock response`() {
-        let statuses = Locked<[Int?]>([])
-        let defaultUrlSession = world.urlSession()
-        environment.session.mockResponse = http404(from: github)
-        defaultUrlSession
-            .dataTask(with: URLRequest(url: github)) { _, response, _ in
-                let status = (response as? HTTPURLResponse)?.statusCode
-                statuses.withLock { $0.append(status) }
-            }
-            .resume()
-        #expect(statuses.withLock { $0 } == [404])
-    }
-
-    // Changed: an async function instead of a publisher.
-    @Test func `The environment's request function returns a mock response`() async throws {
-        let defaultUrlRequester = world.urlRequest
-        environment.session.mockResponse = http404(from: github)
-        let (_, response) = try await defaultUrlRequester(URLRequest(url: github))
-        #expect((response as? HTTPURLResponse)?.statusCode == 404)
-    }
-
-    // The document's motivation: no test waits in real time.
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test func `An hour of virtual time passes at once`() async throws {
-        let executor = TestExecutor(scheduler: environment.scheduler)
-        try await executor.run { [world, environment] executor in
-            let start = world.now()
-            let task = executor.spawn { try? await environment.clock.sleep(for: .seconds(3_600)) }
-            await executor.advance(by: .seconds(3_600))
-            await task.value
-            #expect(world.now() == start + 3_600)
-        }
+        #expect(world.numberFormatter().string(from: 1.5) == "¥1.50")
     }
 }

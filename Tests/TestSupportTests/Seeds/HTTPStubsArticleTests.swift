@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 import XCTest
 
 #if canImport(FoundationNetworking)
@@ -82,21 +81,5 @@ extension MockSession {
         withStubResponse reply: @escaping @Sendable (RecordedRequest) -> StubResponse
     ) {
         stub(RequestMatcher(where: test), with: reply)
-    }
-}
-
-/// The article's test in Swift Testing, which has nothing to wait for and nothing to remove.
-struct HTTPStubsArticleTests {
-    @Test func `A stub answers a GET without parameters`() async throws {
-        try await withTestHarness { harness in
-            harness.session.stub("GET /", .json(["key1": "value1"]))
-            let http = AGSessionImpl(url: "http://whatever.com", sessionConfig: harness.session.urlSessionConfiguration())
-            let response = try await withCheckedThrowingContinuation { continuation in
-                http.GET(
-                    nil, success: { continuation.resume(returning: $0) },
-                    failure: { continuation.resume(throwing: $0) })
-            }
-            #expect(response == ["key1": "value1"])
-        }
     }
 }

@@ -34,37 +34,6 @@ final class AppUITests: XCTestCase {
         XCTAssertTrue(file.contains(#""url": "https://api.soundcloud.com/tracks/1235123""#), file)
     }
 
-    /// The talk's second step: "we change the record word with validate, and the rest is basically the same".
-    func testValidated() throws {
-        try write(#"[{"url": "https://api.soundcloud.com/tracks/1235123", "parameters": {}, "body": {}}]"#)
-        let recorder = makeRecorder()
-        recorder.start()
-        let app = Application(recorder)
-        app.buttons["Navigate"]?.tap()
-        try recorder.validate(against: "CMDUConf.json")
-    }
-
-    /// The talk's file with a regular expression.
-    func testRegularExpression() throws {
-        try write(#"[{"url": "https://api.soundcloud.com/tracks/[0-9]+", "parameters": {}, "body": {}}]"#)
-        let recorder = makeRecorder()
-        let app = Application(recorder)
-        app.buttons["Navigate"]?.tap()
-        try recorder.validate(against: "CMDUConf.json")
-    }
-
-    /// The demo: "Marcheta should be false … It says, error validation, we are expecting false, but we got one instead."
-    func testMarcheta() throws {
-        try write(#"[{"url": "https://analytics.example.com/events", "parameters": {"marcheta": "false"}, "body": {}}]"#)
-        let recorder = makeRecorder()
-        let app = Application(recorder)
-        app.buttons["Marcheta"]?.tap()
-        XCTAssertThrowsError(try recorder.validate(against: "CMDUConf.json")) { error in
-            let text = "\(error)"
-            XCTAssertTrue(text.contains("parameters.marcheta\n    expected: \"false\"\n    got:      \"1\""), text)
-        }
-    }
-
     /// "If you want to provide your own validator … You can." Changed: the protocol's argument labels are today's, and a request
     /// is a ``TrafficEntry``.
     func testOwnValidator() throws {

@@ -96,31 +96,7 @@ class AuthenticationTests: XCTestCase {
     }
 }
 
-/// The article's tests in Swift Testing, on the harness, without any waits.
 struct PusherSwiftArticleTests {
-    @Test func `A presence member has the socket id if there is no user data fetcher`() throws {
-        try withTestHarness { harness in
-            let pusher = harness.makePusher(key: "key", socket: harness.makeWebSocket(server: .trusting)) {
-                $0.authMethod = .inline(secret: "secret")
-            }
-            pusher.connect()
-            let chan = pusher.subscribe("presence-channel") as? PusherPresenceChannel
-            #expect(chan?.members.first?.userID == "46123.486095")
-        }
-    }
-
-    @Test func `Subscribing to a private channel makes a request to the auth endpoint`() throws {
-        try withTestHarness { harness in
-            let pusher = harness.makePusher { $0.authMethod = .endpoint(authEndpoint: "http://localhost:9292/pusher/auth") }
-            harness.session.stubAuth(secret: ServerApp.local.secret, key: ServerApp.local.key)
-            let chan = pusher.subscribe("private-test-channel")
-            #expect(!chan.subscribed)
-            pusher.connect()
-            #expect(chan.subscribed)
-            #expect(harness.session.requests.map(\.url) == ["http://localhost:9292/pusher/auth"])
-        }
-    }
-
     /// The article's `MockTask`, which completes on a global queue.
     @Test func `A mock task completes with its response`() async throws {
         let response: MockSession.Response = (data: Data("body".utf8), urlResponse: nil, error: nil)

@@ -112,21 +112,6 @@ struct LocalServerResponseTests {
         #expect(try await data.respond(to: request).headers == ["Content-Type": "text/x-test"])
     }
 
-    @Test func `Routes match by method and path parameters, and plain paths come first`() async throws {
-        try await withTestHarness(allowing: [.unmatchedRequest]) { harness in
-            let server = try await harness.startServer()
-            server.router["/users/me"] = JSONResponse { _ in "me" }
-            server.router["GET /users/{id}"] = JSONResponse { $0.pathParameters }
-            server.router.on("DELETE /users/{id}") { StubResponse(text: "bye \($0.pathParameters["id"] ?? "")") }
-            #expect(try await server.ask("/users/a%20b?x=1") == #"200 {"id":"a b"}"#)
-            #expect(try await server.ask("DELETE /users/7") == "200 bye 7")
-            #expect(try await server.ask("/users/me") == #"200 "me""#)
-            #expect(try await server.ask("PUT /users/7").hasPrefix("404 nothing answers PUT http://127.0.0.1:"))
-            #expect(try await server.ask("/users/7/x").hasPrefix("404 "))
-            #expect(server.unmatchedRequests.map(\.path) == ["/users/7", "/users/7/x"])
-        }
-    }
-
     @Test func `A server's stubs answer in order before its routes do`() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()

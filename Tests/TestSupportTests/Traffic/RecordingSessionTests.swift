@@ -105,21 +105,6 @@ struct RecordingSessionTests {
         #expect(completions.withLock { $0.count } == 2)
     }
 
-    @Test func `Recorders in parallel share nothing`() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<50 {
-                group.addTask {
-                    let rig = TrafficRig()
-                    rig.get("https://a.example/\(number)", "https://a.example/\(number)/b")
-                    try rig.recorder.record(to: "traffic.json")
-                    try rig.recorder.validate(against: "traffic.json", using: .exact.ordered)
-                    #expect(rig.recorder.entries.count == 2)
-                }
-            }
-            try await group.waitForAll()
-        }
-    }
-
     @Test func `Requests from many threads are all recorded`() throws {
         let recorder = rig.recorder
         try reply(200, "ok")
