@@ -199,21 +199,6 @@ import TestSupport
         }
     }
 
-    @Test func `The live page is refused with status 403 under a host name that isn't allowed`() async throws {
-        try await withPage { server in
-            for path in ["/", "/page/state"] {
-                let response = try await ask(path, headers: ["Host": "elsewhere.example:\(server.port)"], of: server)
-                #expect(response.status == "403")
-                #expect(response.body.hasPrefix("This server is not known as elsewhere.example:\(server.port): "))
-                #expect(try await ask(path, headers: ["Host": "dev.example"], of: server).status == "200")
-            }
-            let headers = [
-                "Host": "elsewhere.example", "Origin": "http://elsewhere.example", "Content-Type": "application/json",
-            ]
-            #expect(try await ask("/page/publish", posting: event(), headers: headers, of: server).status == "403")
-        }
-    }
-
     @Test func `No response to the live page contains the app's secret or master key, and none of its requests is recorded`()
         async throws
     {

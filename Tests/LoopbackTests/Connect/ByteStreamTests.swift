@@ -26,6 +26,23 @@ import Testing
         #expect(counts == [0, 8])
     }
 
+    @Test func `Bytes that wait in the TLS session during a pause are read when reading resumes`() async throws {
+        let counts = try await StreamRig.run { rig in
+            let session = try rig.handshakeInTLS12()
+            while rig.turn() {}
+            let size = rig.loop.readBuffer.count
+            rig.stopsAtEachRead = true
+            rig.send([UInt8](repeating: 1, count: size + 8), over: session)
+            while rig.turn() {}
+            let paused = rig.received.count
+            rig.stopsAtEachRead = false
+            rig.stream?.setReading(true)
+            while rig.turn() {}
+            return [paused - size, rig.received.count - size]
+        }
+        #expect(counts == [0, 8])
+    }
+
     /// Data that OpenSSL reads for itself, such as tickets, counts as well: a single peer must not keep the loop from its other
     /// connections.
     @Test func `One turn of the loop reads only a share of a flood of tiny TLS records`() async throws {

@@ -228,21 +228,6 @@ import Testing
 
     // MARK: TLS
 
-    @Test func `A request succeeds only if a configured authority issued the server's certificate`() async throws {
-        let authority = try CertificateAuthority()
-        try await withServer(tls: .certificate(authority.issue())) { server in
-            server.stub("/", StubResponse(text: "secret")).optional()
-            let request = try HTTPRig.request("https://localhost:\(server.port)/")
-            func rig(_ roots: TLSConfiguration.Roots) -> HTTPRig {
-                HTTPRig(NetworkHTTPSession(tls: TLSConfiguration(roots: roots), proxy: .none, loop: .patient))
-            }
-            #expect(try await rig(.only(.text(authority.certificatePEM))).reply(request) == "200 secret")
-            let failure = try await rig(.system).failure(request)
-            #expect(failure.code == .serverCertificateHasUnknownRoot)
-            #expect(failure.failure.message.contains("localhost"))
-        }
-    }
-
     /// With TLS 1.3, the server refuses only after the handshake, when the request is already on its way.
     @Test func `A request without the client certificate that a server wants says so in its error code`() async throws {
         let authority = try CertificateAuthority()

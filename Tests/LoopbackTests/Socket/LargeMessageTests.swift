@@ -44,39 +44,5 @@ import Testing
             #expect(await busy.events.next() == .text("after"))
         }
     }
-
-    @Test func `A loop's shutdown is reported to a connection only after the connection's large message`() async throws {
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            try connection.send(.text(Self.large))
-            try connection.readToEnd()
-        }
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            let gate = DispatchSemaphore(value: 0)
-            let begun = DispatchSemaphore(value: 0)
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
-                guard event == .text(Self.large) else { return }
-                begun.signal()
-                gate.wait()
-            }
-            rig.socket.open(.toLoopback(port: server.port, secure: false), attempt: first)
-            #expect(await rig.events.next() == .opened(first))
-            await withCheckedContinuation { continuation in
-                DispatchQueue(label: "waits").async {
-                    begun.wait()
-                    continuation.resume()
-                }
-            }
-            await loop.shutdown()
-            gate.signal()
-            #expect(await rig.events.next() == .text(Self.large))
-            guard case .closed(.failed(let failure), first)? = await rig.events.next() else {
-                Issue.record("no end")
-                return
-            }
-            #expect(failure.kind == .cancelled)
-        }
-    }
 }
 #endif

@@ -82,10 +82,10 @@ struct Attack: CustomStringConvertible, Sendable {
             """.utf8)
     }
 
-    /// Returns a client's frame; its length may be announced as another one.
-    static func frame(_ text: String, announcing length: Int? = nil) -> [UInt8] {
-        let announced = length ?? text.utf8.count
-        return [0x81, 0xFF] + (0..<8).map { UInt8(truncatingIfNeeded: announced >> (56 - 8 * $0)) } + [0, 0, 0, 0] + text.utf8
+    /// Returns a client's frame.
+    private static func frame(_ text: String) -> [UInt8] {
+        let length = text.utf8.count
+        return [0x81, 0xFF] + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * $0)) } + [0, 0, 0, 0] + text.utf8
     }
 }
 #endif

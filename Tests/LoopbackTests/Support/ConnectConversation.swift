@@ -20,9 +20,9 @@ struct ConnectConversation {
         guard let (head, rest) = readHead() else { return }
         let request = ConnectProxy.Request(head: head)
         requests.append(request)
-        if let target = request.target {
+        if request.target != nil {
             if isWelcome(request) {
-                reply(target: target, rest: rest)
+                reply(rest: rest)
             } else {
                 send(Self.refusal(407, #"Proxy-Authenticate: Basic realm="tests", charset="UTF-8""#))
             }
@@ -53,17 +53,17 @@ struct ConnectConversation {
         return Data(base64Encoded: words[1]) == Data("\(credentials.user):\(credentials.password)".utf8)
     }
 
-    private func reply(target: String, rest: [UInt8]) {
+    private func reply(rest: [UInt8]) {
         let granted = "200 Connection established\r\n"
         switch settings.reply {
         case .established(let cut):
-            tunnel(to: target, rest: rest, head: "HTTP/1.1 \(granted)\r\n", cut: cut)
+            tunnel(rest: rest, head: "HTTP/1.1 \(granted)\r\n", cut: cut)
         case .establishedHTTP10:
-            tunnel(to: target, rest: rest, head: "HTTP/1.0 \(granted)\r\n")
+            tunnel(rest: rest, head: "HTTP/1.0 \(granted)\r\n")
         case .establishedWithBodyLength:
-            tunnel(to: target, rest: rest, head: "HTTP/1.1 \(granted)Content-Length: 100\r\n\r\n")
+            tunnel(rest: rest, head: "HTTP/1.1 \(granted)Content-Length: 100\r\n\r\n")
         case .establishedFollowed(let bytes):
-            tunnel(to: target, rest: rest, head: "HTTP/1.1 \(granted)\r\n", followedBy: bytes)
+            tunnel(rest: rest, head: "HTTP/1.1 \(granted)\r\n", followedBy: bytes)
         case .refused(let status):
             send(Self.refusal(status))
         case .garbage(let bytes):
@@ -104,10 +104,8 @@ struct ConnectConversation {
 
     // MARK: The tunnel
 
-    private func tunnel(
-        to target: String, rest: [UInt8], head: String, cut: Cut = .nowhere, followedBy bytes: [UInt8] = []
-    ) {
-        guard let server = connect(to: target), workers.open(server) else {
+    private func tunnel(rest: [UInt8], head: String, cut: Cut = .nowhere, followedBy bytes: [UInt8] = []) {
+        guard let server = try? Loopback.ipv4.connection(to: settings.target), workers.open(server) else {
             send(Self.refusal(502))
             return
         }
@@ -125,20 +123,6 @@ struct ConnectConversation {
         tunnel.begin(with: rest)
         // Doesn't close the sockets: each is closed once, where it was opened, because its number may be reused at once.
         if tunnel.run() == .reset { for descriptor in [client, server] { Sockets.resetOnClose(descriptor) } }
-    }
-
-    /// Connects to a port on this machine.
-    private func connect(to target: String) -> Int32? {
-        if let port = settings.target { return try? Loopback.ipv4.connection(to: port) }
-        guard let colon = target.lastIndex(of: ":"), let port = Int(target[target.index(after: colon)...]),
-            (1...65535).contains(port)
-        else { return nil }
-        return switch target[..<colon].lowercased() {
-        case "127.0.0.1": try? Loopback.ipv4.connection(to: port)
-        case "[::1]": try? Loopback.ipv6.connection(to: port)
-        case "localhost": (try? Loopback.ipv4.connection(to: port)) ?? (try? Loopback.ipv6.connection(to: port))
-        default: nil
-        }
     }
 }
 #endif

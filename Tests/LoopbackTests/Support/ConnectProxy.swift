@@ -16,7 +16,7 @@ final class ConnectProxy: Sendable {
 
     /// The settings that the threads of a proxy share.
     struct Settings: Sendable {
-        var target: Int?
+        var target: Int
         var credentials: Credentials?
         var reply: Reply
     }
@@ -28,19 +28,14 @@ final class ConnectProxy: Sendable {
     let requests = Record<Request>()
     private let openTunnels = Locked(0)
     private let workers: Workers
-    /// The name of its threads in the system's lists.
-    var threadName: String { workers.name }
 
     /// Starts a proxy, which listens when this returns.
     ///
     /// - Parameters:
-    ///   - target: The port on this machine that all tunnels lead to, whatever address is requested; with `nil`, a tunnel leads
-    ///     to the requested address if that is on this machine.
+    ///   - target: The port on this machine that all tunnels lead to, whatever address is requested.
     ///   - credentials: The credentials that clients must show (Basic); without them, they get 407.
     ///   - reply: The reply to a client that shows them.
-    init(
-        on address: Loopback = .ipv4, to target: Int? = nil, credentials: Credentials? = nil, reply: Reply = .established()
-    ) throws {
+    init(on address: Loopback = .ipv4, to target: Int, credentials: Credentials? = nil, reply: Reply = .established()) throws {
         let (listener, port) = try address.listener()
         self.port = port
         url = "http://\(address.authority(port))"

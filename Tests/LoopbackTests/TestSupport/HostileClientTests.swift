@@ -136,35 +136,7 @@ import Testing
         return String(decoding: client.read(12).bytes, as: UTF8.self)
     }
 
-    // MARK: Length
-
-    @Test(arguments: [
-        "GET /\(String(repeating: "x", count: 200_000))", "GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 200_000))",
-    ])
-    func `A request head that is too long is refused with 431`(head: String) async throws {
-        try await withWatchdog {
-            let (server, port) = try await Command.server()
-            let response = try await onThread { try Attack.exchange(head + " HTTP/1.1\r\n\r\n", port) }
-            #expect(response.hasPrefix("HTTP/1.1 431 "))
-            #expect(try ProcessTables.processorTime(of: server.id) < .seconds(10))
-        }
-    }
-
-    @Test func `A frame that announces a terabyte is refused before the server keeps its bytes`() async throws {
-        try await withWatchdog {
-            let (server, port) = try await Command.server()
-            let before = try #require(try ProcessTables.residentMemory(of: server.id, atMost: true))
-            try await onThread {
-                let client = try RawClient(port: port)
-                client.send(Attack.upgrade() + Attack.frame("", announcing: 1 << 40))
-                // Sends on until the server ends the connection, or has read far more than a message may have.
-                for _ in 0..<3_000 where client.send([UInt8](repeating: 0x78, count: 65_536)) {}
-            }
-            let after = try #require(try ProcessTables.residentMemory(of: server.id, atMost: true))
-            #expect(after - before < 20_000, "kilobytes")
-            try await server.errors.next(containing: "disconnected")
-        }
-    }
+    // MARK: Memory
 
     /// A page that is open asks every second, for days.
     @Test(

@@ -77,24 +77,6 @@ import Testing
         }
     }
 
-    /// A signature for an earlier connection must be refused.
-    @Test func `A server started after another one gives its connections different socket IDs`() async throws {
-        try await withTestHarness { harness in
-            var ids: Set<String> = []
-            for count in 1...2 {
-                let server = try await harness.startServer()
-                let options = PusherClientOptions(host: .host(server.host), port: server.port, useTLS: false)
-                let pusher = Pusher(key: ServerApp.local.key, options: options)
-                pusher.connect()
-                try await harness.eventually("the client is connected", within: .zero) { pusher.connection.socketID != nil }
-                ids.insert(try #require(pusher.connection.socketID))
-                #expect(ids.count == count)
-                await pusher.shutdown()
-                await server.stop()
-            }
-        }
-    }
-
     @Test func `A local server's listener and connections aren't inherited by child processes`() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()

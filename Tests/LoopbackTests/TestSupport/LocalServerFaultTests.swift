@@ -54,18 +54,6 @@ import TestSupport
         }
     }
 
-    @Test func `The local server sends a wrong Sec-WebSocket-Accept until the fault is healed`() async throws {
-        try await withServer { server in
-            let right = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
-            try server.inject(.wrongAcceptKey)
-            let spoilt = try await upgrade(server).head
-            #expect(spoilt.hasPrefix("HTTP/1.1 101 "))
-            #expect(!spoilt.contains(right))
-            server.heal()
-            #expect(try await upgrade(server).head.contains(right))
-        }
-    }
-
     static let text = Array(#"{"event":"test:malformed","data":{}}"#.utf8)
 
     @Test(arguments: [

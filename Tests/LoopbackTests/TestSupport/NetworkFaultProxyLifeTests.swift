@@ -188,18 +188,6 @@ import TestSupport
         }
     }
 
-    @Test func `A released fault proxy closes its connections`() async throws {
-        let server = try RawServer { try $0.readToEnd() }
-        try await withWatchdog {
-            var proxy: NetworkFaultProxy? = try Self.proxy(to: server)
-            let client = try RawClient(port: proxy?.port ?? 0)
-            #expect(proxy?.openConnectionCount == 1)
-            proxy = nil
-            // Doesn't check that the port is free, because another test may be using it by now.
-            #expect(try await client.reads().end != .open)
-        }
-    }
-
     @Test func `Stopped or released fault proxies leave no threads and descriptors behind`() async throws {
         let server = try RawServer { try $0.readToEnd() }
         try await withWatchdog {

@@ -78,18 +78,6 @@ import TestSupport
         }
     }
 
-    @Test func `An injected stall that is healed passes on the bytes that were held back`() async throws {
-        try await withWatchdog {
-            let rig = try Rig([.stall(after: .frames(2))])
-            let client = try RawClient(port: rig.proxy.port)
-            let before = try await client.reads(Self.head.count + 10)
-            #expect(rig.proxy.bytesToClients == Self.head.count + 10)
-            rig.proxy.heal()
-            let after = try await client.reads(Self.all.count - Self.head.count - 10)
-            #expect(before.bytes + after.bytes == Self.all)
-        }
-    }
-
     @Test func `An injected fault can be limited to one connection, and its position counted in frames`() async throws {
         try await withWatchdog {
             let rig = try Rig()
@@ -147,11 +135,6 @@ import TestSupport
             #expect(try await early.reads().end == .finished)
             #expect(rig.proxy.bytesToServer == 1)
         }
-    }
-
-    @Test func `A fault proxy can refuse connections from its start on`() async throws {
-        let rig = try Rig([.refused])
-        #expect(throws: POSIXError(.ECONNREFUSED)) { try RawClient(port: rig.proxy.port) }
     }
 
     // MARK: Slowness
