@@ -2,11 +2,10 @@
 import Foundation
 import Glibc
 import PusherChannels
+@testable import TestSupport
 
-/// A proxy for tests that makes tunnels with HTTP's CONNECT, only to this machine. It has its own port, and a thread for each
-/// connection.
-///
-/// It connects to nothing before it grants a tunnel, and stops when it is deallocated.
+/// A proxy for tests that makes tunnels with HTTP's CONNECT, all to one port of this machine. It connects to nothing before it
+/// grants a tunnel.
 final class ConnectProxy: Sendable {
     /// The user name and the password that a client must know to be served.
     struct Credentials: Sendable {
@@ -14,20 +13,14 @@ final class ConnectProxy: Sendable {
         let password: String
     }
 
-    /// The settings that the threads of a proxy share.
-    struct Settings: Sendable {
-        var target: Int
-        var credentials: Credentials?
-        var reply: Reply
-    }
+    private let server: RawServer
+    private let openTunnels: Locked<Int>
 
-    let port: Int
-    /// The proxy's address, `http://127.0.0.1:49152`.
-    let url: String
+    var port: Int { server.port }
     /// The requests that the proxy received, in the order in which they were complete.
-    let requests = Record<Request>()
-    private let openTunnels = Locked(0)
-    private let workers: Workers
+    var requests: [Request] { server.requests.all.map { Request(head: $0) } }
+    /// The number of tunnels that are open now.
+    var openTunnelCount: Int { openTunnels.withLock { $0 } }
 
     /// Starts a proxy, which listens when this returns.
     ///
@@ -36,37 +29,53 @@ final class ConnectProxy: Sendable {
     ///   - credentials: The credentials that clients must show (Basic); without them, they get 407.
     ///   - reply: The reply to a client that shows them.
     init(on address: Loopback = .ipv4, to target: Int, credentials: Credentials? = nil, reply: Reply = .established()) throws {
-        let (listener, port) = try address.listener()
-        self.port = port
-        url = "http://\(address.authority(port))"
-        workers = Workers(name: "connect-\(port)")
-        let settings = Settings(target: target, credentials: credentials, reply: reply)
-        guard workers.open(listener) else { return }
-        workers.start { [workers, requests, openTunnels] in
-            while true {
-                let client = accept(listener, nil, nil)
-                guard client >= 0 else { break }
-                guard workers.open(client) else { continue }
-                workers.start {
-                    let conversation = ConnectConversation(
-                        client: client, settings: settings, workers: workers, requests: requests, openTunnels: openTunnels)
-                    conversation.run()
-                }
+        let openTunnels = Locked(0)
+        self.openTunnels = openTunnels
+        server = try RawServer(on: address) { client in
+            let request = Request(head: try client.readRequest())
+            if let credentials, !request.shows(credentials) {
+                let field = #"Proxy-Authenticate: Basic realm="tests", charset="UTF-8""#
+                return try client.send(ConnectProxy.refusal(407, field))
             }
-            workers.close(listener)
+            try ConnectProxy.give(reply, to: client) { head, cut in
+                let server = try Loopback.ipv4.connection(to: target)
+                openTunnels.withLock { $0 += 1 }
+                defer {
+                    openTunnels.withLock { $0 -= 1 }
+                    close(server)
+                }
+                try client.send(head, cut: cut)
+                var tunnel = Tunnel(client.descriptor, server)
+                if tunnel.run() == .reset { for descriptor in [client.descriptor, server] { Sockets.resetOnClose(descriptor) } }
+            }
         }
     }
 
-    deinit {
-        stop()
+    /// Gives a client a reply. If that grants the tunnel, `grant` sends it, cut as it says, and makes the tunnel.
+    private static func give(
+        _ reply: Reply, to client: RawConnection, grant: (_ head: [UInt8], _ cut: Cut) throws -> Void
+    ) throws {
+        let granted = "200 Connection established\r\n"
+        switch reply {
+        case .established(let cut): try grant(Array("HTTP/1.1 \(granted)\r\n".utf8), cut)
+        case .establishedHTTP10: try grant(Array("HTTP/1.0 \(granted)\r\n".utf8), .nowhere)
+        case .establishedWithBodyLength: try grant(Array("HTTP/1.1 \(granted)Content-Length: 100\r\n\r\n".utf8), .nowhere)
+        case .establishedFollowed(let bytes): try grant(Array("HTTP/1.1 \(granted)\r\n".utf8) + bytes, .nowhere)
+        case .refused(let status): try client.send(refusal(status))
+        case .garbage(let bytes): try client.send(bytes)
+        case .endlessHeader:
+            try client.send("HTTP/1.1 \(granted)")
+            while true { try client.send(String(repeating: "X-More: and more\r\n", count: 60)) }
+        case .silence: _ = client.readRest()
+        case .closed: break
+        }
     }
 
-    /// The number of tunnels that are open now.
-    var openTunnelCount: Int { openTunnels.withLock { $0 } }
-
-    /// Ends all connections and frees the port, and returns when that is done.
-    func stop() {
-        workers.stop()
+    private static func refusal(_ status: Int, _ fields: String...) -> String {
+        let body = "the proxy says \(status)\n"
+        let head = ["HTTP/1.1 \(status) Refused"]
+        let common = ["Content-Type: text/plain", "Content-Length: \(body.utf8.count)", "Connection: close"]
+        return (head + fields + common).joined(separator: "\r\n") + "\r\n\r\n" + body
     }
 }
 
@@ -117,6 +126,13 @@ extension ConnectProxy {
         /// Returns the values of the fields with a name, regardless of case.
         func values(_ name: String) -> [String] {
             fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+        }
+
+        /// Returns whether the request shows these credentials.
+        func shows(_ credentials: Credentials) -> Bool {
+            let words = values("Proxy-Authorization").first?.split(separator: " ").map(String.init) ?? []
+            guard words.count == 2, words[0].lowercased() == "basic" else { return false }
+            return Data(base64Encoded: words[1]) == Data("\(credentials.user):\(credentials.password)".utf8)
         }
 
         /// The requested address of the tunnel, such as `example.com:443`; nil if the request isn't a CONNECT.

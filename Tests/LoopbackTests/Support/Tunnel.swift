@@ -28,11 +28,6 @@ struct Tunnel {
         for side in sides { _ = fcntl(side.descriptor, F_SETFL, fcntl(side.descriptor, F_GETFL) | O_NONBLOCK) }
     }
 
-    /// Queues the bytes that the second side gets first.
-    mutating func begin(with bytes: [UInt8]) {
-        bytes.withUnsafeBytes { sides[1].queue.append($0) }
-    }
-
     /// Returns once both sides have sent everything, or either is gone.
     mutating func run() -> End {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
