@@ -39,32 +39,5 @@ import TestSupport
         }
         withExtendedLifetime(server) {}
     }
-
-    // MARK: Connections that end early
-
-    @Test func `Events received before the server hangs up are all delivered, in order`() async throws {
-        let connections = Locked(0)
-        let server = try RawServer { connection in
-            let number = connections.withLock { count in
-                count += 1
-                return count
-            }
-            try connection.upgrade()
-            try connection.send(.text(Self.established))
-            for event in 0..<100 { try connection.send(.text(#"{"event":"n","data":"\#(number)-\#(event)"}"#)) }
-            if number == 2 { try connection.readToEnd() }
-        }
-        try await withWatchdog {
-            let client = LiveClient(port: server.port)
-            client.pusher.connect()
-            for number in 1...2 {
-                for event in 0..<100 {
-                    let received = try await client.event("n")
-                    #expect(received == "\(number)-\(event)")
-                }
-            }
-        }
-        withExtendedLifetime(server) {}
-    }
 }
 #endif

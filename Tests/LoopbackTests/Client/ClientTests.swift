@@ -63,29 +63,5 @@ import TestSupport
             #expect(seen == ["placed 3", "sockudo:rewind_complete 0", "placed 5"])
         }
     }
-
-    // Proves P6.1.
-    @Test func `A client subscribes again when its server comes back at the same address`() async throws {
-        let (port, held) = try HeldPort.take()
-        defer { close(held) }
-        let server = try await LocalServer.start(port: port)
-        let client = LiveClient(of: server)
-        try await withWatchdog {
-            try await client.connect()
-            try await client.subscribe("private-orders")
-        }
-        await server.stop()
-        try await withWatchdog {
-            try await client.next { $0 == .state(.reconnecting) }
-        }
-        let again = try await LocalServer.start(port: port)
-        try await withWatchdog {
-            try await client.next { $0 == .subscribed(channel: "private-orders") }
-            again.publish(channel: "private-orders", event: "n", data: "back")
-            #expect(try await client.event("n") == "back")
-        }
-        client.pusher.disconnect()
-        await again.stop()
-    }
 }
 #endif

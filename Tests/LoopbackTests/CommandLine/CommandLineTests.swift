@@ -14,16 +14,6 @@ import TestSupport
         #expect(run.output == [libraryVersion])
     }
 
-    @Test(arguments: [["channels", "a", "--prefix", "b"], ["serve", "--profile", "nobody"]])
-    func `A command line that can't be used ends with status 64, and prints why to standard error only`(arguments: [String])
-        async throws
-    {
-        let run = try await Command.run(arguments)
-        #expect(run.end == .exit(64))
-        #expect(run.output == [])
-        #expect(run.errors.first?.hasPrefix("Error: ") == true, "\(run.errors)")
-    }
-
     @Test(arguments: [
         ["help", "listen"], ["help", "trigger"], ["help", "auth"], ["help", "webhook"], ["--experimental-dump-help"],
     ])

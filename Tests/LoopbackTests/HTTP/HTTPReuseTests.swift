@@ -34,15 +34,6 @@ import Testing
         }
     }
 
-    @Test func `Requests one after the other share a connection`() async throws {
-        let server = try RawServer(log: log) { _, request in okay("\(request)") }
-        try await withWatchdog {
-            let all = try await replies(20, port: server.port)
-            #expect(all == (1...20).map { "200 \($0)" })
-            #expect(log.connections == 1)
-        }
-    }
-
     @Test(arguments: [false, true])
     func `Requests at the same time share at most six connections`(secure: Bool) async throws {
         let server = try RawServer(log: log) { _, _ in okay() }

@@ -107,34 +107,6 @@ import Testing
         await NetworkLoop(timeouts: .long).shutdown()
     }
 
-    @Test func `Several callers may wait for the same shutdown of a loop`() async throws {
-        let server = try echo()
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            let rig = rig(loop)
-            rig.open(port: server.port)
-            #expect(await rig.events.next() == .opened(first))
-            await withTaskGroup(of: Void.self) { group in
-                for _ in 0..<10 { group.addTask { await loop.shutdown() } }
-            }
-        }
-    }
-
-    @Test func `A connection opened right before a loop's shutdown is still reported closed`() async throws {
-        let server = try echo()
-        try await withWatchdog {
-            for _ in 0..<50 {
-                let loop = NetworkLoop(timeouts: .long)
-                let rig = rig(loop)
-                rig.open(port: server.port)
-                await loop.shutdown()
-                let events = await rig.events.untilClosed()
-                #expect(events.count <= 2)
-                await loop.shutdown()
-            }
-        }
-    }
-
     // MARK: The end of a loop
 
     @Test(arguments: Stage.allCases)

@@ -154,17 +154,6 @@ import Testing
         #expect(read == [false, false, true, true])
     }
 
-    @Test func `Messages that arrive while a large message is read elsewhere are delivered afterwards`() async throws {
-        let news = try await withConnection { rig in
-            rig.receive(.text(Self.large))
-            rig.receive(.text("after"))
-            let meanwhile = rig.news()
-            guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
-            return [meanwhile, rig.news()]
-        }
-        #expect(news == [[], [.text(Self.large), .text("after")]])
-    }
-
     /// Thousands of empty frames that arrive at once take long to report, though they are only a few bytes.
     @Test func `Messages beyond a certain number at once are read on another thread like a large message`() async throws {
         let limit = WebSocketConnection.largeCount
