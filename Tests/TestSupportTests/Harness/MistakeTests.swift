@@ -140,13 +140,6 @@ import Testing
         #expect(text.contains("had ended when this came: request GET http://shop.example/orders. A task, a client, or a static"))
     }
 
-    @Test func `A client of an earlier test fails the test that uses it`() throws {
-        let pusher = try withTestHarness(allowing: [.leak]) { $0.makePusher() }
-        let failure = #expect(throws: TestFailure.self) { try withTestHarness { _ in pusher.connect() } }
-        #expect(try text(of: failure).contains("had ended when this came: opened"))
-        pusher.disconnect()
-    }
-
     @Test func `A harness used after its end outside any test fails the run`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let pusher = try withTestHarness(allowing: [.leak]) { $0.makePusher() }
@@ -319,14 +312,6 @@ import Testing
         }
         #expect(failure.findings.count == 1)
         #expect(try text(of: failure).contains("client-typing news was sent on"))
-    }
-
-    @Test func `A client made by the code under test logs to the harness`() throws {
-        try withTestHarness { harness in
-            let pusher = Pusher(key: "key", environment: harness.pusherEnvironment())
-            pusher.connect()
-            #expect(!harness.logEvents().isEmpty)
-        }
     }
 }
 
