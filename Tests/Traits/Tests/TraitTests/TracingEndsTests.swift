@@ -96,19 +96,4 @@ import Tracing
         #expect(client.spans("pusher.subscribe").map { $0["pusher.code"] } == ["503", nil])
         #expect(client.spans("POST").map { $0["http.response.status_code"] } == ["503", "200"])
     }
-
-    @Test func `Many released clients in various states leave no open span`() {
-        let tracer = InMemoryTracer()
-        for seed in 0..<50 {
-            let client = TracedClient(server: seed.isMultiple(of: 2) ? .trusting : .manual) { _, environment in
-                environment.tracer = tracer
-            }
-            for number in 0..<5 { client.pusher.subscribe("private-\(number)") }
-            client.pusher.connect()
-            if seed.isMultiple(of: 3) { client.socket.drop() }
-            if seed.isMultiple(of: 5) { client.scheduler.advance(by: .seconds(30)) }
-            if seed.isMultiple(of: 7) { client.pusher.disconnect() }
-        }
-        #expect(tracer.activeSpans.isEmpty)
-    }
 }
