@@ -25,19 +25,4 @@ final class XCTestAppTests: XCTestCase {
             try harness.eventually("the orders are subscribed again") { feed.orders.subscribed }
         }
     }
-
-    func testAHandlerOfTheAppsIsSignedFor() async throws {
-        try await withTestHarness { harness in
-            let signer = Signer()
-            signer.refuse(503)
-            let desk = OrderDesk(harness.pusherEnvironment(), logger: harness.makeLogger("desk")) {
-                try await signer.authorize(socketID: $0, channelName: $1)
-            }
-            try await harness.eventually("the orders are subscribed") { desk.orders.subscribed }
-            XCTAssertEqual(signer.requests.map(\.channelName), ["private-orders", "private-orders"])
-            // The client's lines are there, too.
-            let asking = harness.logEvents(atLeast: .info).filter { "\($0.message)" == "asks to be let in" }
-            XCTAssertEqual(asking.map(\.metadata), [["channel": "private-orders"], ["channel": "private-orders"]])
-        }
-    }
 }
