@@ -60,18 +60,6 @@ import TestSupport
         #expect(server.requests.all.first?.contains("Proxy-Authorization") == false)
     }
 
-    @Test(arguments: [
-        ConnectProxy.Reply.established(cut: .every(1)), .established(cut: .at(10)), .established(cut: .at(40)),
-        .establishedHTTP10, .establishedWithBodyLength,
-    ])
-    func `A tunnel opens however the proxy's response is split or framed`(reply: ConnectProxy.Reply) async throws {
-        let authority = try CertificateAuthority()
-        let server = try echo(tls: .certificate(authority.issue(names: ["ws.example"])))
-        let proxy = try ConnectProxy(to: server.port, reply: reply)
-        let tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
-        #expect(try await speaks(through: HTTPProxy(host: "127.0.0.1", port: proxy.port), tls: tls))
-    }
-
     @Test func `A proxy can be given by its host name`() async throws {
         let server = try echo()
         let proxy = try ConnectProxy(to: server.port)
@@ -126,19 +114,6 @@ import TestSupport
         // The connection was reused: only two tunnels were requested, one of which was refused.
         #expect(proxy.requests.map(\.target) == ["api.example:443", "api.example:443"])
         await server.stop()
-    }
-
-    @Test func `An HTTP request goes to the proxy with its whole URL and the proxy's credentials`() async throws {
-        let proxy = try RawServer.replying(.text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"))
-        try await withWatchdog {
-            let rig = session(proxy.port, HTTPProxy.Credentials(user: "ann", password: "s3cret"))
-            let reply = try await rig.reply(HTTPRig.request("http://api.example:8080/a?b=c", method: "POST", body: "x"))
-            #expect(reply == "200 hi")
-        }
-        let lines = proxy.requests.all.first?.components(separatedBy: "\r\n") ?? []
-        #expect(lines.first == "POST http://api.example:8080/a?b=c HTTP/1.1")
-        #expect(lines.contains("Host: api.example:8080"))
-        #expect(lines.contains("Proxy-Authorization: Basic YW5uOnMzY3JldA=="))
     }
 
     @Test(arguments: [0, 70_000], ["http", "https"])

@@ -184,7 +184,7 @@ extension FailureScenario {
     }
 
     private static func refused(
-        _ reply: ConnectProxy.Reply = .established(), credentials: ConnectProxy.Credentials? = nil,
+        _ reply: ConnectProxy.Reply = .established, credentials: ConnectProxy.Credentials? = nil,
         showing shown: HTTPProxy.Credentials? = nil, timeouts: NetworkTimeouts = .long
     ) async throws -> FailureReport {
         let server = try RawServer.replying()

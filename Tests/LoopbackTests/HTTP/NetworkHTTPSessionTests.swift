@@ -86,22 +86,6 @@ import Testing
         }
     }
 
-    @Test func `Request and response bodies of 3 MiB arrive whole`() async throws {
-        let size = 3 << 20
-        let server = try RawServer { connection in
-            let head = try connection.readRequest()
-            let body = try connection.readBody(of: head)
-            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
-            try connection.send(body)
-            try connection.readToEnd()
-        }
-        try await withWatchdog {
-            let body = String(repeating: "abcdefgh", count: size / 8)
-            let reply = try await rig.reply(HTTPRig.request(port: server.port, method: "POST", body: body))
-            #expect(reply == "200 \(body)")
-        }
-    }
-
     // MARK: No response
 
     @Test(arguments: [

@@ -18,49 +18,6 @@ import Testing
         try connection.readToEnd()
     }
 
-    @Test func `A socket's close frame follows all messages that were sent before it`() async throws {
-        let frames = Note<Frame>()
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            while true {
-                let frame = try connection.readFrame()
-                frames.send(frame)
-                if frame.opcode == 8 {
-                    try connection.send(frame)
-                    break
-                }
-            }
-            try connection.readToEnd()
-        }
-        try await withSocket(to: server) { rig in
-            let large = String(repeating: "z", count: 300_000)
-            rig.socket.send("one")
-            rig.socket.send(large)
-            rig.socket.send("three")
-            rig.socket.close(code: 4100, reason: "that's all")
-            rig.socket.send("too late")
-            #expect(await frames.next() == .text("one"))
-            #expect(await frames.next() == .text(large))
-            #expect(await frames.next() == .text("three"))
-            #expect(await frames.next() == .close(4100, "that's all"))
-            #expect(await rig.events.next() == .closed(.closed(code: 4100, reason: "that's all"), first))
-        }
-    }
-
-    @Test func `A connection is closed if the server doesn't reply to the client's close frame in time`() async throws {
-        let ended = Note<Bool>()
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            try connection.readToEnd()
-            ended.send(true)
-        }
-        try await withSocket(to: server) { rig in
-            rig.socket.close(code: 1000, reason: "")
-            #expect(await rig.events.next() == .closed(.closed(code: 1000, reason: ""), first))
-            #expect(await ended.next() == true)
-        }
-    }
-
     /// A close frame says whether to reconnect, and may arrive while reading is paused.
     @Test(arguments: [RawServer.Ending.finish, .reset], [false, true])
     func `A close frame that arrives while reading is paused is reported after the data before it`(
