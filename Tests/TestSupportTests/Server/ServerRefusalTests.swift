@@ -35,7 +35,8 @@ struct ServerRefusalTests {
         #expect(rig.error?.code == 4004)
         rig.handle(.closed(.init(2)))
         #expect(rig.closes.isEmpty)
-        #expect(rig.closesAtShutdown().map { $0.prefix(2) } == ["1:"])
+        rig.shutdown()
+        #expect(rig.closes.map { $0.prefix(2) } == ["1:"])
     }
 
     @Test func `An app that requires TLS serves a secure connection`() {

@@ -24,12 +24,6 @@ struct ServerRig {
         handle(.opened(ID(number), path: path))
     }
 
-    /// Stops the server, and returns the closes that it sends.
-    mutating func closesAtShutdown() -> [String] {
-        shutdown()
-        return closes
-    }
-
     mutating func receive(_ text: String, from number: Int) {
         handle(.received(text, from: ID(number)))
     }
