@@ -63,15 +63,6 @@ import Tracing
         #expect(tracer.finishedSpans.filter { $0.operationName == "pusher.subscribe" }.count == 1)
     }
 
-    @Test func `The shutdown of a client that was never connected ends its spans as cancelled`() async {
-        let client = TracedClient()
-        client.pusher.subscribe("news")
-        #expect(client.tracer.activeSpans.count == 1)
-        await client.pusher.shutdown()
-        #expect(client.tracer.activeSpans.isEmpty)
-        #expect(client.spans().map { $0["error.type"] } == ["cancelled"])
-    }
-
     /// A channel that waits for its connection stays requested, however many attempts that takes.
     @Test func `A failed connection attempt doesn't end the spans of pending subscriptions`() {
         let client = TracedClient(server: .manual)
