@@ -1,4 +1,5 @@
 #if os(Linux)
+import Processes
 import PusherChannels
 
 /// A list of values in order, to be inspected or waited for.
