@@ -2,7 +2,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// If many channels need authorization at once, only a limited number is requested at a time.
 @Suite struct AuthorizationQueueTests {
     private func connected(channels: Int, limit: Int) -> (Transcript, [SubscriptionAttempt]) {
         var transcript = Transcript { $0.concurrentAuthorizations = limit }
@@ -57,16 +56,6 @@ import Testing
         var (transcript, asked) = connected(channels: 2, limit: limit)
         #expect(asked.count == 1)
         #expect(transcript.pass(.seconds(15)).authorizations.map(\.channel) == ["private-1"])
-    }
-
-    @Test func `Each authorization that ends makes room for exactly one more`() {
-        let attempts = (1...3).map { SubscriptionAttempt(channel: "private", connection: ConnectionAttempt(1), generation: $0) }
-        var queue = AuthorizationQueue(limit: 1)
-        for attempt in attempts { queue.append(attempt) }
-        for (number, attempt) in attempts.enumerated() {
-            let asked = (1...2).map { _ in queue.next { attempts[number...].contains($0) } }
-            #expect(asked == [attempt, nil])
-        }
     }
 
     @Test func `A lost connection empties the authorization queue, and the next one refills it in order`() {

@@ -146,8 +146,6 @@ import Testing
         #expect(transcript.machine.nextDeadline == nil)
     }
 
-    // MARK: 4000, TLS only
-
     // Proves P5.2.
     @Test func `A close with 4000 makes the client reconnect with TLS, once, if the options allow it`() {
         var transcript = Transcript.connected {
@@ -167,8 +165,6 @@ import Testing
         #expect(transcript.machine.state == .disconnected)
     }
 
-    // MARK: 4200 storms
-
     // Proves P5.4.
     @Test func `The client follows at most three of a server's requests a minute to reconnect at once`() {
         var transcript = Transcript.connected()
@@ -183,8 +179,6 @@ import Testing
         transcript.establish()
         #expect(transcript.close(4200).opened.count == 1)
     }
-
-    // MARK: Errors in the stream
 
     // Proves P5.7.
     @Test(arguments: [4000, 4001, 4009, 4100, 4200, 4301])

@@ -3,8 +3,6 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct ConnectionMachineTests {
-    // MARK: Connecting
-
     // Proves P3.1, P3.4.
     @Test func `The client is connected once the server confirms it, not when the socket opens`() {
         var transcript = Transcript()
@@ -93,25 +91,6 @@ import Testing
         #expect(transcript.machine.state == .reconnecting)
     }
 
-    @Test func `A socket that opens after its attempt timed out isn't taken for the next attempt's`() {
-        var transcript = Transcript()
-        transcript.play(.connect)
-        transcript.pass(.seconds(15))
-        transcript.play(.connect)
-        let opening = transcript.machine.session.phase
-        #expect(transcript.play(.socketOpened(ConnectionAttempt(1))).isEmpty)
-        #expect(transcript.machine.session.phase == opening)
-    }
-
-    // Proves P5.5.
-    @Test func `A close between the upgrade and the establishment makes the client back off`() {
-        var transcript = Transcript.opened()
-        transcript.close(1001)
-        #expect(transcript.machine.state == .reconnecting)
-    }
-
-    // MARK: Disconnecting in every state
-
     // Proves P3.8.
     @Test(arguments: [false, true]) func `Disconnecting before the establishment closes the socket, and no attempt follows`(
         isOpen: Bool
@@ -168,8 +147,6 @@ import Testing
         #expect(waiting.machine.state == .disconnected)
     }
 
-    // MARK: Stale reports
-
     // Proves P3.9.
     @Test func `Reports from the socket of an earlier attempt change nothing`() {
         var transcript = Transcript.subscribing(to: "a")
@@ -184,8 +161,6 @@ import Testing
             #expect(transcript.machine == before)
         }
     }
-
-    // MARK: Liveness
 
     // Proves P4.1, P4.3.
     @Test func `The shorter activity time-out, the server's or the client's, decides when a ping is sent`() {
@@ -223,7 +198,6 @@ import Testing
         #expect(transcript.pass(.seconds(1)) == [.command(.send(.ping))])
     }
 
-    /// Frames on a connection that the client has given up aren't reported.
     @Test func `Frames that arrive after the client disconnected are ignored, even malformed ones`() {
         var transcript = Transcript.connected()
         transcript.play(.disconnect)
@@ -262,8 +236,6 @@ import Testing
         var transcript = Transcript.connected()
         #expect(transcript.receive(#"{"event":"pusher:ping","data":{}}"#) == [.command(.send(.pong))])
     }
-
-    // MARK: Bad frames
 
     // Proves P2.7.
     @Test(arguments: ["", "nonsense", "[1]", "\"x\"", "{", #"{"data":1}"#, #"{"event":7}"#, #"{"event":"a"}x"#])

@@ -2,7 +2,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// Events of encrypted channels are decrypted in order, and a key that doesn't fit is fetched once more.
 @Suite struct EncryptedEventsTests {
     private let channel: Name = "private-encrypted-a"
 
@@ -49,20 +48,6 @@ import Testing
         return (transcript, try #require(asked.authorizations.first))
     }
 
-    @Test func `Undecrypted events request a pause of reading when they fill half of their byte limit`() {
-        var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
-        let opening = transcript.receive(event("first"))
-        var count = 1
-        while count < 100, !transcript.machine.isOverWithDecrypting {
-            transcript.receive(event("more"))
-            count += 1
-        }
-        #expect((10..<25).contains(count), "half of what has room")
-        let outputs = reply(&transcript, opening, open: opened(with: "old"))
-        #expect(data(outputs).count == count)
-        #expect(!transcript.machine.isOverWithDecrypting)
-    }
-
     @Test func `Undecrypted events that outlast a pause of reading request no other until caught up`() {
         var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
         func fall(_ transcript: inout Transcript) -> [Output] {
@@ -81,7 +66,6 @@ import Testing
         #expect(transcript.machine.isOverWithDecrypting)
     }
 
-    /// Waiting for a key may take long, and the waiting events have their own bound.
     @Test func `Encrypted events that wait for a key don't request a pause of reading`() {
         var transcript = subscribed { $0.encryptedEventByteLimit = 2_000 }
         _ = reply(&transcript, transcript.receive(event("first")), open: opened(with: "new"))
@@ -89,7 +73,6 @@ import Testing
         #expect(!transcript.machine.isOverWithDecrypting)
     }
 
-    /// Once the key has come or was refused, only the decrypting thread is in their way.
     @Test(arguments: [true, false]) func `Once a key has come or was refused, a backlog of encrypted events requests a pause`(
         comes: Bool
     ) throws {
@@ -112,26 +95,11 @@ import Testing
         outputs.deliveries.compactMap { if case .decryptionFailed(_, let event, _, _) = $0 { event.text } else { nil } }
     }
 
-    @Test func `An encrypted event is delivered with its decrypted data`() {
-        var transcript = subscribed()
-        let outputs = reply(&transcript, transcript.receive(event("a")), open: opened(with: "old"))
-        #expect(outputs.deliveries == [.event(Envelope(event: "a", channel: channel, data: "open sealed-a"))])
-    }
-
     // Proves P10.2.
     @Test func `The shared secret of an encrypted channel is not sent to the server`() {
         var transcript = Transcript.connected()
         let outputs = transcript.play(.subscribe(channel: channel, auth: auth("old")))
         #expect(outputs == [.command(.send(.subscribe(channel: channel.text, auth: "k:s", channelData: nil)))])
-    }
-
-    // Proves P10.1.
-    @Test func `An encrypted channel whose authorization has no shared secret fails, and is tried again`() {
-        var transcript = Transcript.connected()
-        let outputs = transcript.play(.subscribe(channel: channel, auth: auth(nil)))
-        #expect(outputs.sent.isEmpty)
-        #expect(outputs.events == ["pusher:subscription_error"])
-        #expect(transcript.pass(.seconds(60)).authorizations.first?.channel == channel, "the endpoint may be mended")
     }
 
     // Proves P10.5, P10.6, P10.7.
@@ -204,7 +172,6 @@ import Testing
         #expect(reply(&transcript, transcript.receive(event("x")), open: opened(with: "none")).authorizations.count == 1)
     }
 
-    /// The authorization endpoint isn't asked for another key before the time it named has passed.
     @Test func `No new key is requested before the endpoint's Retry-After has passed`() throws {
         var transcript = subscribed()
         let asked = reply(&transcript, transcript.receive(event("a")), open: opened(with: "none"))
@@ -290,17 +257,6 @@ import Testing
             transcript.play(.shutDown)
         }
         #expect(data(reply(&transcript, outputs, open: opened(with: "old"))) == ["open sealed-a", "open sealed-b"])
-        #expect(transcript.machine.decryption.lastEvents.isEmpty)
-    }
-
-    @Test func `A client that was shut down knows which encrypted events it still has to decrypt`() {
-        var transcript = subscribed()
-        let outputs = transcript.receive(event("a"))
-        transcript.play(.shutDown)
-        transcript.close(1000)
-        #expect(transcript.machine.state == .disconnected)
-        #expect(!transcript.machine.decryption.lastEvents.isEmpty)
-        #expect(data(reply(&transcript, outputs, open: opened(with: "old"))) == ["open sealed-a"])
         #expect(transcript.machine.decryption.lastEvents.isEmpty)
     }
 

@@ -3,7 +3,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// After losing a subscription, the client reports the time since which events may be missing.
 @Suite struct GapTests {
     private func subscribed() -> Transcript {
         Transcript.subscribed(to: "room")

@@ -46,7 +46,6 @@ import Testing
         }
     }
 
-    /// Messages of one read come at the same time, but other things may come between two of them.
     @Test func `A message answers a ping even if it arrives at the same time as one before the ping`() {
         var transcript = Transcript.connected()
         transcript.receive(event)
@@ -62,13 +61,5 @@ import Testing
         transcript.receive(#"{"event":"pusher:error","data":{"message":"no such channel","code":4009}}"#)
         transcript.receive(event)
         #expect(transcript.machine.session.lastServerError == nil)
-    }
-
-    @Test func `A plain close is delivered and logged as the reason for the state change`() {
-        let reason = PusherError(.server, code: 1000, message: "the server closed the connection")
-        let change = Delivery.stateChanged(from: .connected, to: .reconnecting, because: reason)
-        var transcript = Transcript.connected()
-        #expect(transcript.close(1000).deliveries == [change])
-        #expect(change.logLine == .state(.reconnecting, because: reason))
     }
 }

@@ -111,7 +111,6 @@ import Testing
         #expect(transcript.machine.subscriptions["presence-lobby"]?.presentMembers["bob"]?.info?.value == ["name": "bob"])
     }
 
-    /// Each member fits into a message, but together they would fill the memory.
     @Test func `Presence members are limited in bytes, and one too many is reported instead of added`() {
         var transcript = subscribed(["ann"])
         let info = "\"" + String(repeating: "x", count: 15 << 20) + "\""
@@ -146,7 +145,6 @@ import Testing
         #expect(outputs.events == ["pusher:subscription_succeeded", "pusher:member_removed", "pusher:member_added"])
     }
 
-    /// What a document may nest, a member's information may, too.
     @Test(arguments: [0, 1]) func `A member's information may be nested as deeply as any document, and no deeper`(excess: Int) {
         let info = JSONDocuments.nested("[", "]", depth: JSONScanner.maximumDepth - 3 + excess, inner: "1")
         let data = #"{"presence":{"hash":{"a":\#(info)}}}"#

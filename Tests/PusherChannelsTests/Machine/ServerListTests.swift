@@ -3,7 +3,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// Which server a client tries next, and what a move does.
 @Suite struct ServerListTests {
     private func transcript() -> Transcript {
         var transcript = Transcript {
@@ -111,8 +110,6 @@ import Testing
         rig.socket.refuse(.connectionRefused)
         #expect(rig.recorder.log.contains { $0.hasPrefix("reconnecting") && $0.contains("host=") })
     }
-
-    // MARK: Silence that something in between doesn't like
 
     @Test(arguments: [(120, 30_000), (30, 22_500)])
     func `By default, a silent client sends a ping every half minute, or earlier if the server's time-out is shorter`(

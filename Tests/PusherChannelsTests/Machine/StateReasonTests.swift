@@ -2,7 +2,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// The reasons for state changes, and a reconnect policy that is changed before the connection is lost.
 @Suite struct StateReasonTests {
     private func reasons(_ outputs: [Output]) -> [PusherError?] {
         outputs.deliveries.compactMap { if case .stateChanged(_, _, let reason) = $0 { .some(reason) } else { nil } }
@@ -29,13 +28,6 @@ import Testing
         #expect(reasons(transcript.pass(.seconds(30))).first??.kind == .timedOut)
     }
 
-    @Test func `The error that refused the connection is the reason for the state change`() {
-        var transcript = Transcript.opened()
-        let outputs = transcript.receive(#"{"event":"pusher:error","data":{"message":"no such app","code":4001}}"#)
-        let reason = reasons(outputs).first ?? nil
-        #expect(reason?.message.hasPrefix("no such app; check the key") == true)
-    }
-
     @Test func `A reconnect policy changed while connected applies to the next loss`() {
         var transcript = Transcript.connected()
         transcript.play(.reconnectPolicy(ReconnectPolicy(initialDelay: .seconds(1), maximumRetries: 0)))
@@ -45,7 +37,6 @@ import Testing
     }
 }
 
-/// The hint that the network may have changed.
 @Suite struct NetworkChangeTests {
     // Proves P4.8, P5.12.
     @Test func `A network change starts a waiting reconnect attempt at once`() {

@@ -2,7 +2,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// Retries of failed subscriptions.
 @Suite struct SubscriptionRetryTests {
     private let channel: Name = "private-room"
 
@@ -149,15 +148,6 @@ import Testing
         asked = transcript.play(.subscribe(channel: channel, auth: nil)).authorizations
         let again = transcript.play(.authorized(try #require(asked.first), failure(status: 500, isRetryable: true)))
         #expect(again.events == ["pusher:subscription_error"], "who asks again hears what becomes of it")
-    }
-
-    @Test func `A failure that isn't retried is reported each time`() throws {
-        var (transcript, asked) = authorizing()
-        for _ in 0..<2 {
-            let outputs = transcript.play(.authorized(try #require(asked.first), failure(status: 403, isRetryable: false)))
-            #expect(outputs.events == ["pusher:subscription_error"])
-            asked = transcript.play(.subscribe(channel: channel, auth: nil)).authorizations
-        }
     }
 
     // Proves P6.8, P6.10.

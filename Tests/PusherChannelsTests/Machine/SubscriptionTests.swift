@@ -14,7 +14,6 @@ import Testing
         #expect(transcript.machine.subscriptions["private-room"]?.isSubscribed == false)
     }
 
-    /// These events belong to the subscription that was given up.
     @Test func `Events that arrive before a renewed subscription succeeds are dropped`() {
         var transcript = Transcript.connected()
         transcript.play(.subscribe(channel: "room", auth: nil))
@@ -28,8 +27,6 @@ import Testing
     }
 
     private let succeeded = #"{"event":"pusher_internal:subscription_succeeded","channel":"room","data":"{}"}"#
-
-    // MARK: Public channels
 
     // Proves P6.2, P6.3.
     @Test func `A public channel is subscribed at once, without authorization`() {
@@ -100,8 +97,6 @@ import Testing
         #expect(transcript.establish().sent == [.subscribe(channel: "room", auth: nil, channelData: nil)])
     }
 
-    // MARK: Unsubscribing
-
     // Proves P6.5, P6.6.
     @Test func `Unsubscribing tells the server only if the server was asked for the channel`() {
         var transcript = Transcript()
@@ -136,8 +131,6 @@ import Testing
         transcript.play(.unsubscribe(channel: "room"))
         #expect(transcript.receive(event).events.isEmpty)
     }
-
-    // MARK: Authorization
 
     private func authorizing(_ channel: Name = "private-room") -> (Transcript, SubscriptionAttempt?) {
         var transcript = Transcript.connected()
@@ -252,13 +245,6 @@ import Testing
         #expect(transcript.receive(succeeded).deliveries.last == .subscribed(channel: "room"), "late, but it is the answer")
     }
 
-    @Test func `A subscription that succeeded leaves no deadline behind`() {
-        let transcript = Transcript.subscribed(to: "room")
-        #expect(transcript.machine.nextDeadline == .seconds(90), "only the heartbeat's is left")
-    }
-
-    // MARK: Refusal by the server
-
     // Proves P6.7.
     @Test(arguments: ["pusher:subscription_error", "pusher_internal:subscription_error"])
     func `A subscription_error with either prefix is reported as a refusal`(event: String) {
@@ -276,8 +262,6 @@ import Testing
         #expect(transcript.receive(#"{"event":"pusher:subscription_error","channel":"x","data":{}}"#).isEmpty)
     }
 
-    // MARK: Subscription count
-
     // Proves P6.12.
     @Test func `A channel's subscription count is kept and reported`() {
         var transcript = Transcript.subscribed(to: "room")
@@ -292,20 +276,6 @@ import Testing
 @Suite struct CacheChannelTests {
     private let succeeded = #"{"event":"pusher_internal:subscription_succeeded","channel":"cache-room","data":"{}"}"#
     private let cached = #"{"event":"price","channel":"cache-room","data":"{\"amount\":1}"}"#
-
-    // Proves P11.1.
-    @Test func `A cache channel is authorized like other channels of its kind`() {
-        var transcript = Transcript.connected()
-        #expect(
-            transcript.play(.subscribe(channel: "cache-room", auth: nil)) == [
-                .command(.send(.subscribe(channel: "cache-room", auth: nil, channelData: nil)))
-            ])
-        for channel: Name in ["private-cache-room", "presence-cache-room"] {
-            let outputs = transcript.play(.subscribe(channel: channel, auth: nil))
-            #expect(outputs.sent.isEmpty)
-            #expect(outputs.authorizations.map(\.channel) == [channel])
-        }
-    }
 
     // Proves P11.2, P11.3.
     @Test func `The cached event follows every success of a cache channel`() {

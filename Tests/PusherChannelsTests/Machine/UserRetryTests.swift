@@ -2,7 +2,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// Sign-in retries after the user's authorization failed.
 @Suite struct UserRetryTests {
     private let success = #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#
     private let auth = PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
@@ -40,7 +39,6 @@ import Testing
         #expect(asked(transcript.pass(.seconds(100))) == nil)
     }
 
-    /// The upper bounds of the delays are 1 s, 2 s, 4 s and so on; each delay is a random one below its bound.
     // Proves P9.9.
     @Test func `Delays between requests for a user's authorization grow to at most a minute`() throws {
         var transcript = Transcript.connected()

@@ -3,7 +3,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// Signing in a user, once per connection.
 @Suite struct UserTests {
     private let success = #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#
     private let auth = PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
@@ -67,7 +66,6 @@ import Testing
         #expect(transcript.machine.user.id == nil)
     }
 
-    /// Some servers refuse or never confirm the user's channel but deliver the user's events anyway.
     // Proves P9.6.
     @Test(arguments: [
         nil, ##"{"event":"pusher:subscription_error","channel":"#server-to-user-ann","data":{"status":401,"error":"no"}}"##,
@@ -109,8 +107,6 @@ import Testing
         transcript.receive(success)
         #expect(transcript.play(.signIn) == [.deliver(.signedIn(userID: "ann"))])
     }
-
-    // MARK: Failures
 
     // Proves P9.5.
     @Test func `A refused authorization of the user ends the sign-in but not the connection`() throws {
@@ -237,7 +233,6 @@ import Testing
         #expect(asked(transcript.establish()) != nil, "the wish remains")
     }
 
-    /// The server ended the connection for good, without a request from the application.
     @Test func `A pending sign-in fails with the error for which the client gives up`() {
         var transcript = Transcript()
         transcript.play(.connect)
@@ -262,8 +257,6 @@ import Testing
         #expect(asked(transcript.establish()) != nil)
     }
 
-    // MARK: Events for the user
-
     // Proves P9.6.
     @Test func `A possible gap in the user's events between two connections is reported`() throws {
         var transcript = try signedIn()
@@ -274,7 +267,6 @@ import Testing
         #expect(outputs.deliveries.filter { if case .gap = $0 { true } else { false } }.count == 1)
     }
 
-    /// The user's events arrive even without the channel, and so do announcements of gaps in them.
     // Proves P9.6.
     @Test func `A gap in the user's events is reported even if the user's channel isn't confirmed again`() throws {
         var transcript = try signedIn()
