@@ -19,8 +19,6 @@ import Testing
         .failure(.incomplete(event: Name(event), missing: what))
     }
 
-    // MARK: Connection
-
     // Proves P2.3, P3.2, P3.4.
     @Test(
         arguments: [
@@ -102,15 +100,6 @@ import Testing
         #expect(read(#"{"event":"pusher:pong"\#(member)}"#) == .success(.pong))
     }
 
-    // MARK: Subscriptions
-
-    // Proves P6.3.
-    @Test(arguments: ["", #","data":"{}""#, #","data":{}"#, #","data":"""#, #","data":null"#, #","data":[]"#, #","data":"x""#])
-    func `A subscription's success is read whatever data it has`(member: String) {
-        let frame = #"{"event":"pusher_internal:subscription_succeeded","channel":"room"\#(member)}"#
-        #expect(read(frame) == .success(.subscriptionSucceeded(channel: "room", presence: nil)))
-    }
-
     // Proves P2.3, P7.2.
     @Test(
         arguments: [
@@ -171,8 +160,6 @@ import Testing
         }
     }
 
-    // MARK: Members
-
     // Proves P2.3, P7.3.
     @Test(
         arguments: [
@@ -200,15 +187,12 @@ import Testing
         }
     }
 
-    /// If only the beginning of the data is JSON, it has no members.
     @Test func `A member event whose data is cut off is refused`() {
         for event in ["pusher_internal:member_added", "pusher_internal:member_removed"] {
             let frame = #"{"event":"\#(event)","channel":"presence-room","data":"{\"user_id\":\"bob\","}"#
             #expect(read(frame) == missing(event, "a user_id"))
         }
     }
-
-    // MARK: Channels
 
     // Proves P2.7.
     @Test(

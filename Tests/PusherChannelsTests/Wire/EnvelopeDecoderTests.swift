@@ -13,8 +13,6 @@ import Testing
         return failure
     }
 
-    // MARK: Data
-
     // Proves P2.2.
     @Test(arguments: [
         (#""{\"text\":\"hello\"}""#, #"{"text":"hello"}"#),
@@ -43,8 +41,6 @@ import Testing
     func `An event whose data is absent or null has no data`(frame: String) {
         #expect(envelope(frame) == Envelope(event: "e"))
     }
-
-    // MARK: Other members
 
     // Proves P2.1.
     @Test(arguments: [
@@ -86,8 +82,6 @@ import Testing
         #expect(envelope(frame) == Envelope(event: "e", extra: extra))
     }
 
-    // MARK: Reserved names
-
     // Proves P2.8.
     @Test(arguments: [
         "pusher:ping", "pusher:nonsense", "pusher:", "pusher_internal:", "pusher_internal:nonsense", #"pusher\u003aping"#,
@@ -114,8 +108,6 @@ import Testing
     func `The last of several event names in a frame counts`(frame: String) {
         #expect(envelope(frame) == Envelope(event: "e"))
     }
-
-    // MARK: Malformed frames
 
     // Proves P2.7.
     @Test(arguments: JSONDocuments.invalid + JSONDocuments.foundationOnly)
@@ -169,7 +161,6 @@ import Testing
         }
     }
 
-    /// A string may hold anything; only a caller that reads the payload finds out that it is too deep.
     @Test func `A string may hold brackets of any depth as an event's data`() {
         let depths = String(repeating: "[", count: 100_000)
         let envelope = envelope(#"{"event":"e","data":"\#(depths)"}"#)
@@ -188,8 +179,6 @@ import Testing
         let data = String(repeating: #"{"text":"0123456789"},"#, count: 48_000)
         #expect(envelope(#"{"event":"e","data":\#(data.quotedJSON)}"#) == Envelope(event: "e", data: data))
     }
-
-    // MARK: Mutations
 
     /// For any bytes, the decoder's result agrees with the JSON value or reports what the value lacks.
     @Test(arguments: 21...28)

@@ -16,37 +16,6 @@ import Testing
         #expect(try JSONValue(parsing: text) == value)
     }
 
-    @Test(arguments: JSONDocuments.whole)
-    func `A JSON document that is cut off anywhere is refused by the parser`(document: String) {
-        let accepted = document.unicodeScalars.indices.filter { JSONValue(ifJSON: String(document[..<$0])) != nil }
-        #expect(accepted.isEmpty)
-    }
-
-    @Test func `The last of several JSON members with the same name counts`() throws {
-        #expect(try JSONValue(parsing: #"{"a":1,"b":2,"a":3,"\u0061":4}"#) == ["a": 4, "b": 2])
-    }
-
-    @Test(arguments: [
-        ("\"10\"", "10"), ("10", "10"), ("-1", "-1"), ("12345678901234567890", "12345678901234567890"), ("1.50", "1.50"),
-        ("true", nil), ("null", nil), ("[]", nil), ("{}", nil),
-    ])
-    func `An identifier is a JSON string or the text of a number`(text: String, identifier: String?) throws {
-        #expect(try JSONValue(parsing: text).identifier == identifier)
-    }
-
-    // MARK: Parts
-
-    @Test func `A JSON value gives its content only as its own kind`() {
-        let values: [JSONValue] = [.null, true, 1, .double(0.5), "s", [1], ["a": 1]]
-        #expect(values.map(\.boolValue) == [nil, true, nil, nil, nil, nil, nil])
-        #expect(values.map(\.stringValue) == [nil, nil, nil, nil, "s", nil, nil])
-        #expect(values.map(\.arrayValue) == [nil, nil, nil, nil, nil, [1], nil])
-        #expect(values.map(\.objectValue) == [nil, nil, nil, nil, nil, nil, ["a": 1]])
-        #expect(values.map { $0["a"] } == [nil, nil, nil, nil, nil, nil, 1])
-    }
-
-    // MARK: Text
-
     @Test(
         arguments: [
             (.null, "null"), (true, "true"), (-1, "-1"), (.double(0.5), "0.5"), (.double(1e300), "1e+300"),
@@ -64,8 +33,6 @@ import Testing
         let value = try JSONValue(parsing: document)
         #expect(try JSONValue(parsing: value.text) == value)
     }
-
-    // MARK: Depth
 
     @Test(arguments: [("[", "]"), ("{\"a\":", "}")])
     func `A JSON document nested deeper than the limit is refused by the parser`(open: String, close: String) {
@@ -161,8 +128,6 @@ struct JSONNumberTests {
         JSONScanner.read(bytes) { scanner throws(JSONError) in scanner.string(try scanner.scanString()) }
     }
 
-    // MARK: Reading
-
     @Test(arguments: [
         (#""""#, ""),
         (#""plain""#, "plain"),
@@ -209,23 +174,6 @@ struct JSONNumberTests {
             }
         }
     }
-
-    @Test func `A JSON string with a megabyte of text and escapes is read`() {
-        let text = "\"" + String(repeating: #"plain text \n \ud83d\ude42 "#, count: 38_000) + "\""
-        #expect(string(text.utf8) == .success(String(repeating: "plain text \n 🙂 ", count: 38_000)))
-    }
-
-    @Test func `The text of a scanned range is as it was sent`() {
-        let text = JSONScanner.read(#"  {"a" : "\u0041"} "#.utf8) { scanner throws(JSONError) in
-            scanner.skipWhitespace()
-            let start = scanner.position
-            try scanner.skipValue()
-            return scanner.text(start..<scanner.position)
-        }
-        #expect(text == .success(#"{"a" : "\u0041"}"#))
-    }
-
-    // MARK: Writing
 
     @Test(arguments: [
         ("", #""""#),

@@ -2,7 +2,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// Members in order, found by their IDs.
 @Suite struct MemberListTests {
     private func member(_ id: String, _ info: JSONValue? = nil) -> PresenceMember {
         PresenceMember(userID: Name(id), info: info.map { JSONText($0) })
@@ -25,15 +24,6 @@ import Testing
         #expect(list.members.map(\.userID) == ["b", "c", "a"], "who comes again is the last")
     }
 
-    @Test func `Member lists are equal if their present members are`() {
-        var list = MemberList([member("x"), member("a")])
-        _ = list.remove("x")
-        #expect(list == MemberList([member("a")]))
-        #expect(list != MemberList([member("b")]))
-        #expect(list != MemberList([member("a", 1)]))
-    }
-
-    /// A list agrees with a dictionary and an array of its order after any operations in any order.
     @Test(arguments: 1...8)
     func `A member list agrees with a dictionary and an ordered array after any operations`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -58,7 +48,6 @@ import Testing
         #expect(list.members.map(\.userID) == order)
     }
 
-    /// Members who come and go leave nothing behind.
     @Test func `Members that come and go leave nothing behind in the list`() {
         var list = MemberList()
         for number in 0..<100_000 {

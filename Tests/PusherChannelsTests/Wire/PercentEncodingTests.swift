@@ -20,13 +20,6 @@ import Testing
         #expect("a=b;c/d".percentEncoded(allowing: "=;") == "a=b;c%2Fd")
     }
 
-    @Test(arguments: ["", "a", "é🙂", "a b&c=d+e%f", "\0\n", "%2B"])
-    func `Decoding percent-encoded text gives the text that was encoded`(
-        text: String
-    ) {
-        #expect(formDecoded(text.percentEncoded().utf8) == text)
-    }
-
     @Test(
         arguments: [
             ("a+b", "a b"), ("%2b", "+"), ("%c3%A9", "é"), ("a&b", "a&b"), ("%", nil), ("%4", nil), ("%4g", nil), ("%g4", nil),
