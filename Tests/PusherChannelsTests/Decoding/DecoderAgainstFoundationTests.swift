@@ -39,8 +39,6 @@ import Testing
         if let disagreement = DecoderComparison.disagreement(about: Array(document.utf8)) { Issue.record("\(disagreement)") }
     }
 
-    // MARK: Known differences
-
     @Test func `Canonically equivalent member names are two names, unlike in Foundation`() throws {
         let text = "{\"\u{E9}\":1,\"e\u{301}\":2}"
         let keys = try decode(Names.self, text).keys

@@ -10,11 +10,6 @@ import Testing
         let size: Int?
     }
 
-    @Test func `A struct is decoded from an object, and members unknown to it are ignored`() throws {
-        let trade = try decode(Trade.self, #"{"symbol":"ACME","price":12.5,"size":100,"more":[{}]}"#)
-        #expect(trade == Trade(symbol: "ACME", price: 12.5, size: 100))
-    }
-
     @Test func `The path of a decoding error consists of the types' keys and of array indices`() throws {
         do {
             _ = try decode([String: [Trade]].self, #"{"a":[{"symbol":"ACME","price":"12.5"}]}"#)
@@ -37,23 +32,12 @@ import Testing
         }
     }
 
-    // MARK: Names
-
-    @Test(arguments: [3, 40])
-    func `The first of several members with the same name counts`(size: Int) throws {
-        let others = (0..<size).map { "\"x\($0)\":0" }.joined(separator: ",")
-        let text = #"{"price":1,"symbol":"A",\#(others),"price":2,"\u0070rice":3,"symbol":"B","size":4}"#
-        #expect(try decode(Trade.self, text) == Trade(symbol: "A", price: 1, size: 4))
-    }
-
     @Test(arguments: [3, 40])
     func `An object's keys are listed once each, in the order of the text`(size: Int) throws {
         let names = (0..<size).map { "n\(size - $0)" }
         let members = (names + names.reversed()).map { "\"\($0)\":0" }.joined(separator: ",")
         #expect(try decode(Kept.self, "{\(members)}").keyed?.allKeys.map(\.stringValue) == names)
     }
-
-    // MARK: Kept decoders and containers
 
     private struct Kept: Decodable {
         let decoder: any Decoder

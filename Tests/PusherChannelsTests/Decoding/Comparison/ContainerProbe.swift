@@ -33,8 +33,6 @@ struct ContainerProbe: Decodable, Equatable {
         }
     }
 
-    // MARK: Keyed
-
     private mutating func probe(_ container: KeyedDecodingContainer<Keys>) {
         note("contains", container.contains(.a))
         ask("path") { DecoderComparison.path(container.codingPath) }
@@ -54,8 +52,6 @@ struct ContainerProbe: Decodable, Equatable {
         }
         ask("super") { try container.superDecoder().container(keyedBy: Keys.self).decode(UInt.self, forKey: .a) }
     }
-
-    // MARK: Unkeyed
 
     private mutating func probe(_ container: inout any UnkeyedDecodingContainer) {
         note("count", container.count as Any)

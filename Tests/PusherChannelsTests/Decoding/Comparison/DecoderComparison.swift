@@ -49,8 +49,6 @@ enum DecoderComparison {
         "/" + keys.map { "\($0.stringValue)(\($0.intValue.map(String.init) ?? ""))" }.joined(separator: "/")
     }
 
-    // MARK: Comparing
-
     /// Describes the first difference between the two decoders for any of the types; nil if there is none.
     static func disagreement(about bytes: [UInt8]) -> String? {
         guard !isKnownToDiffer(bytes) else { return nil }
@@ -78,8 +76,6 @@ enum DecoderComparison {
         guard !isSame else { return nil }
         return "\(String(decoding: bytes, as: UTF8.self).debugDescription) as \(type) is \(ours) here and \(theirs) there"
     }
-
-    // MARK: Known differences
 
     /// Indicates whether the decoders are known to differ: two names are canonically equivalent in Unicode but have different
     /// bytes; a number has so many digits that Foundation ends the program when decoding an integer; a number is a zero with an
