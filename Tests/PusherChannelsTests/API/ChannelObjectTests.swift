@@ -3,13 +3,11 @@ import Testing
 
 @testable import PusherChannels
 
-/// The single object of a channel, and the properties that can be set on it.
 @Suite struct ChannelObjectTests {
     private struct Account: Decodable, Equatable {
         let id: UInt64
     }
 
-    /// Large numbers aren't rounded to the nearest number that a `Double` can hold.
     @Test func `A member's information is decoded exactly as sent, so large integers are not rounded`() throws {
         let rig = ClientRig.unanswered()
         let lobby = rig.pusher.subscribeToPresenceChannel(channelName: "presence-lobby")

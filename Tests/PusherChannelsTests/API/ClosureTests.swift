@@ -1,4 +1,3 @@
-import Foundation
 import Processes
 import TestSupport
 import Testing
@@ -56,17 +55,6 @@ import Testing
         rig.socket.publish(channel: "room", event: "d", data: "")
         rig.socket.serverSends(#"{"event":"e"}"#)
         #expect(calls == ["1: a", "2: a", "3: a", "2: b", "3: b", "3: c"])
-    }
-
-    @Test func `A subscription error event has JSON data with the error's type and text`() throws {
-        let rig = ClientRig(auth: .noMethod)
-        let data = Locked<[String?]>([])
-        rig.pusher.bind { event in if event.eventName == "pusher:subscription_error" { data.withLock { $0.append(event.data) } } }
-        rig.pusher.subscribe("private-room")
-        rig.pusher.connect()
-        let text = try #require(data.withLock { $0.first ?? nil })
-        let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
-        #expect(object["type"] as? String == "AuthError" && object["error"] is String)
     }
 }
 

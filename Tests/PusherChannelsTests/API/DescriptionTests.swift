@@ -83,16 +83,4 @@ import Testing
             pusher.disconnect()
         }
     }
-
-    @Test func `A client's description says why the server refused the connection`() throws {
-        try withTestHarness(apps: [.local]) { harness in
-            let pusher = harness.makePusher(key: "another")
-            pusher.connect()
-            #expect(
-                "\(pusher)"
-                    == "another at ws.pusherapp.com: disconnected, latest error: App key another not in this cluster; check the key, "
-                    + "and the host or cluster that its app lives in (code 4001)"
-            )
-        }
-    }
 }

@@ -40,14 +40,6 @@ import Testing
         await #expect(throws: PusherError.self) { try await stream.first { _ in true } }
     }
 
-    @Test func `A canceled reader of a hand-made stream ends without an element`() async throws {
-        let (stream, continuation) = PusherStream.makeStream(of: ChannelUpdate.self)
-        let reader = Task { try await stream.first { _ in true } }
-        reader.cancel()
-        #expect(try await reader.value == nil)
-        withExtendedLifetime(continuation) {}
-    }
-
     @Test func `Decoded streams and connection state changes can be created by hand`() async throws {
         let (events, continuation) = PusherStream.makeStream(of: PusherEvent.self)
         continuation.yield(PusherEvent(eventName: "placed", data: #"{"id":7}"#))

@@ -16,14 +16,6 @@ import Testing
         try await rig.recorder.next { $0 == .state(.connected) }
     }
 
-    /// A loop like the README's, over any channel.
-    private func follow(_ pusher: Pusher, _ channel: String) async throws {
-        let prices = pusher.subscribe(channel).events(named: "price", as: Double.self)
-        async let connection: Void = pusher.run()
-        for try await price in prices { print(try price.get()) }
-        try await connection
-    }
-
     enum End: CaseIterable {
         case refused, canceled, shutDown
     }
@@ -47,16 +39,6 @@ import Testing
             try await following.value
         }
         #expect(rig.pusher.connection.connectionState == .disconnected)
-    }
-
-    @Test func `A loop over a refused channel's events throws 403, and the client disconnects`() async throws {
-        let rig = rig()
-        rig.session.stub("POST https://example.com/auth", .http(403))
-        let following = Task { try await follow(rig.pusher, "private-prices") }
-        let error = await #expect(throws: PusherError.self) { try await following.value }
-        #expect(error?.kind == .authorization)
-        #expect(error?.code == 403)
-        #expect(rig.pusher.connection.connectionState == .disconnected, "it doesn't stay connected for nothing")
     }
 
     @Test func `A loop that stalls past the pause limit throws readerTooSlow, and the client disconnects`() async throws {

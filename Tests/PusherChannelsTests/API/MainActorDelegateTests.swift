@@ -4,7 +4,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// A delegate on the main actor is called there, whatever the client's delivery policy.
 @Suite(.timeLimit(.lost)) @MainActor struct MainActorDelegateTests {
     private final class Model: MainActorPusherDelegate {
         var heard: [String] = []
@@ -64,7 +63,6 @@ import Testing
         #expect(model.heard.map { $0.hasPrefix("reported ") ? "reported" : $0 } == heard)
     }
 
-    /// Closures on the main queue and the delegate receive everything in one order.
     @Test func `With delivery on the main queue, closures and the main-actor delegate share one order`() async {
         let (over, continuation) = AsyncStream.makeStream(of: Void.self)
         let model = Model { continuation.finish() }
@@ -163,23 +161,5 @@ import Testing
         #expect(rig.recorder.states.isEmpty)
         rig.pool.delegate = rig.recorder
         #expect(rig.pool.mainActorDelegate == nil)
-    }
-}
-
-/// The delegate's calls that matter to applications moving from PusherSwift.
-@Suite struct DelegateNewsTests {
-    private final class TypedErrors: PusherDelegate {
-        let errors = Locked<[PusherError]>([])
-
-        func failedToSubscribeToChannel(name: String, error: PusherError) { errors.withLock { $0.append(error) } }
-    }
-
-    @Test func `A failed subscription is reported to the delegate as a PusherError`() {
-        let rig = ClientRig(auth: .noMethod)
-        let delegate = TypedErrors()
-        rig.pusher.delegate = delegate
-        rig.pusher.subscribe("private-room")
-        rig.pusher.connect()
-        #expect(delegate.errors.withLock { $0 }.map(\.kind) == [.authorization])
     }
 }

@@ -3,7 +3,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// The time of the next attempt, and whether there will be one.
 @Suite struct NextAttemptTests {
     /// A clock that is ahead of its timers, as after the machine has slept.
     private struct LateScheduler: Scheduler {

@@ -63,7 +63,6 @@ import Testing
 
     #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
-    /// This holds however long the outcome waits on the application's queue.
     @Test func `A sign-in's outcome goes to earlier callers only, and later callers await the next one`() {
         let queue = DispatchQueue(label: "slow")
         let rig = ClientRig.unanswered {

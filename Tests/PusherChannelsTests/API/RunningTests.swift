@@ -1,19 +1,9 @@
-import Dispatch
 import TestSupport
 import Testing
 
 @testable import PusherChannels
 
-/// The behavior of `run()`.
 @Suite(.timeLimit(.lost)) struct RunningTests {
-    private func rig(_ change: (inout PusherClientOptions) -> Void = { _ in }) -> ClientRig {
-        ClientRig(change)
-    }
-
-    private func waitUntilConnected(_ rig: ClientRig) async throws {
-        try await rig.recorder.next { $0 == .state(.connected) }
-    }
-
     #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
 
     // On one thread: a second one that still handles the effects of connecting would also handle later effects, at any time.
@@ -26,12 +16,13 @@ import Testing
 
     @Test func `A run goes on through any number of lost connections`() async throws {
         try await TestExecutor().run { executor in
-            let rig = rig()
+            let rig = ClientRig()
             let running = await running(rig.pusher, executor)
             for _ in 0..<150 {
                 rig.socket.drop()
                 rig.scheduler.advance(by: .seconds(130))
                 #expect(rig.pusher.connection.connectionState == .connected)
+                #expect(executor.readyCount == 0, "the run's task has nothing to do, which would wait for a thread")
             }
             rig.pusher.disconnect()
             try await running.value
@@ -71,7 +62,7 @@ import Testing
     /// A cancelled run ends when the next one has begun.
     @Test func `A run and its streams go on when an earlier, canceled run ends late`() async throws {
         try await TestExecutor().run { executor in
-            let rig = rig()
+            let rig = ClientRig()
             let socket = SlowToClose(rig.socket)
             rig.pusher.connection.socket = socket
             rig.pusher.subscribe("news")
@@ -103,7 +94,7 @@ import Testing
     /// A delegate may connect again, because it hears of the end before the run's task does.
     @Test func `A stream made between a disconnect and the run's return belongs to the next connection`() async throws {
         try await TestExecutor().run { executor in
-            let rig = rig()
+            let rig = ClientRig()
             rig.pusher.subscribe("news")
             let running = Task(executorPreference: executor) { try await rig.pusher.run() }
             let ofTheRun = rig.pusher.events
@@ -123,7 +114,7 @@ import Testing
 
     @Test func `Subscriptions requested between a disconnect and a run's return await the next connection`() async throws {
         try await TestExecutor().run { executor in
-            let rig = rig()
+            let rig = ClientRig()
             let running = await running(rig.pusher, executor)
             rig.pusher.disconnect()
             let updates = rig.pusher.subscribe("news").updates
@@ -137,27 +128,9 @@ import Testing
         }
     }
 
-    /// Each hop through the thread pool is a task that waits for a thread.
-    @Test func `Lost and renewed connections cost a run's task no work on its executor`() async throws {
-        let executor = CountingExecutor()
-        let rig = rig()
-        let running = Task(executorPreference: executor) { try await rig.pusher.run() }
-        try await waitUntilConnected(rig)
-        executor.settle()
-        let before = executor.count
-        for _ in 0..<50 {
-            rig.socket.drop()
-            rig.scheduler.advance(by: .seconds(130))
-            executor.settle()
-        }
-        #expect(executor.count == before)
-        rig.pusher.disconnect()
-        try await running.value
-    }
-
     @Test func `Canceling a run whose connection has already ended leaves the next connection alone`() async throws {
         try await TestExecutor().run { executor in
-            let rig = rig()
+            let rig = ClientRig()
             let running = await running(rig.pusher, executor)
             rig.pusher.disconnect()
             rig.pusher.connect()
@@ -169,7 +142,7 @@ import Testing
 
     @Test func `A run in a task that is already canceled opens no socket and ends the streams`() async throws {
         try await TestExecutor().run { executor in
-            let rig = rig()
+            let rig = ClientRig()
             let events = rig.pusher.events
             let running = Task(executorPreference: executor) { try await rig.pusher.run() }
             running.cancel()
@@ -183,7 +156,7 @@ import Testing
         shutsDown: Bool
     ) async throws {
         try await TestExecutor().run { executor in
-            let rig = rig()
+            let rig = ClientRig()
             let socket = SlowToClose(rig.socket)
             rig.pusher.connection.socket = socket
             rig.pusher.connect()
@@ -204,45 +177,9 @@ import Testing
     }
 
     #endif
-
-    @Test func `A run's end ends its streams, and a stream made later is for the next connection`() async throws {
-        let rig = rig()
-        let (events, updates) = (rig.pusher.events, rig.pusher.subscribe("news").updates)
-        let running = Task { try await rig.pusher.run() }
-        try await waitUntilConnected(rig)
-        rig.pusher.disconnect()
-        try await running.value
-        for try await _ in events {}
-        for try await _ in updates {}
-        var later = rig.pusher.subscribe("news").events(named: "n").makeAsyncIterator()
-        rig.pusher.connect()
-        rig.socket.publish(channel: "news", event: "n", data: "1")
-        #expect(try await later.next()?.data == "1", "a stream that is made later is for the next run")
-    }
 }
 
 private struct Unexpected: Error {}
-
-#if !canImport(Darwin)
-/// An executor that counts its jobs.
-private final class CountingExecutor: TaskExecutor {
-    private let jobs = Locked(0)
-    private let queue = DispatchQueue(label: "counted")
-
-    var count: Int { jobs.withLock(\.self) }
-
-    /// Waits until all jobs are done.
-    func settle() {
-        queue.sync {}
-    }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        jobs.withLock { $0 += 1 }
-        let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
-}
-#endif
 
 /// A clock that runs an action on a given look at it.
 private final class LooksAtTheClock: Scheduler {

@@ -108,7 +108,6 @@ import FoundationNetworking
         return lines[max(0, found - 12)...found].joined(separator: "\n")
     }
 
-    /// A new type must have a secret planted in it or be listed as having no place for one.
     @Test func `Every public type has a secret planted in it or is listed as having no place for one`() throws {
         let without: Set = [
             "AsyncIterator", "Attribute", "AuthorizationContext", "CachedEvent", "ChannelUpdate", "ClientEvent",
@@ -141,8 +140,6 @@ import FoundationNetworking
         #expect(types.subtracting(without).subtracting(planted).subtracting(["Credentials", "Identity"]) == [])
         #expect(without.intersection(planted) == [])
     }
-
-    // MARK: Failures
 
     private static let failing = URLError(
         .timedOut,
@@ -216,7 +213,6 @@ private final class MuteSocket: WebSocket {
     func setReading(_ reading: Bool) {}
 }
 
-/// Addresses in texts that people read.
 @Suite struct AddressesTests {
     @Test(arguments: [
         ("", ""), ("no address", "no address"), ("a: b ://", "a: b ://"),

@@ -6,14 +6,10 @@ import Testing
 @testable import PusherChannels
 
 @Suite(.timeLimit(.lost)) struct ShutdownTests {
-    private func rig(_ change: (inout PusherClientOptions) -> Void = { _ in }) -> ClientRig {
-        ClientRig(change)
-    }
-
     #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
     @Test func `A shutdown unsubscribes channels, closes the socket, and ends streams after the last event`() async throws {
         try await TestExecutor().run { executor in
-            let rig = rig()
+            let rig = ClientRig()
             rig.pusher.subscribe("news")
             let running = Task(executorPreference: executor) { try await rig.pusher.run() }
             await executor.settle()
@@ -33,7 +29,7 @@ import Testing
 
     @Test func `Subscribing after a shutdown subscribes to nothing and is logged, and nothing as undelivered`() async {
         let lines = Locked<[String]>([])
-        let rig = rig { $0.logger = LineRecorder.logger(lines) }
+        let rig = ClientRig { $0.logger = LineRecorder.logger(lines) }
         rig.pusher.connect()
         await rig.pusher.shutdown()
         #expect(lines.withLock { !$0.contains { $0.contains(LogMessage.undelivered.rawValue) } })
@@ -48,7 +44,7 @@ import Testing
         try await TestExecutor().run { executor in
             let queue = DispatchQueue(label: "slow")
             let gate = DispatchSemaphore(value: 0)
-            let rig = rig { $0.delivery = .queue(queue) }
+            let rig = ClientRig { $0.delivery = .queue(queue) }
             let heard = Locked(0)
             rig.pusher.subscribe("news").bind(eventName: "n") { _ in heard.withLock { $0 += 1 } }
             let running = Task(executorPreference: executor) {
@@ -69,7 +65,6 @@ import Testing
         }
     }
 
-    /// Delivery is immediate, and the other thread isn't finished yet.
     @Test func `With immediate delivery, a shutdown waits for events that another thread delivers`() async throws {
         try await TestExecutor().run { executor in
             let queue = DispatchQueue(label: "reader")
@@ -105,7 +100,6 @@ import Testing
         }
     }
 
-    /// Another thread has yet to decrypt the events but is busy with something else.
     @Test func `A shutdown waits for events that are still to be decrypted`() async throws {
         try await TestExecutor().run { executor in
             let queue = DispatchQueue(label: "reader")
@@ -143,7 +137,7 @@ import Testing
         let queue = DispatchQueue(label: "stuck")
         let gate = DispatchSemaphore(value: 0)
         let lines = Locked<[String]>([])
-        let rig = rig {
+        let rig = ClientRig {
             $0.delivery = .queue(queue)
             $0.logger = LineRecorder.logger(lines)
         }
@@ -159,7 +153,7 @@ import Testing
     }
 
     @Test func `After a shutdown that ran out of time, run() doesn't wait for the socket to close`() async throws {
-        let rig = rig()
+        let rig = ClientRig()
         rig.pusher.connection.socket = SlowToClose(rig.socket)
         rig.pusher.connect()
         let shutdown = Task { await rig.pusher.shutdown(within: .seconds(1)) }
@@ -171,7 +165,7 @@ import Testing
     }
 
     @Test func `A stream with unread events at a shutdown no longer counts as a slow reader`() async {
-        let rig = rig()
+        let rig = ClientRig()
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 1))
         rig.pusher.subscribe("news")
         rig.pusher.connect()
@@ -184,7 +178,7 @@ import Testing
 
     /// A service may be asked to end before it has begun.
     @Test func `A client that is shut down before its first connection can never be connected`() async throws {
-        let rig = rig()
+        let rig = ClientRig()
         await rig.pusher.shutdown()
         #expect(rig.pusher.connection.connectionState == .disconnected)
         try await rig.pusher.run()

@@ -3,33 +3,11 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Events as sequences to loop over.
 @Suite(.timeLimit(.lost)) struct StreamTests {
     private func rig(_ change: (inout PusherClientOptions) -> Void = { _ in }) -> ClientRig {
         let rig = ClientRig.connected(change)
         rig.pusher.subscribe("news")
-        rig.pusher.subscribe("presence-room")
         return rig
-    }
-
-    @Test func `A stream delivers only events that came after the stream was made`() async throws {
-        let rig = rig()
-        let channel = rig.pusher.subscribe("news")
-        rig.publish(0..<3)
-        let stream = channel.events
-        rig.publish(3..<6)
-        #expect(try await stream.data(of: 3) == ["3", "4", "5"])
-    }
-
-    @Test func `A channel's stream of one event name gets only those events, and the client's gets all`() async throws {
-        let rig = rig()
-        let named = rig.pusher.subscribe("news").events(named: "n")
-        let all = rig.pusher.events
-        rig.publish(0..<1, on: "presence-room")
-        rig.socket.publish(channel: "news", event: "other", data: "x")
-        rig.publish(1..<2)
-        #expect(try await named.data(of: 1) == ["1"])
-        #expect(try await all.data(of: 3) == ["0", "x", "1"])
     }
 
     #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
@@ -72,10 +50,6 @@ import Testing
         #expect(count == 0)
     }
 
-    // MARK: Slow readers
-
-    /// Twenty thousand events are published before the reader begins: the server has to wait, nothing is lost, and no more than
-    /// the limit is held.
     @Test func `A full stream stops the socket's reading, and its reader loses no event`() async throws {
         let rig = rig()
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 100))
@@ -114,20 +88,6 @@ import Testing
         for number in 8..<16 { #expect(try await iterator.next()?.data == "\(number)") }
     }
 
-    @Test func `The bytes of a batch that a reader took make room as its elements are read`() async throws {
-        let rig = rig()
-        let stream = rig.pusher.events(buffering: StreamBuffering(limit: 1_000, byteLimit: 16_000))
-        var iterator = stream.makeAsyncIterator()
-        let data = String(repeating: "x", count: 1_000)
-        for _ in 0..<12 { rig.socket.publish(channel: "news", event: "e", data: data) }
-        _ = try await iterator.next()
-        for _ in 0..<5 { rig.socket.publish(channel: "news", event: "e", data: data) }
-        #expect(!rig.socket.isReading)
-        for _ in 0..<10 { _ = try await iterator.next() }
-        #expect(rig.socket.isReading)
-    }
-
-    /// A whole message is kept, including its names and the space between its members.
     @Test(arguments: [
         ##"{"event":"\##(String(repeating: "x", count: 100_000))"}"##,
         ##"{"event":"e","data":null,\##(String(repeating: " ", count: 100_000))"channel":"news"}"##,
@@ -140,38 +100,6 @@ import Testing
         rig.socket.serverSends(message)
         #expect(!rig.socket.isReading)
         withExtendedLifetime(stream) {}
-    }
-
-    @Test func `Elements that a leaving reader took but didn't use are given to the next reader`() async throws {
-        let rig = rig()
-        let stream = rig.pusher.events
-        rig.publish(0..<10)
-        do {
-            var iterator = stream.makeAsyncIterator()
-            #expect(try await iterator.next()?.data == "0")
-            rig.publish(10..<12)
-            #expect(try await iterator.next()?.data == "1")
-        }
-        #expect(try await stream.data(of: 10) == (2..<12).map { "\($0)" })
-    }
-
-    @MainActor @Test func `A loop on the main actor receives events on the main actor`() async throws {
-        let rig = rig()
-        let stream = rig.pusher.events
-        rig.publish(0..<3)
-        var data: [String?] = []
-        for try await event in stream {
-            MainActor.assertIsolated()
-            data.append(event.data)
-            if data.count == 3 { break }
-        }
-        #expect(data == ["0", "1", "2"])
-    }
-
-    @Test func `A stream made after a shutdown ends at once`() async throws {
-        let rig = rig()
-        await rig.pusher.shutdown()
-        for try await _ in rig.pusher.events { Issue.record("an event of nobody") }
     }
 
     @Test func `A stream whose reader is too slow ends with readerTooSlow at the pause limit`() async throws {

@@ -3,7 +3,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// `subscribe(to:)` returns the channel once it is subscribed, or throws the reason why it won't be.
 @Suite(.timeLimit(.lost)) struct SubscribeTests {
     private static let auth = AuthMethod.endpoint(authEndpoint: "https://example.com/auth")
 
@@ -41,16 +40,6 @@ import Testing
         }
     }
 
-    @Test func `A subscription can be awaited before the client connects`() async throws {
-        try await TestExecutor().run { executor in
-            let rig = ClientRig()
-            let task = await waiting(rig, executor)
-            rig.pusher.connect()
-            let channel = try await task.value
-            #expect(channel.subscribed)
-        }
-    }
-
     @Test func `An awaited subscription that is refused throws the error, and the channel is given up`() async throws {
         let rig = ClientRig(auth: Self.auth)
         rig.session.stub("POST https://example.com/auth", .http(403))
@@ -60,7 +49,6 @@ import Testing
         #expect(!isWanted("private-orders", of: rig))
     }
 
-    /// A handle from before the channel was unsubscribed doesn't affect callers that wait for its next subscription.
     @Test func `Awaiting an unsubscribed channel's old object fails without ending another caller's wait`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig()

@@ -84,7 +84,6 @@ import Testing
         #expect(throws: EncodingError.self) { try JSONEncoder().encodeCase(Raw.a) }
     }
 
-    /// An application's own coders hold for the data; the names are the cases'.
     @Test func `Typed events use the application's coders for data, and the cases' names as event names`() throws {
         let encoder = JSONEncoder.sorted
         encoder.keyEncodingStrategy = .convertToSnakeCase
