@@ -5,7 +5,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// Closures that are slower than the server.
 @Suite(.timeLimit(.lost)) struct DeliveryBacklogTests {
     private let queue = DispatchQueue(label: "slow consumer")
     private let gate = DispatchSemaphore(value: 0)
@@ -24,13 +23,9 @@ import Testing
         return (rig, heard)
     }
 
-    private func publish(_ rig: ClientRig, _ numbers: Range<Int>) {
-        for number in numbers { rig.socket.publish(channel: "news", event: "n", data: "\(number)") }
-    }
-
     @Test func `A full delivery queue stops the socket's reading, and no event is lost`() {
         let (rig, heard) = rig(limit: 100)
-        publish(rig, 0..<20_000)
+        rig.publish(0..<20_000)
         #expect(!rig.socket.isReading)
         gate.signal()
         while heard.withLock({ $0.count }) < 20_000, !Task.isCancelled { queue.sync {} }
@@ -40,7 +35,7 @@ import Testing
 
     @Test func `Past the pause limit, events without room are dropped, and a gap is reported`() async throws {
         let (rig, heard) = rig(limit: 100)
-        publish(rig, 0..<1_000)
+        rig.publish(0..<1_000)
         rig.scheduler.advance(by: .seconds(5))
         #expect(rig.pusher.connection.droppedEvents == 900)
         rig.socket.drop()
@@ -51,14 +46,13 @@ import Testing
         let notification = try await rig.recorder.next { if case .gap("news", _) = $0 { true } else { false } }
         guard case .gap(_, let since) = notification else { return }
         #expect(Date().timeIntervalSince(since) > 6.9, "since the server had to wait, seven virtual seconds ago")
-        publish(rig, 1_000..<1_001)
+        rig.publish(1_000..<1_001)
         queue.sync {}
         #expect(heard.withLock { $0.last } == "1000")
         let states: [ConnectionState] = [.connecting, .connected, .reconnecting, .connecting, .connected]
         #expect(rig.recorder.states == states, "news of the connection is never dropped")
     }
 
-    /// Otherwise what waits would grow for ever while the application's queue is blocked.
     @Test func `Past a second pause limit, joins are dropped, too, and the member list stays right`() async throws {
         let (rig, _) = rig(limit: 100)
         let lobby = rig.pusher.subscribe("presence-lobby") as? PusherPresenceChannel
@@ -68,7 +62,7 @@ import Testing
                     "pusher_internal:member_added", channel: "presence-lobby", data: #"{"user_id":"\#(number)"}"#)
             }
         }
-        publish(rig, 0..<100)
+        rig.publish(0..<100)
         rig.scheduler.advance(by: .seconds(5))
         #expect(rig.socket.isReading)
         come(0..<300)
@@ -143,7 +137,6 @@ import Testing
         #expect(backlog.delivered(2, bytes: 0).since == .seconds(2))
     }
 
-    /// Events first, then what a server may say at any time; never what comes of the application's own calls.
     @Test func `A backlog drops events first, joins and errors later, and connection states never`() {
         let (channel, member) = ("presence-a" as Name, PresenceMember(userID: "ann", info: nil))
         let error = PusherError(.server, message: "no")
@@ -175,15 +168,6 @@ import Testing
         let losses: [Name] = ["#server-to-user-ann", "news", "presence-a", "private-encrypted-a"]
         #expect(backlog.delivered(3, bytes: 0).losses == losses)
         #expect([events, news, outcomes].map(admitted) == [events.count, news.count, outcomes.count])
-    }
-
-    @Test func `Channels that lost events while the backlog was full are reported once each`() {
-        var backlog = full(2)
-        backlog.pauseLimitReached(receivedUpTo: .seconds(1))
-        #expect(!admits(&backlog))
-        #expect(backlog.delivered(2, bytes: 0).losses == ["news"])
-        backlog.add(count: 2, bytes: 0)
-        #expect(backlog.delivered(2, bytes: 0).losses == [])
     }
 
     /// Deliveries that aren't events count, too, because a server may send any number of them.

@@ -3,7 +3,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// Nothing is kept for authorizations and clients that are gone.
 @Suite(.timeLimit(.lost)) struct LeftBehindTests {
     /// An authorizer that keeps its replies, for the test to send later or never.
     private final class HeldAuthorizer: Authorizer {
@@ -42,21 +41,6 @@ import Testing
         #expect(underWay(rig) == 0)
     }
 
-    @Test func `A user's authorization is kept only until its reply`() async throws {
-        let gate = AsyncStream<Void>.makeStream()
-        let rig = ClientRig.connected {
-            $0.userAuthMethod = .customHandler { _ in
-                for await _ in gate.stream {}
-                return PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
-            }
-        }
-        rig.pusher.signIn { _ in }
-        #expect(underWay(rig) == 1)
-        gate.continuation.finish()
-        try await rig.recorder.next { $0 == .signedIn(userID: "ann") }
-        #expect(underWay(rig) == 0)
-    }
-
     @Test func `An authorization that times out isn't kept`() {
         let rig = ClientRig.connected(auth: .authorizer(authorizer: HeldAuthorizer()))
         rig.pusher.subscribe("private-room")
@@ -64,23 +48,10 @@ import Testing
         #expect(underWay(rig) == 0)
     }
 
-    /// A socket that does nothing and doesn't report its end.
-    private final class SilentSocket: WebSocket, Sendable {
-        var delegate: (any WebSocketDelegate)? {
-            get { nil }
-            set {}
-        }
-
-        func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {}
-        func send(_ text: String) {}
-        func setReading(_ isReading: Bool) {}
-        func close(code: UInt16, reason: String) {}
-    }
-
     /// A client waits for a server that doesn't answer its close, but not if the client itself is gone.
     @Test func `A released client's timer is canceled even if the socket never reports its close`() {
         let scheduler = TestScheduler()
-        let socket = SilentSocket()
+        let socket = SlowToClose(MockWebSocket(server: .manual))
         do {
             let pusher = Pusher(
                 key: "key", options: PusherClientOptions(delivery: .immediate),

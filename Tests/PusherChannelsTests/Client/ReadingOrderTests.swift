@@ -5,7 +5,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// The order to continue or stop reading.
 @Suite(.timeLimit(.lost)) struct ReadingOrderTests {
     @Test func `One thread at a time passes on orders to read or pause, including any that come meanwhile`() {
         var order = ReadingOrder()

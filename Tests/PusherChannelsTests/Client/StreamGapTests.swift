@@ -2,7 +2,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// A stream that dropped elements gives its reader an element with the time of the first loss.
 @Suite struct StreamGapTests {
     private enum Element: Equatable {
         case number(Int)
@@ -76,7 +75,6 @@ import Testing
         #expect(queue.dropped == 6)
     }
 
-    /// An event that waited for its key came before what was dropped first.
     @Test func `Dropping an element older than the current gap begins another gap`() {
         var queue = queue(.dropNewest)
         append(1...3, to: &queue)

@@ -1,10 +1,8 @@
-import Foundation
 import TestSupport
 import Testing
 
 @testable import PusherChannels
 
-/// The streams of a client: each gets its own events, and nothing is kept for streams that are gone.
 @Suite struct StreamTableTests {
     private func event(_ channel: Name?, _ name: Name) -> PusherEvent {
         PusherEvent(envelope: Envelope(event: name, channel: channel), decoder: nil)
@@ -64,17 +62,6 @@ import Testing
         #expect(table.dropped == 3)
     }
 
-    @Test func `Events reach a stream from its addition to the table until its removal`() {
-        var table = table()
-        func publish() -> Bool { table.append(event("room", "a"), of: "room", "a", at: .origin) }
-        #expect(!publish())
-        table.add(1, for: .init(channel: "room"), StreamBuffering())
-        #expect(publish())
-        #expect(waiting(&table, 1) == ["a"])
-        _ = table.remove(1)
-        #expect(!publish())
-    }
-
     @Test func `The count of full streams follows each stream that fills, is removed, or finishes`() {
         var table = table()
         table.add(1, for: .init(), StreamBuffering(limit: 2))
@@ -87,19 +74,6 @@ import Testing
         #expect(table.over == 1)
         table.finish(nil)
         #expect(table.over == 0)
-    }
-
-    @Test func `The count of full streams includes streams of every kind`() {
-        var streams = Streams { _ in Date(timeIntervalSince1970: 0) }
-        streams.add(1, to: \.events, for: .init(), StreamBuffering(limit: 1))
-        streams.add(2, to: \.states, for: .init(), StreamBuffering(limit: 1))
-        streams.add(3, to: \.updates, for: .init(channel: "room"), StreamBuffering(limit: 1))
-        streams.add(4, to: \.poolUpdates, for: .init(), StreamBuffering(limit: 1))
-        _ = streams.append(.event(Envelope(event: "a", channel: nil)), nil, at: .origin)
-        _ = streams.append(.stateChanged(from: .disconnected, to: .connecting), nil, at: .origin)
-        #expect(streams.over == 2)
-        _ = streams.append(.subscribed(channel: "room"), nil, at: .origin)
-        #expect(streams.over == 4)
     }
 }
 

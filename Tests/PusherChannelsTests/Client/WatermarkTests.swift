@@ -1,24 +1,10 @@
 import Dispatch
-import Foundation
-import Processes
 import TestSupport
 import Testing
 
 @testable import PusherChannels
 
-/// The number of waiting elements and bytes.
 @Suite struct WatermarkTests {
-    @Test func `A watermark is under again only when half of both limits is free`() {
-        var watermark = Watermark(limit: 10, byteLimit: 100)
-        watermark.add(count: 10, bytes: 60)
-        watermark.remove(count: 4, bytes: 0)
-        #expect(watermark.state == .over)
-        watermark.remove(count: 1, bytes: 0)
-        #expect(watermark.state == .over, "sixty bytes are more than half")
-        watermark.remove(count: 1, bytes: 10)
-        #expect(watermark.state == .under)
-    }
-
     @Test func `Either limit of a watermark alone makes it over, and half of that limit makes it under`() {
         var elements = Watermark(limit: 10, byteLimit: 100)
         elements.add(count: 9, bytes: 99)
@@ -76,7 +62,6 @@ import Testing
     }
 }
 
-/// Everything that waits also has a limit in bytes.
 @Suite(.timeLimit(.lost)) struct ByteBoundTests {
     /// An event of a megabyte, which a backend can publish only if the server's limits are higher than usual.
     private static let large = #"{"event":"n","channel":"news","data":"\#(String(repeating: "x", count: 1 << 20))"}"#
@@ -131,69 +116,5 @@ import Testing
         publish(rig, 10)
         #expect(rig.socket.isReading)
         #expect(stream.dropped == 7)
-    }
-}
-
-/// A run of combining marks is one character to Swift; comparing or hashing it as a `String` takes quadratic time.
-@Suite struct CombiningMarksTests {
-    /// The places where a server may put any text, marked with percent signs.
-    static let places = [
-        #"{"event":"%","channel":"room","data":"{}"}"#,
-        #"{"event":"%","data":"{}"}"#,
-        #"{"event":"pusher:%","channel":"room","data":"{}"}"#,
-        #"{"event":"n","channel":"%","data":"{}"}"#,
-        #"{"event":"n","channel":"room","data":"%"}"#,
-        #"{"event":"n","channel":"room","data":"{}","user_id":"%"}"#,
-        #"{"event":"n","channel":"room","data":"{}","%":"%"}"#,
-        #"{"event":"pusher:error","data":{"code":4301,"message":"%","%":1}}"#,
-        #"{"event":"pusher:subscription_error","channel":"%","data":{"error":"%"}}"#,
-        #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-room","data":{"presence":{"ids":["%"]}}}"#,
-        #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-room","data":{"presence":{"hash":{"%":{"%":1}}}}}"#,
-        #"{"event":"pusher_internal:member_added","channel":"presence-room","data":{"user_id":"%","user_info":{"%":"%"}}}"#,
-        #"{"event":"pusher_internal:member_removed","channel":"presence-room","data":{"user_id":"%"}}"#,
-        #"{"event":"pusher_internal:watchlist_events","data":{"events":[{"name":"%","user_ids":["%"]}]}}"#,
-    ]
-
-    private func client(_ change: (inout PusherClientOptions) -> Void = { _ in }) -> ClientRig {
-        let rig = ClientRig.connected(change)
-        rig.pusher.subscribe("room").bind(eventName: "n") { _ in }
-        rig.pusher.bind { _ in }
-        rig.pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userID: "me") }
-        rig.pusher.subscribe("presence-room")
-        rig.pusher.user.watchlist.bind(eventName: "online") { _ in }
-        return rig
-    }
-
-    /// Returns the lowest of three measurements, in seconds of this thread's processor time, which excludes other work on the
-    /// machine.
-    private func cost(_ place: String, marks: Int) -> Double {
-        let text = "e" + String(repeating: "\u{301}", count: marks)
-        return cost(of: place.components(separatedBy: "%").joined(separator: text), to: { client() })
-    }
-
-    private func cost(of message: String, to client: () -> ClientRig) -> Double {
-        (0..<3).map { _ in
-            let rig = client()
-            let began = ThreadTime.seconds()
-            rig.socket.serverSends(message)
-            return ThreadTime.seconds() - began
-        }.min() ?? 0
-    }
-
-    // Proves P2.10.
-    @Test(arguments: places) func `A message of combining marks costs time in line with its length, not with its square`(
-        place: String
-    ) {
-        let (short, long) = (cost(place, marks: 12_500), cost(place, marks: 200_000))
-        #expect(long < 64 * short, "sixteen times as long; the square of it would be 256")
-    }
-
-    /// A flag consists of two code points, and Swift searches for the first one of a run.
-    @Test(arguments: ["\u{301}", "\u{1F1E6}"])
-    func `Logging a malformed message of marks or flags costs time in line with its length`(unit: String) {
-        let logging = { client { $0.logger = LineRecorder.logger(Locked([])) } }
-        let (short, long) = (5_000, 80_000)
-        let costs = [short, long].map { cost(of: String(repeating: unit, count: $0), to: logging) }
-        #expect(costs[1] < 64 * costs[0])
     }
 }
