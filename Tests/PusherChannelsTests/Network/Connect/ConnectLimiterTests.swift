@@ -72,19 +72,6 @@ import Testing
         queue.leave(LoopKey(number: 1), to: "a")
         #expect(turn(&queue) == [65])
     }
-
-    @Test func `Thousands of connects that fail at once all get their turn`() {
-        var queue = ConnectLimiter()
-        enter(1...10_000, "a", &queue)
-        var count = 0
-        while !queue.isEmpty {
-            for number in turn(&queue) {
-                count += 1
-                queue.leave(LoopKey(number: number), to: "a")
-            }
-        }
-        #expect(count == 10_000)
-    }
 }
 
 @Suite struct AddressRefusalsTests {

@@ -116,8 +116,6 @@ import FoundationNetworking
         #expect(own.contains("authorization: Bearer y"))
     }
 
-    // MARK: Through a proxy
-
     @Test func `A forwarding proxy gets the whole URL and the credentials for the proxy`() throws {
         let proxy = HTTPProxy(host: "proxy.example", port: 3128, credentials: .init(user: "ann", password: "secret"))
         let sent = try text(request("http://ann:own@example.com:8080/a?b", method: "POST", body: "x"), forwardedBy: proxy)
@@ -160,8 +158,6 @@ import FoundationNetworking
         #expect(try environment.requestProxy(for: "localhost", port: 80, secure: secure) == nil)
     }
 
-    // MARK: Requests that can't be sent
-
     @Test(arguments: [
         ("a\r\nX-Evil: 1", "b"), ("a b", "c"), ("", "c"), ("a", "b\r\nX-Evil: 1"), ("a", "b\nc"), ("a", "b\u{0}"), ("a:", "b"),
     ])
@@ -201,8 +197,6 @@ import FoundationNetworking
         #expect(failure.code == .requestBodyStreamExhausted)
         #expect(failure.failure.message.contains("httpBody"))
     }
-
-    // MARK: Time
 
     @Test(
         arguments: [

@@ -58,8 +58,6 @@ import Testing
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", "GET", "more to come"),
         // Not a response.
         ("SSH-2.0-OpenSSH_9.2p1\r\n", "GET", "head(PusherChannels.ResponseHeadParser.Problem.notHTTP)"),
-        ("HTTP/2 200\r\n\r\n", "GET", "head(PusherChannels.ResponseHeadParser.Problem.notHTTP)"),
-        ("HTTP/1.1 x00 OK\r\n\r\n", "GET", "head(PusherChannels.ResponseHeadParser.Problem.malformed)"),
         ("HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "GET", "head(PusherChannels.ResponseHeadParser.Problem.malformed)"),
         ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n", "GET", "upgrade"),
         // Ambiguous framing.
@@ -128,7 +126,6 @@ import Testing
         #expect(ResponseTranscript.reading(several, limit: 7) == "tooLong(limit: 7)")
     }
 
-    /// Any input is read without a trap, with the same result in one piece as in two.
     @Test func `A damaged response is read or refused the same in one piece as in two`() {
         var random = SplitMix64(seed: 42)
         let good = Self.transcripts.map { Array($0.sent.utf8) }
@@ -222,12 +219,6 @@ import Testing
             #expect(throws: ResponseHeadParser.Problem.tooLong) { try read(text) }
         }
     }
-
-    @Test func `A head of endless fields is refused at the limit`() {
-        #expect(throws: ResponseHeadParser.Problem.tooLong) {
-            try read("HTTP/1.1 200 OK\r\n" + String(repeating: "A: b\r\n", count: 4000))
-        }
-    }
 }
 
 /// Chunked bodies: RFC 9112, 7.1, including those of a hostile server.
@@ -293,13 +284,6 @@ import Testing
         #expect(read(String(repeating: "0", count: ChunkedReader.digitLimit + 1) + "\r\n\r\n") == "malformed")
         #expect(read(String(repeating: "0", count: ChunkedReader.digitLimit) + "\r\n\r\n") == "")
         #expect(read(String(repeating: "F", count: ChunkedReader.digitLimit) + "\r\n") == "tooLong")
-    }
-
-    @Test func `Chunks that exceed the limit together are refused before their bytes arrive`() {
-        #expect(read("5\r\nhello\r\n0\r\n\r\n", limit: 5) == "hello")
-        #expect(read("5\r\n", limit: 4) == "tooLong")
-        #expect(read("4\r\nabcd\r\n1\r\n", limit: 4) == "tooLong")
-        #expect(read("4\r\nabcd\r\n0\r\n\r\n", limit: 4) == "abcd")
     }
 
     /// Each one-byte chunk with a kilobyte of overhead is fine, but too many of them exceed the limit.

@@ -41,10 +41,6 @@ import Testing
         for size in [1, 2, 12, Int.max] { #expect(try read(text, through: proxy, by: size)) }
     }
 
-    @Test func `An unfinished reply doesn't open the tunnel`() throws {
-        #expect(try !read("HTTP/1.1 200 OK\r\n", through: proxy))
-    }
-
     @Test(arguments: [401, 403, 407, 502, 503, 301])
     func `The error of a refused tunnel has the status, and says if the proxy wants credentials`(status: Int) {
         let failure = #expect(throws: TransportError.self) {

@@ -22,19 +22,6 @@ import Testing
         #expect(Heard.reading(frame.bytes) == [.violation(.fragmentedControlFrame)])
     }
 
-    // Proves W5.16.
-    @Test func `Pings that are split across reads keep their payloads`() {
-        let bytes = ServerFrame.ping("first") + ServerFrame.ping("second") + ServerFrame.ping("third")
-        let pieces = [Array(bytes[..<4]), Array(bytes[4..<11]), Array(bytes[11..<17]), Array(bytes[17...])]
-        #expect(Heard.reading(pieces) == [.ping("first"), .ping("second"), .ping("third")])
-    }
-
-    @Test func `Nothing is read after a close frame`() {
-        let close = ServerFrame.close(1000)
-        let pieces = [ServerFrame.text("a") + close + ServerFrame.text("b"), close, [0xFF], ServerFrame.ping("")]
-        #expect(Heard.reading(pieces) == [.text("a"), .close(1000, "")])
-    }
-
     // Proves W7.13, W7.14.
     @Test func `A close code is accepted only if it is in 1000-1003, 1007-1014, or 3000-4999`() {
         let allowed = (Array(UInt16.min...6000) + [.max]).filter { Heard.reading(ServerFrame.close($0)) == [.close($0, "")] }
@@ -82,23 +69,5 @@ import Testing
         #expect(rig.close(1000) == [])
         #expect(rig.timerFires() == [])
         #expect(rig.streamEnds() == [])
-    }
-}
-
-@Suite struct ExactTextTests {
-    // Proves W4.19.
-    @Test func `Words are the same if they differ only in the case of ASCII letters`() {
-        #expect("AMZ amz".isSameWord(as: "amz AMZ"))
-        for (one, other) in [("@", "`"), ("[", "{"), ("\u{212A}", "k"), ("É", "é"), ("a", "ab"), ("", "a")] {
-            #expect(!one.isSameWord(as: other))
-        }
-    }
-
-    // Proves W4.19.
-    @Test func `Texts match exactly only if their bytes are the same`() {
-        #expect("é".hasBytes(of: "é") && "".hasBytes(of: ""))
-        for (one, other) in [("\u{212A}", "K"), ("e\u{301}", "é"), ("a", "A"), ("a", "ab")] {
-            #expect(!one.hasBytes(of: other))
-        }
     }
 }

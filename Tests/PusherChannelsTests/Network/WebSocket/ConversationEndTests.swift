@@ -32,8 +32,6 @@ import Testing
         expectNothingMore(&rig)
     }
 
-    // MARK: The peer closes
-
     // Proves W5.25, W5.27, W7.5, W7.14.
     @Test(arguments: [1000, 1001, 1003, 1007, 1011, 1012, 1013, 1014, 3000, 4000, 4100, 4999] as [UInt16])
     func `The server's close is echoed with its code and reported with its reason`(code: UInt16) {
@@ -89,8 +87,6 @@ import Testing
         expectNothingMore(&rig)
     }
 
-    // MARK: We close
-
     // Proves W5.28, W5.29, W7.2, W7.4, W7.5.
     @Test(arguments: [1000, 1001, 1012, 1013, 1014, 4999] as [UInt16])
     func `The client's close is reported with its own code when the server replies to it`(code: UInt16) {
@@ -113,19 +109,6 @@ import Testing
         #expect(rig.close(1001) == [])
         #expect(rig.streamTakes(.max) == [.wrote([ClientFrame(opcode: 1, text: "before"), .close(1000)]), timer])
         #expect(rig.send("after") == [])
-    }
-
-    // Proves W5.29.
-    @Test func `Pings after the client's close are answered until the server's close comes`() {
-        var rig = ConversationRig()
-        _ = rig.close(1000)
-        for text in ["a", "b"] {
-            let pong = Did.wrote([ClientFrame(opcode: 10, text: text)])
-            #expect(rig.receive(ServerFrame.ping(text)) == [pong, .heardControlFrame])
-        }
-        let did = rig.receive(ServerFrame.close(1000) + ServerFrame.ping("late"))
-        #expect(did == [timer, .reported(.closed(code: 1000, reason: ""))])
-        expectParting(&rig)
     }
 
     // Proves W7.3.
@@ -193,8 +176,6 @@ import Testing
         expectNothingMore(&rig)
     }
 
-    // MARK: The connection breaks
-
     // Proves W7.6.
     @Test(arguments: [[], [0x81], [0x81, 5, 0x61], [0x01, 1, 0x61]] as [[UInt8]])
     func `A stream that ends without a close frame is reported as a lost connection`(begun: [UInt8]) {
@@ -227,10 +208,6 @@ import Testing
         }
     }
 
-    // MARK: Random inputs
-
-    /// Any inputs in any order lead to one report, nothing but pongs after a close frame, no message after the report, and a
-    /// closed stream.
     // Proves W5.26, W7.10.
     @Test(arguments: 0..<40 as Range<UInt64>)
     func `Inputs in any order lead to one report and one closed stream, and no data after a close`(seed: UInt64) {

@@ -66,14 +66,6 @@ import Testing
         #expect(ClientFrame.all(in: bytes) == [ClientFrame(opcode: 10, text: text)])
     }
 
-    // MARK: Close frames
-
-    // Proves W5.23.
-    @Test func `A close frame is written with its code and its reason`() {
-        let bytes = written { $0.append(close: 4100, reason: "bye – bye", to: &$1) }
-        #expect(ClientFrame.all(in: bytes) == [ClientFrame(opcode: 8, payload: [0x10, 0x04] + Array("bye – bye".utf8))])
-    }
-
     // Proves W5.23, W7.12.
     @Test(arguments: [0, 999, 1005, 1006, 1015, 5000] as [UInt16])
     func `A close code that may not be sent leaves the close frame empty`(code: UInt16) {

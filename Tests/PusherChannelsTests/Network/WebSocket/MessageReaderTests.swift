@@ -4,8 +4,6 @@ import Testing
 
 /// Reading messages frame by frame, in the order of RFC 6455's sections.
 @Suite struct MessageReaderTests {
-    // MARK: 5.7 Examples
-
     // Proves W5.8, W5.13, W5.34, W5.35.
     @Test(
         arguments: [
@@ -24,8 +22,6 @@ import Testing
 
     private static let small = [UInt8](0...255)
     private static let large = [UInt8](repeating: 7, count: 65536)
-
-    // MARK: 5.1, 5.2 Headers
 
     // Proves W5.2.
     @Test(arguments: [0x0, 0x1, 0x2, 0x8, 0x9, 0xA] as [UInt8])
@@ -79,8 +75,6 @@ import Testing
         #expect(Heard.reading(largest, maximumSize: .max) == [])
     }
 
-    // MARK: 5.4 Fragmentation
-
     // Proves W5.13, W5.14, W5.15, W5.17.
     @Test(
         arguments: [
@@ -130,15 +124,6 @@ import Testing
         }
     }
 
-    // Proves W5.14, W6.3.
-    @Test func `Many fragmented messages in one read keep their bytes`() {
-        let texts = (0..<40).map { String(repeating: "\($0 % 10)", count: $0 * 97) }
-        let bytes = texts.flatMap { ServerFrame.text($0, isFinal: false) + ServerFrame.more("!", isFinal: true) }
-        #expect(Heard.reading(bytes) == texts.map { .text($0 + "!") })
-    }
-
-    // MARK: Size
-
     @Test func `A message of the maximum size is read, in one frame or in fragments`() {
         let payload = [UInt8](repeating: 0x61, count: 300)
         #expect(Heard.reading(ServerFrame.binary(payload), maximumSize: 300) == [.binary(payload)])
@@ -154,12 +139,5 @@ import Testing
         let fragments = ServerFrame.binary([UInt8](repeating: 1, count: 200), isFinal: false) + [0x80, 101]
         #expect(Heard.reading(fragments, maximumSize: 300) == [.violation(.messageTooLarge(limit: 300))])
         #expect(ProtocolViolation.messageTooLarge(limit: 300).code == 1009)
-    }
-
-    // Proves W7.8.
-    @Test func `Nothing is read after a violation`() {
-        let bad = ServerFrame(opcode: 3, payload: []).bytes
-        let pieces = [ServerFrame.text("a") + bad + ServerFrame.text("b"), ServerFrame.text("c"), bad]
-        #expect(Heard.reading(pieces) == [.text("a"), .violation(.unknownOpcode(3))])
     }
 }

@@ -34,18 +34,6 @@ import Testing
         }
     }
 
-    // Proves W5.16.
-    @Test(arguments: transcripts)
-    func `Frames are read the same in three pieces`(bytes: [UInt8]) {
-        let whole = Heard.reading(bytes)
-        for first in stride(from: 0, through: bytes.count, by: bytes.count > 100 ? 7 : 1) {
-            for second in stride(from: first, through: bytes.count, by: bytes.count > 100 ? 11 : 1) {
-                let pieces = [Array(bytes[..<first]), Array(bytes[first..<second]), Array(bytes[second...])]
-                if Heard.reading(pieces) != whole { Issue.record("split at \(first) and \(second)") }
-            }
-        }
-    }
-
     // Proves W5.8, W5.16.
     @Test func `A frame header of any length may be split between two reads`() {
         for size in [0, 125, 126, 65535, 65536] {
@@ -55,8 +43,6 @@ import Testing
             }
         }
     }
-
-    // MARK: Random traffic
 
     // Proves W5.13, W5.16.
     @Test(arguments: 0..<40 as Range<UInt64>)

@@ -62,8 +62,6 @@ import Testing
         #expect(conversation.capacity == 1024)
     }
 
-    // MARK: Pings
-
     // Proves W5.29, W5.30, W5.31.
     @Test func `Pings are answered in order, before the messages of the same read are delivered`() {
         var rig = ConversationRig()
@@ -71,14 +69,6 @@ import Testing
         let pongs = [ClientFrame(opcode: 10, text: "1"), ClientFrame(opcode: 10, text: "")]
         #expect(rig.receive(bytes) == [.wrote(pongs), .delivered(["a", "b"]), .heardControlFrame])
         #expect(rig.receive(ServerFrame.text("c")) == [.delivered(["c"])])
-    }
-
-    // Proves W5.17, W5.30.
-    @Test func `A ping inside a fragmented message is answered before the message ends`() {
-        var rig = ConversationRig()
-        let pong = Did.wrote([ClientFrame(opcode: 10, text: "p")])
-        #expect(rig.receive(ServerFrame.text("a", isFinal: false) + ServerFrame.ping("p")) == [pong, .heardControlFrame])
-        #expect(rig.receive(ServerFrame.more("b", isFinal: true)) == [.delivered(["ab"])])
     }
 
     // Proves P4.6, W5.31.
