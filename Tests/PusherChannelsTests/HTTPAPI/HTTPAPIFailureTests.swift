@@ -7,7 +7,6 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The error that each call throws for each status and for each way to get no response.
 @Suite struct HTTPAPIFailureTests {
     private static let statuses: [(status: Int, failure: HTTPAPIFailure, advice: String)] = [
         (301, .unexpectedStatus, ""), (304, .unexpectedStatus, ""), (400, .badRequest, ""),

@@ -3,7 +3,6 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The requests that are retried, and the times of their retries.
 @Suite struct HTTPAPIRetryTests {
     enum Trouble: CaseIterable, Sendable {
         case unreachable, untrusted, lost, refused, late, early, limited, broken, tooLong
@@ -175,19 +174,6 @@ import Testing
         #expect(error?.retryAfter == .seconds(example.retryAfter))
     }
 
-    @Test(arguments: OddValuesTests.durations) func `A retry policy makes all of its attempts with any duration as its delay`(
-        delay: Duration
-    ) async throws {
-        let executor = TestExecutor()
-        let policy = RetryPolicy(maximumAttempts: 5, initialDelay: delay, maximumDelay: delay)
-        let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: executor.scheduler)
-        rig.fail(.cannotFindHost)
-        await #expect(throws: PusherError.self) {
-            try await executor.run(time: .automatic) { _ in try await APICall.trigger.run(on: rig.api) }
-        }
-        #expect(rig.session.requests.count == 5)
-    }
-
     /// A signature is valid for only ten minutes.
     @Test func `Each attempt of a request has a new timestamp and a new signature`() async throws {
         let executor = TestExecutor()
@@ -205,8 +191,6 @@ import Testing
         #expect(stamps[1] > stamps[0])
         #expect(Set(session.requests.compactMap { $0.parameters["auth_signature"] }).count == 2)
     }
-
-    // MARK: Cancelling
 
     // Proves P15.13.
     @Test(arguments: APICall.allCases) func `A call whose task is cancelled throws a CancellationError and isn't retried`(

@@ -4,7 +4,6 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// The requests that publish, and the information about channels in their responses.
 @Suite struct PublishingTests {
     private struct Price: Encodable {
         let symbol: String

@@ -1,5 +1,5 @@
 import Foundation
-import Logging
+import Processes
 import TestSupport
 import Testing
 
@@ -9,28 +9,15 @@ import Testing
 @Suite struct PusherAuthHandlerTests {
     private struct Down: Error {}
 
-    private struct Log: LogHandler {
-        let lines = Locked<[String]>([])
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-        func log(event: LogEvent) {
-            lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
-        }
-    }
-
-    private let log = Log()
+    private let written = Locked<[String]>([])
     private let secret = APIRig.secret
-    private var lines: [String] { log.lines.withLock(\.self) }
+    private var lines: [String] { written.withLock(\.self) }
 
     private var handler: PusherAuthHandler {
         PusherAuthHandler(
             authenticator: PusherAuthenticator(key: APIRig.key, secret: secret),
             verifier: PusherWebhookVerifier(secrets: [APIRig.key: secret], tolerance: nil),
-            logger: Logger(label: "test") { _ in log })
+            logger: LineRecorder.logger(written))
     }
 
     private func respond(

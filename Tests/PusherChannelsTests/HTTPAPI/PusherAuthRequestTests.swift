@@ -2,7 +2,6 @@ import Foundation
 import PusherChannels
 import Testing
 
-/// Reading the requests that clients post to a backend.
 @Suite struct PusherAuthRequestTests {
     // Proves P16.7.
     @Test(

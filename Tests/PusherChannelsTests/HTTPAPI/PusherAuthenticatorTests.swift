@@ -3,7 +3,6 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// A backend's replies to a client's authorization requests, and the requests that it refuses.
 @Suite struct PusherAuthenticatorTests {
     private struct Info: Encodable {
         let n: String
@@ -155,13 +154,6 @@ import Testing
             #expect(error?.kind == .invalidRequest)
             #expect(error?.message.contains(refusal.testDescription) == true, "\(error?.message ?? "")")
         }
-    }
-
-    // Proves P16.2.
-    @Test func `An encrypted channel is refused if the authenticator has no master key`() throws {
-        let authenticator = try Self.authenticator(keys: [])
-        let error = #expect(throws: PusherError.self) { try authenticator.authorizeChannel(Self.request("private-encrypted-a")) }
-        #expect(error?.message == "private-encrypted-a needs the authenticator's encryptionMasterKeys")
     }
 
     // Proves P16.6.

@@ -4,7 +4,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// The signatures and the contents of webhooks.
 @Suite struct PusherWebhookTests {
     private static let time = Date(timeIntervalSince1970: 1_700_000_000)
     private static let occupied = #"{"time_ms":1700000000000,"events":[{"name":"channel_occupied","channel":"a"}]}"#
@@ -108,8 +107,6 @@ import Testing
             try events(#"\#(json),{"name":"cache_miss","channel":"b"}"#)
                 == [.other(name: name, json: json), .cacheMiss(channel: "b")])
     }
-
-    // MARK: Signatures
 
     // Proves P17.1.
     @Test(
@@ -226,8 +223,6 @@ import Testing
         let webhook = try Self.verifier().verify(body: Data(body.utf8), key: "key", signature: hmacSHA256(body, key: "s3cret"))
         #expect(webhook.events == [.channelOccupied(channel: "a")])
     }
-
-    // MARK: Encrypted channels
 
     // Proves P17.6.
     @Test func `A webhook's client event is decrypted if any of the verifier's keys fits`() throws {

@@ -3,7 +3,6 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Queries about channels and users.
 @Suite struct QueryTests {
     private let rig = APIRig()
 

@@ -3,7 +3,6 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// A mistake in a call's arguments is reported at once, and nothing is sent.
 @Suite struct RefusedArgumentTests {
     struct Refusal: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -8,7 +8,6 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The addresses of requests, and their signatures.
 @Suite struct RequestSignerTests {
     /// `python3 -c 'import hashlib,hmac,sys; m,p,q,b=sys.argv[1:]; q+=b and "&body_md5="+hashlib.md5(b.encode()).hexdigest();
     /// print(hmac.new(b"7ad3773142a6692b25b8",f"{m}\n{p}\n{q}".encode(),hashlib.sha256).hexdigest())' POST /apps/3/events
