@@ -3,7 +3,6 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// Endpoints whose headers and parameters are fetched first.
 @Suite(.timeLimit(.lost)) struct AuthEndpointTests {
     private struct NoToken: Error {}
 
@@ -123,24 +122,6 @@ import Testing
         #expect(failure.isRetryable == isRetryable)
         #expect(failure.retryAfter == (error as? PusherError)?.retryAfter)
         #expect(asked.withLock { $0.map(\.isRetry) } == retries)
-    }
-
-    @Test func `Unsubscribing a channel cancels its authorization while the headers are fetched`() async throws {
-        let (cancelled, continuation) = AsyncStream<Void>.makeStream()
-        let rig = rig {
-            $0.headers = { _ in
-                await withTaskCancellationHandler {
-                    for await _ in AsyncStream<Void>.makeStream().stream {}
-                } onCancel: {
-                    continuation.yield()
-                }
-                return [:]
-            }
-        }
-        rig.pusher.subscribe("private-a")
-        rig.pusher.unsubscribe("private-a")
-        for await _ in cancelled { break }
-        #expect(session.requests.isEmpty)
     }
 
     @Test func `An auth method's description shows the endpoint's address but no headers`() {

@@ -7,7 +7,6 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The failures of an authorization that are final, and those that aren't.
 @Suite(.timeLimit(.lost)) struct AuthFailureTests {
     /// Returns what becomes of an endpoint's response, of which only an `auth` is wanted.
     private func read(
@@ -84,12 +83,6 @@ import FoundationNetworking
         ] as [(String?, Duration?)])
     func `An endpoint's Retry-After is used if it is whole seconds, up to one day`(field: String?, time: Duration?) throws {
         #expect(try failure(Data(), status: 503, field.map { ["Retry-After": $0] })?.retryAfter == time)
-    }
-
-    // Proves P14.14.
-    @Test func `The retry time of an error that a handler throws is kept`() async {
-        let busy = PusherError(.authorization, code: 429, message: "busy", retryAfter: .seconds(7))
-        #expect(await failure(of: busy)?.retryAfter == .seconds(7))
     }
 
     private func failure(of error: any Error) async -> AuthorizationFailure? {

@@ -18,8 +18,6 @@ import Testing
         rig.socket.frames.filter { $0.event == "pusher:subscribe" }.map { $0.dataString("auth") }
     }
 
-    // MARK: Authorizer
-
     // Proves P14.6.
     @Test(
         arguments: [
@@ -36,8 +34,6 @@ import Testing
         #expect(rig.recorder.errors.map(\.message) == (error.map { [$0] } ?? []))
         #expect(rig.recorder.subscribedChannels == (auth == nil ? [] : ["private-room"]))
     }
-
-    // MARK: A secret
 
     @Test func `An empty secret fails channels and sign-ins with an error that says so`() {
         let rig = ClientRig.connected(auth: .inline(secret: "")) {
@@ -93,19 +89,6 @@ import Testing
         #expect(frame.dataString("channel_data") == #"{"user_id":"\#(id)","user_info":{}}"#)
     }
 
-    // Proves P6.2.
-    @Test func `A public channel is subscribed without a signature`() {
-        let rig = ClientRig.connected(server: .checking(secret: "secret"))
-        rig.pusher.subscribe("news")
-        #expect(auths(rig) == [nil])
-    }
-
-    // MARK: Async code
-
-    private struct NotToday: Error, CustomStringConvertible {
-        let description = "not today"
-    }
-
     // Proves P14.6.
     @Test func `An async handler's authorization is sent with the subscription`() async throws {
         let rig = ClientRig.connected(
@@ -113,14 +96,6 @@ import Testing
         rig.pusher.subscribe("private-room")
         try await rig.recorder.next { $0 == .subscribed(channel: "private-room") }
         #expect(auths(rig) == ["key:46123.486095/private-room"])
-    }
-
-    // Proves P14.6.
-    @Test func `An error that an async handler throws is reported as the channel's failure`() async throws {
-        let rig = ClientRig.connected(auth: .customHandler { _, _ in throw NotToday() })
-        rig.pusher.subscribe("private-room")
-        let failure = try await rig.recorder.next { $0.failure != nil }.failure
-        #expect(failure == PusherError(.authorization, message: "the authorization handler failed: not today"))
     }
 
     // Proves P14.6.

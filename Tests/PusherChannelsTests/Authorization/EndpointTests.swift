@@ -7,7 +7,6 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Authorization by an HTTP endpoint, and by requests that the application builds.
 @Suite struct EndpointTests {
     private let endpoint = "http://auth.example/pusher/auth?tenant=7"
 
@@ -158,19 +157,6 @@ import FoundationNetworking
         #expect(rig.recorder.errors.map(\.message) == ["the authorization endpoint gave no HTTP response"])
     }
 
-    // Proves P6.8.
-    @Test func `An endpoint that doesn't reply is given up after 15 seconds and asked again`() {
-        let rig = rig()
-        rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(3600))
-        rig.respond(#"{"auth":"key:abc"}"#)
-        rig.pusher.subscribe("private-room")
-        rig.scheduler.advance(by: .seconds(15))
-        #expect(rig.recorder.errors.map(\.kind) == [.timedOut])
-        rig.session.delivery = .immediate
-        rig.scheduler.advance(by: .seconds(1))
-        #expect(rig.recorder.subscribedChannels == ["private-room"], "the next answer came in time")
-    }
-
     @Test func `Unsubscribing a channel cancels its endpoint request`() {
         let rig = rig()
         rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(5))
@@ -198,8 +184,6 @@ import FoundationNetworking
         #expect(rig.recorder.errors.map(\.message) == ["\(shown) is not an http address"])
         #expect(rig.session.requests.isEmpty)
     }
-
-    // MARK: Requests the application builds
 
     private struct Builder: AuthRequestBuilderProtocol {
         let url: URL?
