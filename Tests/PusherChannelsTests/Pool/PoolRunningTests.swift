@@ -174,19 +174,6 @@ import Testing
         try await task.value
     }
 
-    @Test func `A running pool makes lost connections again`() async throws {
-        let rig = PoolRig()
-        let task = try await running(rig)
-        for socket in rig.sockets.withLock(\.self) { socket.drop() }
-        // The task's thread may still be carrying out the pool's steps: then it reports the drops, and the new connections, too.
-        for _ in 0..<3 { try await rig.recorder.next { $0 == .state(.reconnecting) } }
-        rig.scheduler.advance(by: .seconds(5))
-        for _ in 0..<3 { try await rig.recorder.next { $0 == .state(.connected) } }
-        #expect(rig.states == Array(repeating: .connected, count: 3))
-        rig.pool.disconnect()
-        try await task.value
-    }
-
     @Test func `A pool that was shut down never connects, and its run and streams end at once`() async throws {
         let rig = PoolRig()
         await rig.pool.shutdown()
@@ -263,7 +250,6 @@ import Testing
     }
     #endif
 
-    /// The closure is called by a client of the pool.
     @Test func `A pool can be changed from a callback of one of its channels`() {
         let rig = PoolRig.connected(connections: 2, channelsPerConnection: 20, channels: 1)
         let pool = rig.pool

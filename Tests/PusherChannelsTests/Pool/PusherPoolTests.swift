@@ -68,15 +68,6 @@ import Testing
         rig.pool.unsubscribe("another")
     }
 
-    @Test func `A pool adds a connection for new channels when the others are full`() {
-        let rig = PoolRig.connected(connections: 1, channelsPerConnection: 10, channels: 10)
-        #expect(rig.states == [.connected])
-        rig.pool.subscribe(["a", "b", "prices-1"])
-        #expect(rig.states == [.connected, .connected])
-        #expect(rig.names(of: 1) == ["a", "b"])
-        #expect(rig.server.connections.allSatisfy { $0.channels.count <= 10 })
-    }
-
     @Test func `A pool with a shard subscribes only to the shard's channels`() throws {
         let shards = try (0..<3).map { try Shard($0, of: 3) }
         let pools = shards.map { PoolRig(shard: $0) }
@@ -97,8 +88,6 @@ import Testing
         #expect(rig.recorder.states.filter { $0 == .connected }.count == 3)
     }
 
-    // MARK: Losses
-
     @Test func `A lost connection of a pool causes gaps only in its own channels`() {
         let rig = PoolRig.connected()
         let (own, all) = (rig.names(of: 1), PoolRig.names(30))
@@ -111,8 +100,6 @@ import Testing
         #expect(gaps.sorted() == own)
         #expect(rig.pool.channels.allSatisfy { $0.subscribed })
     }
-
-    // MARK: Moving
 
     @Test func `Channels that move to an added connection report a gap, and the others notice nothing`() async throws {
         let rig = PoolRig.connected(connections: 3, channels: 30)
