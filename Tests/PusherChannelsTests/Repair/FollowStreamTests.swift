@@ -6,8 +6,6 @@ import Testing
 
 /// A copy of what a backend has, kept equal by `follow`.
 @Suite(.timeLimit(FollowRig.isSimulation ? .minutes(60) : .lost)) struct FollowStreamTests {
-    // MARK: What a user writes
-
     @Test func `A followed channel gives its state, then events, and the state again after a gap`() async throws {
         try await FollowRig.run { rig in
             let backend = rig.backend
@@ -24,7 +22,6 @@ import Testing
         }
     }
 
-    /// The state is loaded again only if the server lost what the channel missed.
     @Test func `What a Sockudo server replays needs no load, and what it lost needs one`() async throws {
         try await FollowRig.run(isSockudo: true) { rig in
             let backend = rig.backend
@@ -62,16 +59,6 @@ import Testing
         }
     }
 
-    @Test func `A load that fails is reported and tried again`() async throws {
-        try await FollowRig.run { rig in
-            rig.backend.failures = 3
-            let following = rig.follow("private-orders")
-            await rig.executor.advance(by: .seconds(20))
-            #expect(following.words == ["failed down", "failed down", "failed down", "state 0 first"])
-            following.task.cancel()
-        }
-    }
-
     @Test func `A load that hangs is canceled after 30 seconds and tried again`() async throws {
         try await FollowRig.run { rig in
             rig.backend.loadTime = .seconds(10_000)
@@ -100,20 +87,6 @@ import Testing
             #expect(following.isOver && rig.backend.cancelled == 1)
             #expect(following.words.isEmpty)
             #expect(rig.executor.scheduler.pendingTimers.allSatisfy { !$0.label.contains("load") })
-        }
-    }
-
-    @Test func `A reload loads the state again, at most once more while a load is under way`() async throws {
-        try await FollowRig.run { rig in
-            rig.backend.loadTime = .seconds(1)
-            let following = rig.follow("private-orders")
-            await rig.executor.advance(by: .seconds(2))
-            for _ in 0..<5 { following.stream.reload() }
-            await rig.executor.advance(by: .milliseconds(1500))
-            for _ in 0..<5 { following.stream.reload() }
-            await rig.executor.advance(by: .seconds(20))
-            #expect(following.words == ["state 0 first", "state 0 reload", "state 0 reload"])
-            following.task.cancel()
         }
     }
 
@@ -234,8 +207,6 @@ import Testing
             #expect(event.eventName == "n")
         }
     }
-
-    // MARK: Storms
 
     /// `ci/tools/simulate` runs more.
     private static let seeds =

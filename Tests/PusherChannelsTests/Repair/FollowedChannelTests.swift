@@ -212,7 +212,6 @@ extension FollowedChannel.Reaction {
     }
 }
 
-/// How many loads of a client are under way, and how much is held for them.
 @Suite struct LoadsTests {
     @Test func `Loads begin in order, a few at a time, and each that ends makes room for the next`() {
         let loads = Loads(limit: 2)

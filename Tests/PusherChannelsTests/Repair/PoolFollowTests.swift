@@ -136,8 +136,6 @@ import Testing
         }
     }
 
-    // MARK: A pool that is followed
-
     private struct Rig: Sendable {
         let executor: TestExecutor
         let server: InMemoryServer
