@@ -145,14 +145,6 @@ struct ServerProfileTests {
         #expect(ann.events("pusher:member_removed").count == 1)
     }
 
-    @Test(arguments: ServerCase.all)
-    func `A client event that the server refuses is reported as error 4301`(_ profile: ServerCase) throws {
-        let client = client(of: server(profile) { $0.acceptsClientEvents = false })
-        let channel = client.pusher.subscribe("private-a")
-        #expect(channel.trigger(eventName: "client-hi", data: ["x": 1]) == .sent)
-        #expect(try #require(client.recorder.errors.first).code == 4301)
-    }
-
     /// If the server doesn't support sign-in, the error may come late, but it comes.
     @Test(arguments: ServerCase.all)
     func `A user signs in and gets events, or gets an error from a server without sign-in`(_ profile: ServerCase) throws {
@@ -192,57 +184,5 @@ struct ServerProfileTests {
         scheduler.advance(by: .seconds(5))
         #expect(channel.subscribed)
         #expect(client.recorder.subscribedChannels == ["private-a", "private-a"])
-    }
-
-    /// A server that admits no clients tells them why, and the client gives up.
-    @Test(arguments: ServerCase.all)
-    func `A client whose app is disabled is refused with 4003 and gives up`(_ profile: ServerCase) throws {
-        let server = server(profile) { $0.isEnabled = false }
-        let client = client(of: server)
-        #expect(try #require(client.recorder.errors.first).code == 4003)
-        scheduler.advance(by: .seconds(600))
-        #expect(client.pusher.connection.connectionState == .disconnected)
-    }
-}
-
-/// Frames that no client should send, to every server: nothing traps, every connection is released, nothing stays behind.
-struct HostileClientTests {
-    private static let frames = [
-        #"{"event":"pusher:ping","data":{}}"#, #"{"event":"pusher:pong","data":{}}"#,
-        #"{"event":"pusher:subscribe","data":{"channel":"cache-a"}}"#,
-        #"{"event":"pusher:subscribe","data":{"channel":"presence-a","auth":"k:s","channel_data":"{\"user_id\":\"ann\"}"}}"#,
-        ##"{"event":"pusher:subscribe","data":{"channel":"#server-to-user-ann"}}"##,
-        #"{"event":"pusher:unsubscribe","data":{"channel":"presence-a"}}"#,
-        #"{"event":"pusher:signin","data":{"auth":"k:s","user_data":"{\"id\":\"ann\",\"watchlist\":[\"bob\",7]}"}}"#,
-        #"{"event":"client-hi","channel":"presence-a","data":{"a":[1,2.5,"x"]}}"#, #"{"event":"pusher:what"}"#,
-    ]
-
-    @Test(arguments: ServerCase.all)
-    func `Mutated frames don't make a server trap, and closed connections leave no members behind`(_ server: ServerCase) {
-        var profile = server.profile
-        // One message would be the end.
-        if profile.answers[.noSubscriptionData] == .closing { profile.answers[.noSubscriptionData] = nil }
-        var machine = ServerMachine(apps: [], admission: .anyKey(secret: nil), profile: profile)
-        var mutation = Mutation(seed: 1)
-        for number in 1...4 {
-            machine.handle(.opened(.init(number), path: "/app/k?protocol=7"), at: .origin)
-        }
-        var replied = 0
-        for index in 0..<5_000 {
-            let text = String(decoding: mutation.next(of: Self.frames), as: UTF8.self)
-            _ = machine.takeEffects()
-            let id = ServerMachine.ConnectionID(index % 4 + 1)
-            machine.handle(.received(text, from: id), at: .milliseconds(index))
-            let effects = machine.takeEffects()
-            if !effects.isEmpty { replied += 1 }
-            for case .close(let closed, _, _) in effects {
-                machine.handle(.opened(closed, path: "/app/k?protocol=7"), at: .milliseconds(index))
-            }
-        }
-        #expect(replied > (profile.answers[.unreadable] == .nothing ? 100 : 2_000), "some servers ignore what they can't read")
-        for number in 1...4 { machine.handle(.closed(.init(number)), at: .seconds(10)) }
-        #expect(machine.openConnections.isEmpty)
-        #expect(machine.subscribers(of: "presence-a").isEmpty)
-        #expect(machine.members(of: "presence-a").isEmpty)
     }
 }
