@@ -28,6 +28,18 @@ struct ErrorScenario: Sendable, CustomTestStringConvertible {
         throw NoError()
     }
 
+    /// The first error that a client's delegate gets after this.
+    static func reported(
+        _ name: String, by makeRig: @escaping @Sendable () -> ClientRig = { ClientRig.connected() },
+        _ act: @escaping @Sendable (ClientRig) -> Void
+    ) -> ErrorScenario {
+        ErrorScenario(name) {
+            let rig = makeRig()
+            act(rig)
+            return try await rig.error()
+        }
+    }
+
     /// The error if nothing went wrong.
     struct NoError: Error {}
 }

@@ -9,19 +9,15 @@ extension ErrorScenario {
 
     /// An endpoint that answers a request for `private-orders`.
     private static func endpoint(_ name: String, _ response: StubResponse, channel: String = "private-orders") -> ErrorScenario {
-        ErrorScenario(name) {
-            let rig = ClientRig.connected(auth: .endpoint(authEndpoint: endpoint))
+        reported(name, by: { ClientRig.connected(auth: .endpoint(authEndpoint: endpoint)) }) { rig in
             rig.session.stub("POST \(endpoint)", response)
             rig.pusher.subscribe(channel)
-            return try await rig.error()
         }
     }
 
     private static func method(_ name: String, _ auth: AuthMethod, channel: String = "private-orders") -> ErrorScenario {
-        ErrorScenario(name) {
-            let rig = ClientRig.connected(auth: auth)
+        reported(name, by: { ClientRig.connected(auth: auth) }) { rig in
             rig.pusher.subscribe(channel)
-            return try await rig.error()
         }
     }
 
@@ -35,12 +31,10 @@ extension ErrorScenario {
         method("No auth method is set", .noMethod),
         method("The endpoint's address is invalid", .endpoint(authEndpoint: "app.example/auth")),
         method("A header for the endpoint is invalid", .customEndpoint(sendingInvalidHeader)),
-        ErrorScenario("The endpoint can't be reached") {
-            let rig = ClientRig.connected(auth: .endpoint(authEndpoint: endpoint))
+        reported("The endpoint can't be reached", by: { ClientRig.connected(auth: .endpoint(authEndpoint: endpoint)) }) { rig in
             let text = "app.example:443 can't be reached: connection refused (address 192.0.2.1)"
             rig.session.mockResponse = (nil, nil, failure(.cannotConnectToHost, text))
             rig.pusher.subscribe("private-orders")
-            return try await rig.error()
         },
         endpoint("The endpoint refused", .http(403)),
         endpoint("The endpoint is down or overloaded", .http(503)),
@@ -57,29 +51,25 @@ extension ErrorScenario {
             "Your handler threw an error",
             .customHandler { _, _ in throw PusherError(.authorization, code: 404, message: "no such user") }
         ),
-        ErrorScenario("The authorization took too long") {
-            let rig = ClientRig.connected(auth: .authorizer(authorizer: SilentAuthorizer()))
+        reported(
+            "The authorization took too long", by: { ClientRig.connected(auth: .authorizer(authorizer: SilentAuthorizer())) }
+        ) { rig in
             rig.pusher.subscribe("private-orders")
             rig.scheduler.advance(by: .seconds(15))
-            return try await rig.error()
         },
     ]
 
     static let subscriptions: [ErrorScenario] = [
         method("A channel's name contains an invalid character", .noMethod, channel: "my channel"),
         method("A channel's name is too long", .noMethod, channel: String(repeating: "a", count: 201)),
-        ErrorScenario("The server refused the subscription") {
-            let rig = ClientRig.unanswered()
+        reported("The server refused the subscription", by: { ClientRig.unanswered() }) { rig in
             rig.pusher.subscribe("private-orders")
             let data = #"{\"type\":\"AuthError\",\"error\":\"Invalid signature\",\"status\":401}"#
             rig.socket.serverSends(#"{"event":"pusher:subscription_error","channel":"private-orders","data":"\#(data)"}"#)
-            return try await rig.error()
         },
-        ErrorScenario("The server didn't confirm the subscription") {
-            let rig = ClientRig.unanswered()
+        reported("The server didn't confirm the subscription", by: { ClientRig.unanswered() }) { rig in
             rig.pusher.subscribe("news")
             rig.scheduler.advance(by: .seconds(30))
-            return try await rig.error()
         },
         ErrorScenario("A presence channel is waiting for a sign-in") {
             let rig = ClientRig.connected(auth: .endpoint(authEndpoint: endpoint)) {

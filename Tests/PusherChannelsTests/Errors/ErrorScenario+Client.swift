@@ -6,31 +6,20 @@ import TestSupport
 /// The errors that the delegate gets about the connection and the user.
 extension ErrorScenario {
     private static func closed(_ name: String, _ code: UInt16, _ reason: String) -> ErrorScenario {
-        ErrorScenario(name) {
-            let rig = ClientRig.connected()
-            rig.socket.serverCloses(code: code, reason: reason)
-            return try await rig.error()
-        }
+        reported(name) { $0.socket.serverCloses(code: code, reason: reason) }
     }
 
     private static func told(_ name: String, _ data: String) -> ErrorScenario {
-        ErrorScenario(name) {
-            let rig = ClientRig.connected()
-            rig.socket.serverSends(#"{"event":"pusher:error","data":\#(data)}"#)
-            return try await rig.error()
-        }
+        reported(name) { $0.socket.serverSends(#"{"event":"pusher:error","data":\#(data)}"#) }
     }
 
     /// An error reported after the server has sent nothing for some time.
     private static func silent(
-        _ name: String, _ time: Duration, server: MockWebSocket.Server,
-        _ prepare: @escaping @Sendable (ClientRig) -> Void = { _ in }
+        _ name: String, _ time: Duration, _ prepare: @escaping @Sendable (ClientRig) -> Void = { _ in }
     ) -> ErrorScenario {
-        ErrorScenario(name) {
-            let rig = ClientRig.connected(server: server)
+        reported(name, by: { ClientRig.connected(server: .manual) }) { rig in
             prepare(rig)
             rig.scheduler.advance(by: time)
-            return try await rig.error()
         }
     }
 
@@ -43,15 +32,9 @@ extension ErrorScenario {
         closed("Your backend ended the user's connections", 4009, "You got disconnected by the app"),
         told("The server reported an error", #"{"code":4300,"message":"Something is wrong"}"#),
         told("The server rejected a client event", #"{"code":4301,"message":"Client event rejected"}"#),
-        ErrorScenario("A message can't be decoded") {
-            let rig = ClientRig.connected()
-            rig.socket.serverSends("nonsense")
-            return try await rig.error()
-        },
-        ErrorScenario("The connection failed or was lost") {
-            let rig = ClientRig.connected(server: .manual)
-            rig.socket.refuse(.connectionRefused, "ws.example:443 can't be reached: connection refused")
-            return try await rig.error()
+        reported("A message can't be decoded") { $0.socket.serverSends("nonsense") },
+        reported("The connection failed or was lost", by: { ClientRig.connected(server: .manual) }) {
+            $0.socket.refuse(.connectionRefused, "ws.example:443 can't be reached: connection refused")
         },
         ErrorScenario("The server closes every connection at once") {
             let rig = ClientRig.connected(server: .manual)
@@ -65,19 +48,13 @@ extension ErrorScenario {
             guard let error = told.failure else { throw NoError() }
             return error
         },
-        ErrorScenario("The host, the port or a header is invalid") {
-            let rig = ClientRig.connected(server: .manual)
-            rig.socket.refuse(.unsupported, HTTPSyntax.noHost("ws.example:6001"))
-            return try await rig.error()
+        reported("The host, the port or a header is invalid", by: { ClientRig.connected(server: .manual) }) {
+            $0.socket.refuse(.unsupported, HTTPSyntax.noHost("ws.example:6001"))
         },
-        ErrorScenario("The key is empty") {
-            let rig = ClientRig(key: "")
-            rig.pusher.connect()
-            return try await rig.error()
-        },
-        silent("Connecting took too long", .seconds(300), server: .manual),
-        silent("The server sent nothing after connecting", .seconds(60), server: .manual) { $0.socket.accept() },
-        silent("The server stopped responding", .seconds(160), server: .manual) {
+        reported("The key is empty", by: { ClientRig(key: "") }) { $0.pusher.connect() },
+        silent("Connecting took too long", .seconds(300)),
+        silent("The server sent nothing after connecting", .seconds(60)) { $0.socket.accept() },
+        silent("The server stopped responding", .seconds(160)) {
             $0.socket.accept()
             $0.socket.serverEstablishes()
         },
@@ -98,28 +75,18 @@ extension ErrorScenario {
         },
     ]
 
+    private static let user = UserAuthMethod.inline(secret: "secret", userData: #"{"id":"ann"}"#)
+
     static let users: [ErrorScenario] = [
-        ErrorScenario("No user auth method is set") {
-            let rig = ClientRig.connected()
-            rig.pusher.signIn { _ in }
-            return try await rig.error()
+        reported("No user auth method is set") { $0.pusher.signIn { _ in } },
+        reported("The server didn't confirm the sign-in", by: { ClientRig.unanswered { $0.userAuthMethod = user } }) {
+            $0.pusher.signIn { _ in }
+            $0.scheduler.advance(by: .seconds(30))
         },
-        ErrorScenario("The server didn't confirm the sign-in") {
-            let rig = ClientRig.connected(server: .manual) {
-                $0.userAuthMethod = .inline(secret: "secret", userData: #"{"id":"ann"}"#)
-            }
-            rig.socket.accept()
-            rig.socket.serverEstablishes()
-            rig.pusher.signIn { _ in }
-            rig.scheduler.advance(by: .seconds(30))
-            return try await rig.error()
-        },
-        ErrorScenario("The client disconnected before the sign-in") {
-            let rig = ClientRig(server: .manual) { $0.userAuthMethod = .inline(secret: "secret", userData: #"{"id":"ann"}"#) }
-            rig.pusher.connect()
-            rig.pusher.signIn { _ in }
-            rig.pusher.disconnect()
-            return try await rig.error()
+        reported("The client disconnected before the sign-in", by: { ClientRig(server: .manual) { $0.userAuthMethod = user } }) {
+            $0.pusher.connect()
+            $0.pusher.signIn { _ in }
+            $0.pusher.disconnect()
         },
     ]
 }
