@@ -60,9 +60,9 @@ extension PusherStream<PusherEvent> {
 }
 
 extension ClientRig {
-    /// Publishes events `n` with these numbers as their data.
-    func publish(_ numbers: Range<Int>, on channel: String = "news") {
-        for number in numbers { socket.publish(channel: channel, event: "n", data: "\(number)") }
+    /// Publishes events `n` on the channel `news`, with these numbers as their data.
+    func publish(_ numbers: Range<Int>) {
+        for number in numbers { socket.publish(channel: "news", event: "n", data: "\(number)") }
     }
 
     /// Receives messages that came in one read, and may have waited for as long as this.

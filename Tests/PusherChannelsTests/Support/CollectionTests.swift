@@ -40,26 +40,6 @@ import Testing
         #expect(queue.remove(swappingLastInto: 3) == nil)
         #expect([queue.popFirst(), queue.popFirst(), queue.popFirst(), queue.popFirst()] == [1, 4, 3, nil])
     }
-
-    @Test func `An element that is prepended to a deque is taken first`() {
-        var queue = Deque<Int>()
-        queue.prepend(1)
-        queue.prepend(0)
-        queue.append(2)
-        #expect(queue.popFirst() == 0)
-        queue.prepend(7)
-        #expect(Array(queue) == [7, 1, 2])
-    }
-
-    @Test func `Deques are equal if their remaining elements are equal`() {
-        var (left, right) = (Deque<Int>(), Deque<Int>())
-        left.append(contentsOf: [0, 1, 2])
-        left.popFirst()
-        right.append(contentsOf: [1, 2])
-        #expect(left == right)
-        right.popFirst()
-        #expect(left != right)
-    }
 }
 
 @Suite struct DeadlineHeapTests {

@@ -2,7 +2,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// Names are equal if their bytes are.
 @Suite struct NameTests {
     private let composed = "caf\u{E9}"
     private let decomposed = "cafe\u{301}"
@@ -43,8 +42,6 @@ import Testing
         #expect(!Name("online\u{301}").equals("online"))
     }
 
-    // MARK: Name table
-
     private func name(_ table: inout NameTable, _ text: String) -> Name {
         Array(text.utf8).withUnsafeBytes { table.name($0) }
     }
@@ -60,17 +57,6 @@ import Testing
                 }
             }
         }
-    }
-
-    /// Otherwise each event would create its name again.
-    @Test(arguments: ["#", "#-begins-what-is-long", "what-is-long-has-#-in-it", "what-is-long-ends-with-#"])
-    func `The name table remembers names wherever in the text they differ`(pattern: String) {
-        let texts = (10..<74).map { pattern.split(separator: "#", omittingEmptySubsequences: false).joined(separator: "\($0)") }
-        var table = NameTable()
-        for _ in 0..<100 { for text in texts { _ = name(&table, text) } }
-        // Two names may share a slot, as long as that is rare.
-        #expect(texts.count { table.remembers(Name($0)) } >= 58)
-        #expect(table.capacity <= 1024)
     }
 
     @Test func `The name table stays small whatever names come, and doesn't remember long ones`() {
