@@ -31,8 +31,6 @@ import Testing
         #expect(ChannelName(name).allowsClientEvents == allowsClientEvents)
     }
 
-    // MARK: Problems
-
     @Test func `Of ASCII, a channel name may contain letters, digits, and _-=@,.; only`() {
         let allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-=@,.;"
         for value in UInt8(0)...0x7F {

@@ -14,8 +14,6 @@ import Testing
         #expect(String(reflecting: auth) == description)
     }
 
-    // MARK: Endpoints' responses
-
     private static let signature = "278d425bdf160c739803:58df8b0c36d6982b82c3ecf6b4662e34fe8c25bba48f5369f135bf843651c3a4"
 
     private static func decoder(_ keys: JSONDecoder.KeyDecodingStrategy) -> JSONDecoder {
