@@ -16,8 +16,8 @@ struct Serve: AsyncParsableCommand {
             of a browser must come from a page of one of these hosts, on any port. --allow-host and --allow-any-host let others in.
 
             With --record and --upstream it is no server, but stands in front of one: it passes all requests and WebSockets on, and \
-            writes them to a file when it ends, as an HTTP archive (HAR) that browsers show and tests replay, without secrets. The \
-            options about an app, a profile, webhooks, a seed and the page mean nothing then.
+            writes them to a file when it ends, as an HTTP archive (HAR) that browsers show and tests replay, without secrets. \
+            Bodies of more than 16 MiB and answers that take more than a minute aren't passed on. The options about an app, a profile, webhooks, a seed and the page mean nothing then.
 
             \(Status.text)
             """)

@@ -29,10 +29,11 @@ extension TestHarness {
 
     // MARK: Beginning and end
 
-    /// Begins the test; of a harness made by hand with its first use, because XCTest makes all of them before its first test.
+    /// Begins the test; of a harness made by hand with its first use, because XCTest makes all of them, and their clients, before its first test.
     func begin() {
         let watchdog = watchForStuckTest()
         state.withLock { $0.watchdog = watchdog }
+        if life.isOver { watchdog?.callOff() }
         refuseNesting()
     }
 

@@ -26,7 +26,7 @@ extension TestHarness {
     ) throws {
         let (deadline, start, place) = (scheduler.now + limit, ContinuousClock.now, sourceLocation(file, line))
         timeline.use("eventually", at: place)
-        try scheduler.moving(at: place) {
+        try scheduler.moving(at: place, waits: true) {
             while true {
                 runExecutor()
                 if try condition() { return }
@@ -79,7 +79,7 @@ extension TestHarness {
         let wait = LookWait(deadline: scheduler.now + limit, patience: patience ?? self.patience, condition: condition)
         let failure: String? =
             if limit > .zero {
-                try await scheduler.moving(at: place) { try await reason(wait, isolation: isolation) }
+                try await scheduler.moving(at: place, waits: true) { try await reason(wait, isolation: isolation) }
             } else {
                 // It moves no time.
                 try await reason(wait, isolation: isolation)

@@ -203,8 +203,7 @@ public final class TestHarness: Sendable {
     }
 
     private func makeClientNumber() -> Int {
-        life.begin()
-        return state.withLock { state in
+        state.withLock { state in
             state.lastClient += 1
             return state.lastClient
         }

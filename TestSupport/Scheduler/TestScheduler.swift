@@ -90,8 +90,10 @@ public final class TestScheduler: Scheduler {
     /// A call that moves the clock, which tells the calls within it from those of other threads.
     private final class Move: Sendable {
         let place: String
+        /// Indicates whether it moves time only to wait. Any number of calls may wait.
+        let waits: Bool
 
-        init(at place: String) { self.place = place }
+        init(at place: String, waits: Bool) { (self.place, self.waits) = (place, waits) }
     }
 
     /// The calls under way of which the current task or thread is a part, of all schedulers.
@@ -305,31 +307,30 @@ public final class TestScheduler: Scheduler {
     }
 
     /// Makes a call that moves the clock. One at a time may: another that isn't part of it is a mistake.
-    func moving(at place: String, _ body: () throws -> Void) rethrows {
-        let move = begin(at: place)
+    func moving(at place: String, waits: Bool = false, _ body: () throws -> Void) rethrows {
+        let move = begin(Move(at: place, waits: waits))
         defer { end(move) }
         try Self.$moves.withValue(Self.moves + [move]) { try body() }
     }
 
     /// Makes an asynchronous call that moves the clock, which may go on on other threads.
     func moving<Value: Sendable>(
-        at place: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+        at place: String, waits: Bool = false, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {
-        let move = begin(at: place)
+        let move = begin(Move(at: place, waits: waits))
         defer { end(move) }
         return try await Self.$moves.withValue(Self.moves + [move]) { try await body() }
     }
 
-    private func begin(at place: String) -> Move {
-        let move = Move(at: place)
+    private func begin(_ move: Move) -> Move {
         let other = state.withLock { state -> Move? in
             defer { state.currentMove = state.currentMove ?? move }
             return state.currentMove
         }
-        if let other, !Self.moves.contains(where: { $0 === other }) {
+        if let other, !(other.waits && move.waits), !Self.moves.contains(where: { $0 === other }) {
             refuse(
                 """
-                two threads advanced the clock at once, at \(other.place) and at \(place): what they run is in no order; advance on \
+                two threads advanced the clock at once, at \(other.place) and at \(move.place): what they run is in no order; advance on \
                 one
                 """)
         }

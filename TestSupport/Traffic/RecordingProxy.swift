@@ -84,6 +84,7 @@ package final class RecordingProxy: Sendable {
     // MARK: Requests
 
     private func forward(_ request: RecordedRequest) async throws -> StubResponse {
+        count(request.body.count + request.headSize)
         guard let url = URL(string: upstream.requests.url + request.pathAndQuery) else {
             return StubResponse(status: 400, text: "The path of the request is not percent-encoded\n")
         }
@@ -94,8 +95,8 @@ package final class RecordingProxy: Sendable {
         if !request.body.isEmpty { forwarded.httpBody = request.body }
         do {
             let (body, response) = try await session.response(to: forwarded)
-            count(request.body.count + body.count)
             let fields = response.allHeaderFields.map { ("\($0)", "\($1)") }
+            count(body.count + fields.reduce(0) { $0 + $1.0.utf8.count + $1.1.utf8.count })
             var headers = Dictionary(fields, uniquingKeysWith: { $1 }).withoutHopByHop
             if request.method.hasBytes(of: "HEAD") {
                 // The length of the body that it asks about, which doesn't come.
@@ -104,7 +105,6 @@ package final class RecordingProxy: Sendable {
             return StubResponse(status: response.statusCode, headers: headers, body: body)
         } catch {
             try Task.checkCancellation()
-            count(request.body.count)
             return StubResponse(status: 502, text: "\(upstream.requests.url) can't be asked: \(error.localizedDescription)\n")
         }
     }
@@ -114,6 +114,7 @@ package final class RecordingProxy: Sendable {
     private func converse(
         _ request: RecordedRequest, _ messages: AsyncStream<String>, _ play: @escaping @Sendable (SocketStep) -> Void
     ) async {
+        count(request.headSize)
         let link = UpstreamLink(recorder.recording(environment.makeWebSocket()), play: play) { [self] in count($0) }
         let server = upstream.webSockets
         link.open(
@@ -123,6 +124,10 @@ package final class RecordingProxy: Sendable {
         for await message in messages { link.send(message) }
         link.close()
     }
+}
+
+extension RecordedRequest {
+    fileprivate var headSize: Int { headers.reduce(url.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count } }
 }
 
 /// The address of a server, without a path.

@@ -39,7 +39,8 @@ extension InMemoryServer {
         let data = try Data(contentsOf: recording)
         var events = try RecordedEvent.events(ofArchive: data, of: name) ?? RecordedEvent.events(inLines: data, of: name)
         let start = events.map(\.time).min()
-        events.removeAll { event in ["pusher", "client-"].contains(where: event.name.hasPrefix) }
+        let unpublished = ["pusher:", "pusher_internal:", "sockudo:", "sockudo_internal:", "client-"]
+        events.removeAll { event in unpublished.contains(where: event.name.hasPrefix) }
         let pauses = events.map { event in start.map { event.time.timeIntervalSince($0) / speed } ?? 0 }
         // More than can be scheduled would end the process.
         guard pauses.allSatisfy({ $0 <= 1e9 }) else { throw CannotReplay(place: name, reason: "it takes years at this speed") }

@@ -31,7 +31,12 @@ extension StubResponse {
         fields.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         let phrase = status == 200 ? "OK" : HTTPURLResponse.localizedString(forStatusCode: status)
         var text = "HTTP/1.1 \(status) \(phrase)\r\n"
-        for (name, value) in fields { text += "\(name): \(value.inOneField)\r\n" }
+        for (name, value) in fields {
+            // Cookies can't share a field, as other values can (RFC 6265, 3).
+            let values =
+                name.lowercased() == "set-cookie" ? value.split(separator: #/, (?=[^=;,\s]+=)/#).map(String.init) : [value]
+            for value in values { text += "\(name): \(value.inOneField)\r\n" }
+        }
         return Array("\(text)\r\n".utf8)
     }
 }

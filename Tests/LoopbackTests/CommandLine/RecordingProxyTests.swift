@@ -17,9 +17,10 @@ import TestSupport
     func `What a program says through the proxy is recorded without secrets, and replayed in a test`(signal: Int32) async throws {
         try await withServer { [file] upstream in
             defer { try? FileManager.default.removeItem(at: file) }
+            let cookies = "id=s3cret; Expires=Wed, 21 Oct 2037 07:28:00 GMT, xsrf=s3cret"
             upstream.router.on("GET /orders") { request in
                 let isAnn = request.header("Authorization") == "Bearer s3cret" && request.header("Cookie") == "id=s3cret"
-                return StubResponse(status: isAnn ? 200 : 401, headers: ["Set-Cookie": "id=s3cret"], body: Data("[]".utf8))
+                return StubResponse(status: isAnn ? 200 : 401, headers: ["Set-Cookie": cookies], body: Data("[]".utf8))
             }
             let (proxy, port) = try await Command.server("--record", file.path, "--upstream", "\(upstream.url)")
             #expect(try recorded().contains(#""entries": []"#))

@@ -81,7 +81,7 @@ import Testing
     @Test(arguments: ["Connection: close\r\n", "Keep-Alive: timeout=1\r\n"])
     func `A connection that the server says it will close is not used again`(field: String) async throws {
         let server = try RawServer(log: log) { _, _ in okay("x", field) }
-        try await withWatchdog {
+        try await withWatchdog { () async throws in
             for _ in 1...3 { #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 x") }
             #expect(log.connections == 3)
         }

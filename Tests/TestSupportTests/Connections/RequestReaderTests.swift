@@ -101,4 +101,10 @@ struct RequestReaderTests {
             #expect(found == expected)
         }
     }
+
+    @Test func `Each cookie of a response has a field of its own`() {
+        let cookies = "a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT, b=2; Path=/"
+        let head = String(decoding: StubResponse(headers: ["set-cookie": cookies]).head(length: nil), as: UTF8.self)
+        #expect(head.contains("\r\nset-cookie: a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT\r\nset-cookie: b=2; Path=/\r\n"))
+    }
 }

@@ -216,6 +216,15 @@ import Testing
         }
     }
 
+    @Test func `Two tasks may wait at once`() async throws {
+        try await withTestHarness { harness in
+            async let one: Void = harness.eventually("one") { harness.scheduler.now >= .seconds(1) }
+            async let other: Void = harness.eventually("the other") { harness.scheduler.now >= .seconds(2) }
+            for second in 1...2 { _ = harness.scheduler.schedule(at: .seconds(second), label: "step") {} }
+            _ = try await (one, other)
+        }
+    }
+
     @Test func `A nested advance and advances by two threads in turn are allowed`() throws {
         try withTestHarness { harness in
             _ = harness.scheduler.schedule(at: .seconds(1), label: "step") { harness.scheduler.advance(by: .seconds(1)) }

@@ -126,6 +126,7 @@ import Testing
             [
                 Self.message(["event": "pusher:connection_established", "data": "{}"], at: 1),
                 Self.message(Self.event("pusher_internal:subscription_succeeded", "{}"), at: 2),
+                Self.message(Self.event("sockudo:rewind_complete", "{}"), at: 2),
                 Self.message(Self.event("headline", "1"), at: 3), Self.message(Self.event("headline", "1"), at: 3.1),
                 Self.message(Self.event("client-typing", on: "private-a", "2"), at: 3.2, type: "send"),
                 Self.message(Self.event("headline", on: "private-encrypted-a", "{}"), at: 3.3),
