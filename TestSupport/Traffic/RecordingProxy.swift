@@ -84,7 +84,7 @@ package final class RecordingProxy: Sendable {
     // MARK: Requests
 
     private func forward(_ request: RecordedRequest) async throws -> StubResponse {
-        count(request.body.count + request.headSize)
+        defer { count(request.body.count + request.headSize) }
         guard let url = URL(string: upstream.requests.url + request.pathAndQuery) else {
             return StubResponse(status: 400, text: "The path of the request is not percent-encoded\n")
         }
@@ -114,13 +114,13 @@ package final class RecordingProxy: Sendable {
     private func converse(
         _ request: RecordedRequest, _ messages: AsyncStream<String>, _ play: @escaping @Sendable (SocketStep) -> Void
     ) async {
-        count(request.headSize)
         let link = UpstreamLink(recorder.recording(environment.makeWebSocket()), play: play) { [self] in count($0) }
         let server = upstream.webSockets
         link.open(
             WebSocketRequest(
                 secure: server.secure, host: server.host, port: server.port, path: request.pathAndQuery,
                 headers: request.headers.withoutHopByHop))
+        count(request.headSize)
         for await message in messages { link.send(message) }
         link.close()
     }
