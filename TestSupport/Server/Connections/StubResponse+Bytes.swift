@@ -34,7 +34,7 @@ extension StubResponse {
         for (name, value) in fields {
             // Cookies can't share a field, as other values can (RFC 6265, 3).
             let values =
-                name.lowercased() == "set-cookie" ? value.split(separator: #/, (?=[^=;,\s]+=)/#).map(String.init) : [value]
+                name.isSameWord(as: "Set-Cookie") ? value.split(separator: #/, (?=[^=;,\s]+=)/#).map(String.init) : [value]
             for value in values { text += "\(name): \(value.inOneField)\r\n" }
         }
         return Array("\(text)\r\n".utf8)
