@@ -153,7 +153,7 @@ struct Watch {
         case .stateChanged(let from, let to, _):
             require(from == state && to != from, "\(from) became \(to), but it was \(state)")
             state = to
-        case .subscribed(let channel):
+        case .subscribed(let channel, _):
             require(askedFor.contains(channel) && sockets[attempt] == .open, "\(channel) is subscribed, not asked for")
         case .event(let envelope):
             // The protocol's own events report failures, too; events of encrypted channels are delivered once they are decrypted.
