@@ -28,7 +28,8 @@ import TestSupport
             let (serve, port) = try await Command.server(environment: ["ASAN_OPTIONS": "detect_leaks=0"])
             // The server keeps its descriptors, but there is none for the next connection.
             try ProcessLimit.descriptors.set(3, of: serve.id)
-            let client = try RawClient(port: port)
+            // On a busy machine the server has ended, with a reset, before the client has connected.
+            let client = try? RawClient(port: port)
             #expect(await serve.end() == .exit(1))
             let errors = await serve.errors.toEnd()
             // A build that measures coverage prints another line, as it gets no descriptor either.
