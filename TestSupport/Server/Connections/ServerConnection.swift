@@ -265,6 +265,8 @@ final class ServerConnection {
         guard phase != .over else { return }
         phase = .over
         Sockets.close(descriptor)
+        // Whatever waits must not be sent: the descriptor may be another connection's by then.
+        queue = nil
         output.removeAll()
     }
 

@@ -1,0 +1,42 @@
+#if os(Linux)
+import Glibc
+import Testing
+
+@testable import TestSupport
+
+/// The server's end of a connection, without the server's thread.
+struct ServerConnectionTests {
+    private struct Silence: WebSocketSession {
+        let queue: FrameQueue
+
+        func receive(_ message: ClientMessage) {}
+        func end(saying reply: OutgoingFrame?) { queue.finish() }
+    }
+
+    @Test func `Nothing is sent by a descriptor that was closed, which may be another connection's by then`() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
+        let terms = ServerTerms(
+            limit: 1_000, binaryAnswer: nil, closeTimeout: .seconds(1), reply: { _ in .response(.ok) }, refuse: { _, _ in })
+        let connection = ServerConnection(ends[0], terms, handOver: { _ in }, wake: {})
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_000, alignment: 1)
+        defer { buffer.deallocate() }
+        let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+        #expect(send(ends[1], request, request.utf8.count, 0) == request.utf8.count)
+        connection.advance(at: .origin, with: buffer)
+        let given = Locked<FrameQueue?>(nil)
+        let reply = ServerReply.upgrade(accept: "") { queue in
+            given.withLock { $0 = queue }
+            return Silence(queue: queue)
+        }
+        connection.take(reply, at: .origin)
+        let queue = try #require(given.withLock { $0 })
+        connection.advance(at: .origin, with: buffer)
+        for _ in 0..<3 { queue.append(.text(String(repeating: "x", count: 1 << 16))) }
+        close(ends[1])
+        connection.advance(at: .origin, with: buffer)
+        #expect(connection.polled.fd == -1)
+        #expect(queue.size > 2 << 16, "the other two frames are nobody's")
+    }
+}
+#endif
