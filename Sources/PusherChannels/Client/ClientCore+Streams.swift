@@ -86,8 +86,9 @@ extension ClientCore {
             readers.change { streams in
                 guard let (queue, topic) = streams[keyPath: table].remove(id) else { return }
                 state.removed.append(queue)
-                let isShutDown = state.machine.isShutDown
-                streams.keep(queue.places) { isShutDown || state.machine.subscriptions[$0] != nil }
+                if let places = queue.places {
+                    streams.left.add(places) { state.machine.isShutDown || state.machine.subscriptions[$0] != nil }
+                }
                 // A channel that is given up begins anew.
                 if let channel = topic.channel, state.machine.subscriptions[channel] == nil { return }
                 streams.noteUnread(queue, of: topic.channel, in: table, at: now)

@@ -5,7 +5,7 @@ struct Recovery: Equatable, Sendable {
     private static let pageLimit = 2
 
     /// The places that an earlier process stored, of channels that nobody asked for yet.
-    var stored: [Name: StreamPosition] = [:]
+    var stored: [Name: StreamPosition]
     /// The channels that wait for their turn.
     private(set) var waiting = WaitingChannels()
     /// The channels whose replay was asked for last, until the answer.

@@ -5,7 +5,7 @@ struct ReadPlaces: Sendable {
 
     /// Begins where a channel's stream is, or goes on where it was read.
     mutating func begin(_ channel: Name, at place: ReadPlace) {
-        if places[channel]?.goOn(like: place) == nil { places[channel] = place }
+        places[channel, default: place].goOn(like: place)
     }
 
     mutating func read(_ event: Envelope) {
@@ -46,11 +46,6 @@ extension Streams {
             guard let place = subscriptions[channel]?.recovery?.readPlace else { continue }
             self[keyPath: table].change(id) { $0.places?.begin(channel, at: place) }
         }
-    }
-
-    /// Keeps the places of a stream that has ended, in the channels that are wanted.
-    mutating func keep(_ places: ReadPlaces?, where isWanted: (Name) -> Bool) {
-        if let places { left.add(places, where: isWanted) }
     }
 
     /// Forgets a channel that isn't wanted any more.
