@@ -159,10 +159,10 @@ public final class Pusher: Sendable {
     /// The places up to which streams' readers took the events of their channels, by channel, to be stored for the next process, which
     /// gives them to ``PusherClientOptions/resumeFrom``; it may then repeat events, but loses none without a gap.
     ///
-    /// An event counts once a loop over a stream has it, whether or not its effect is stored: read this where everything taken has
-    /// taken effect, or store each event's ``PusherEvent/position`` with its effect instead. What waits in a buffer doesn't count, nor
-    /// does a gap that wasn't read. Of several streams of a channel, the one that is behind counts, and one that has ended counts until
-    /// another begins.
+    /// An event counts once a loop over a stream has it, whether or not its effect is stored, and in a flood up to 16 events
+    /// later: read this where everything taken has taken effect, or store each event's ``PusherEvent/position`` with its effect
+    /// instead. What waits in a buffer doesn't count, nor does a gap that wasn't read. Of several streams of a channel, the one
+    /// that is behind counts, and one that has ended counts until another begins.
     ///
     /// A channel is part of it from its first success on a Sockudo server (``PusherProtocol/sockudo``) until it is unsubscribed, also
     /// after the client's shutdown, if a stream has all of its events; one that only closures, the delegate or streams of one event's

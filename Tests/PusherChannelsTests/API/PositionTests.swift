@@ -103,7 +103,7 @@ struct PositionTests {
                         for number in 1...5 { harness.server.publish(channel: "orders", event: "placed", data: "\(number)") }
                         continue
                     }
-                    #expect(pusher.positions["orders"]?.serial == Int(event.data ?? ""))
+                    #expect(pusher.positions["orders"]?.serial ?? .max <= Int(event.data ?? "") ?? 0)
                     if event.data == "3" { break }
                 }
                 #expect(pusher.positions["orders"]?.serial == 3, "the loop has ended, and two events wait")

@@ -37,8 +37,10 @@ struct StreamQueue<Element: Sendable>: Sendable {
     private var watermark: Watermark
     private var readers: [WaitingReader] = []
     private(set) var isFinished = false
-    /// The places up to which readers have read, if those are to be known. Each element is reported then.
+    /// The places up to which readers have read, if those are to be known.
     var places: ReadPlaces?
+    /// The number of elements after which a reader reports its place: to report each takes longer than all else on an event's way.
+    private static var placeStride: Int { 16 }
     private let event: @Sendable (Element) -> PusherEvent?
     /// The arrival times of the oldest element that waits, and of the oldest of those that a reader took last.
     private var (waitingSince, takenSince): (Instant?, Instant?)
@@ -172,7 +174,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
         }
         if isEmpty { waitingSince = nil }
         bytes -= batch.bytes
-        batch.stride = places == nil ? stride(of: batch) : 1
+        batch.stride = places == nil ? stride(of: batch) : min(stride(of: batch), Self.placeStride)
         return batch
     }
 
@@ -186,7 +188,10 @@ struct StreamQueue<Element: Sendable>: Sendable {
     /// Notes that a reader has read some of the elements it took.
     mutating func wasRead(_ elements: ArraySlice<Element>, bytes: Int) {
         watermark.remove(count: elements.count, bytes: bytes)
-        if places != nil { for event in elements.lazy.compactMap(event) { places?.read(event.envelope) } }
+        guard places != nil else { return }
+        for element in elements {
+            if let envelope = event(element)?.envelope { places?.read(envelope) }
+        }
     }
 
     /// Puts back the elements that a reader took and didn't read.
