@@ -211,11 +211,16 @@ extension Command {
         _ options: String..., port: Int = 0, environment: [String: String] = [:]
     ) async throws -> (command: Command, port: Int) {
         let server = try Command(["serve", "--port", String(port)] + options, environment: environment)
-        let line = try await server.output.next(containing: "listening on")
-        guard let found = line.split(separator: ":").last.flatMap({ Int($0) }) else {
+        return (server, try await server.listeningPort())
+    }
+
+    /// Waits until a server listens, and returns its port.
+    package func listeningPort() async throws -> Int {
+        let line = try await output.next(containing: "listening on")
+        guard let port = line.split(separator: ":").last.flatMap({ Int($0) }) else {
             throw Trouble(description: "no port in: \(line)")
         }
-        return (server, found)
+        return port
     }
 }
 #endif

@@ -10,17 +10,12 @@ import TestSupport
 @Suite(.serialized) struct CommandLineBackendTests {
     @Test func `The trigger command publishes to several channels and prints their attributes`() async throws {
         try await withServer { server in
-            let run = try await Command.run(
-                [
-                    "trigger", "news", "headline", "text", "--channel", "cache-b", "--socket-id", "1.2", "--info",
-                    "subscription_count,cache",
-                ], server.environment)
-            #expect(run.end == .exit(0), "\(run.errors)")
-            #expect(
-                run.output == [
-                    #"{"channel":"news","subscription_count":0}"#,
-                    #"{"cache":"text","channel":"cache-b","subscription_count":0}"#,
-                ])
+            let run = try await server.run(
+                "trigger news headline text --channel cache-b --socket-id 1.2 --info subscription_count,cache")
+            let lines = [
+                #"{"channel":"news","subscription_count":0}"#, #"{"cache":"text","channel":"cache-b","subscription_count":0}"#,
+            ]
+            #expect(run == Command.Run(output: lines))
             let body = try #require(server.requests.first?.json)
             #expect(body["channels"] == ["news", "cache-b"])
             #expect(body["socket_id"] == "1.2")
@@ -28,20 +23,19 @@ import TestSupport
     }
 
     @Test(arguments: [
-        (["trigger", "news", "e", "text", "--info", "subscription_count,cache"], "{}", "subscription_count, cache", 1),
-        (["trigger", "a", "e", "b", "--info", "cache"], #"{"channels":{"a":{"subscription_count":0}}}"#, "cache", 1),
-        (["channels", "news", "--info", "subscription_count"], #"{"occupied":true}"#, "subscription_count", 1),
-        (["channels", "--info", "cache"], #"{"channels":{"news":{}}}"#, "cache", 1),
-        (["channels", "--info", "cache"], #"{"channels":{}}"#, nil, 0),
+        ("trigger news e text --info subscription_count,cache", "{}", "subscription_count, cache", 1),
+        ("trigger a e b --info cache", #"{"channels":{"a":{"subscription_count":0}}}"#, "cache", 1),
+        ("channels news --info subscription_count", #"{"occupied":true}"#, "subscription_count", 1),
+        ("channels --info cache", #"{"channels":{"news":{}}}"#, "cache", 1),
+        ("channels --info cache", #"{"channels":{}}"#, nil, 0),
     ])
     func `A command names the requested attributes that the server's response lacks`(
-        arguments: [String], response: String, missing: String?, lines: Int
+        line: String, response: String, missing: String?, count: Int
     ) async throws {
         try await withServer { server in
-            server.stub(RequestMatcher(where: { _ in true }), StubResponse(text: response))
-            let run = try await Command.run(arguments, server.environment)
-            #expect(run.end == .exit(0))
-            #expect(run.output.count == lines)
+            server.stub(.any, StubResponse(text: response))
+            let run = try await server.run(line)
+            #expect(run.end == .exit(0) && run.output.count == count)
             let reasons = ": the channels have none, or this server doesn't tell, or its app must allow it"
             #expect(run.errors == (missing.map { ["the server gave no \($0)\(reasons)"] } ?? []))
         }
@@ -49,15 +43,12 @@ import TestSupport
 
     @Test(arguments: [
         (
-            ["no such channel", "headline", "{}"], Int32(64),
+            ["no such channel"], Int32(64),
             #"a channel name can't contain " ": letters, digits and _ - = @ , . ; are allowed: "no such channel""#
         ),
-        (["news", "headline", "{}", "--app-id", "9"], 1, "the HTTP API answered with status 404: "),
+        (["--app-id", "9", "news"], 1, "the HTTP API answered with status 404: "),
         // soketi sends its refusals so.
-        (
-            ["soketi", "headline", "{}"], 1,
-            "the HTTP API answered with status 200 and error 404: \"The app 1 could not be found.\""
-        ),
+        (["soketi"], 1, "the HTTP API answered with status 200 and error 404: \"The app 1 could not be found.\""),
     ])
     func `The trigger command says in one line why an event is refused`(
         arguments: [String], status: Int32, reason: String
@@ -66,11 +57,8 @@ import TestSupport
             server.stub(
                 RequestMatcher(where: { $0.json?["channels"] == ["soketi"] }),
                 StubResponse(text: #"{"error":"The app 1 could not be found.","code":404}"#))
-            let run = try await Command.run(["trigger"] + arguments, server.environment)
-            #expect(run.end == .exit(status))
-            #expect(run.output == [])
-            #expect(run.errors.count == 1)
-            #expect(run.errors.last?.hasPrefix("Error: " + reason) == true, "\(run.errors)")
+            let run = try await Command.run(["trigger"] + arguments + ["headline", "{}"], server.environment)
+            #expect(run.failed(status, reason) && run.output == [] && run.errors.count == 1, "\(run)")
         }
     }
 
@@ -82,16 +70,15 @@ import TestSupport
             let configuration = "openssl_conf = a\n[a]\nalg_section = b\n[b]\ndefault_properties = fips=yes\n"
             try Data(configuration.utf8).write(to: file)
             let environment = server.environment.merging(["OPENSSL_CONF": file.path]) { $1 }
-            let run = try await Command.run(["trigger", "news", "headline", "text"], environment)
+            let run = try await Command.run("trigger news headline text", environment: environment)
             #expect(run.end == .exit(0), "\(run.errors)")
         }
     }
 
     @Test func `The trigger command gives up when the time of --timeout is over`() async throws {
         let server = try RawServer { _ = $0.readRest() }
-        let run = try await Command.run(["trigger", "a", "e", "d", "--port", String(server.port), "--timeout", "0.1"])
-        #expect(run.end == .exit(1))
-        #expect(run.errors.last?.hasSuffix("within 0.1 s; the request may have been carried out") == true, "\(run.errors)")
+        let run = try await Command.run("trigger a e d --timeout 0.1 --port \(server.port)")
+        #expect(run.failed(1, "", "within 0.1 s; the request may have been carried out"), "\(run)")
     }
 
     // MARK: Batches
@@ -99,10 +86,8 @@ import TestSupport
     @Test func `The trigger command publishes the lines of a batch ten at a time`() async throws {
         try await withServer { server in
             let lines = (1...12).map { #"{"channel":"c-\#($0)","event":"e","data":{"n":\#($0)},"info":"subscription_count"}"# }
-            let run = try await Command.run(
-                ["trigger", "--batch"], server.environment, input: "\u{FEFF}" + lines.joined(separator: "\n\n"))
-            #expect(run.end == .exit(0), "\(run.errors)")
-            #expect(run.output == (1...12).map { #"{"channel":"c-\#($0)","subscription_count":0}"# })
+            let run = try await server.run("trigger --batch", input: "\u{FEFF}" + lines.joined(separator: "\n\n"))
+            #expect(run == Command.Run(output: (1...12).map { #"{"channel":"c-\#($0)","subscription_count":0}"# }))
             #expect(server.requests.map { $0.json?["batch"]?.arrayValue?.count } == [10, 2])
             #expect(server.requests.first?.json?["batch"]?.arrayValue?.first?["data"] == #"{"n":1}"#)
         }
@@ -113,24 +98,20 @@ import TestSupport
     @Test func `The trigger command says what was and what may have been published when a batch fails`() async throws {
         try await withServer { server in
             let event = #"{"channel":"a","event":"e"}"#
-            func expectError(_ ending: String, status: Int32, for input: String) async throws {
-                let run = try await Command.run(["trigger", "--batch"], server.environment, input: input)
-                #expect(run.end == .exit(status), "\(run.errors)")
-                #expect(run.errors.last?.hasSuffix(ending) == true, "\(run.errors)")
+            func expectError(_ ending: String, status: Int32 = 1, for lines: [String]) async throws {
+                let run = try await server.run("trigger --batch", input: lines.joined(separator: "\n"))
+                #expect(run.failed(status, "", ending), "\(run)")
             }
-            try await expectError("; nothing was published", status: 1, for: "\(event)\nnonsense")
-            let wrongName = #"{"channel":"no such channel","event":"e"}"#
-            try await expectError("; nothing was published", status: 1, for: "\(event)\n\(wrongName)")
+            try await expectError("; nothing was published", for: [event, "nonsense"])
+            try await expectError("; nothing was published", for: [event, #"{"channel":"no such channel","event":"e"}"#])
             #expect(server.requests.isEmpty)
             server.stub(RequestMatcher(where: { $0.json?["batch"]?.arrayValue?.count == 2 }), .http(429))
-            try await expectError("; nothing was published", status: 75, for: "\(event)\n\(event)")
-            let twelve = Array(repeating: event, count: 12).joined(separator: "\n")
+            try await expectError("; nothing was published", status: 75, for: [event, event])
             let end = "; the first 10 events were published before, and none after them"
-            try await expectError(end, status: 1, for: twelve)
-            server.stub(RequestMatcher(where: { _ in true }), .http(502))
-            let all = "; either all or none of the next 2 may have been published"
-            try await expectError(all, status: 1, for: "\(event)\n\(event)")
-            try await expectError("; the next one may have been published", status: 1, for: event)
+            try await expectError(end, for: Array(repeating: event, count: 12))
+            server.stub(.any, .http(502))
+            try await expectError("; either all or none of the next 2 may have been published", for: [event, event])
+            try await expectError("; the next one may have been published", for: [event])
         }
     }
 
@@ -141,27 +122,25 @@ import TestSupport
             let listen = try Command(["listen", "presence-a", "news", "--user-id", "ann"], environment: server.environment)
             // The two subscriptions may succeed in either order.
             for _ in 1...2 { try await listen.errors.next(containing: "subscribed to") }
-            func output(_ arguments: String...) async throws -> [String] {
-                let run = try await Command.run(arguments, server.environment)
-                #expect(run.end == .exit(0), "\(run.errors)")
-                return run.output
+            for (line, output) in [
+                ("channels", [#"{"channel":"news"}"#, #"{"channel":"presence-a"}"#]),
+                ("channels --prefix presence- --info user_count", [#"{"channel":"presence-a","user_count":1}"#]),
+                (
+                    "channels news none --info subscription_count",
+                    [
+                        #"{"channel":"news","occupied":true,"subscription_count":1}"#,
+                        #"{"channel":"none","occupied":false,"subscription_count":0}"#,
+                    ]
+                ),
+                ("users presence-a", ["ann"]), ("send-to-user ann note text", []),
+            ] as [(String, [String])] {
+                #expect(try await server.run(line) == Command.Run(output: output))
             }
-            #expect(try await output("channels") == [#"{"channel":"news"}"#, #"{"channel":"presence-a"}"#])
-            #expect(
-                try await output("channels", "--prefix", "presence-", "--info", "user_count")
-                    == [#"{"channel":"presence-a","user_count":1}"#])
-            #expect(
-                try await output("channels", "news", "none", "--info", "subscription_count") == [
-                    #"{"channel":"news","occupied":true,"subscription_count":1}"#,
-                    #"{"channel":"none","occupied":false,"subscription_count":0}"#,
-                ])
-            #expect(try await output("users", "presence-a") == ["ann"])
-            #expect(try await output("send-to-user", "ann", "note", "text") == [])
             #expect(server.requests.last?.json?["channels"] == ["#server-to-user-ann"])
-            #expect(try await output("terminate", "ann") == [])
+            #expect(try await server.run("terminate ann") == Command.Run())
             #expect(server.requests.last?.path == "/apps/1/users/ann/terminate_connections")
             server.stub("GET /realtime/apps/1/channels", StubResponse(text: #"{"channels":{"under-a-path":{}}}"#))
-            #expect(try await output("channels", "--path", "realtime") == [#"{"channel":"under-a-path"}"#])
+            #expect(try await server.run("channels --path realtime").output == [#"{"channel":"under-a-path"}"#])
             listen.signal(SIGINT)
             _ = await listen.end()
         }
@@ -172,8 +151,8 @@ import TestSupport
         try await withServer { server in
             server.stub("GET /apps/1/channels/presence-a/users", .json(["users": [["id": "a\u{1B}[2J\nb"]]]))
             server.stub("GET /apps/1/channels/presence-b/users", StubResponse(status: 400, text: "c\u{1B}[2J\nd"))
-            #expect(try await Command.run(["users", "presence-a"], server.environment).output == [#"a\u{1b}[2J\u{a}b"#])
-            let refused = try await Command.run(["users", "presence-b"], server.environment)
+            #expect(try await server.run("users presence-a").output == [#"a\u{1b}[2J\u{a}b"#])
+            let refused = try await server.run("users presence-b")
             #expect(refused.end == .exit(1))
             #expect(refused.errors.count == 1 && refused.errors.first?.contains("\u{1B}") == false, "\(refused.errors)")
         }
@@ -184,9 +163,8 @@ import TestSupport
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 403 Forbidden\r\n\r\n")
         }
-        let run = try await Command.run(
-            ["channels", "--proxy", "http://127.0.0.1:\(proxy.port)"],
-            ["PUSHER_CLUSTER": "nowhere", "PUSHER_SECRET": "s3cret"])
+        let environment = ["PUSHER_CLUSTER": "nowhere", "PUSHER_SECRET": "s3cret"]
+        let run = try await Command.run("channels --proxy http://127.0.0.1:\(proxy.port)", environment: environment)
         #expect(proxy.requests.all.first?.hasPrefix("CONNECT api-nowhere.pusher.com:443 HTTP/1.1\r\n") == true)
         // A retry doesn't help against a proxy that refuses.
         #expect(run.end == .exit(1))
@@ -199,11 +177,11 @@ import TestSupport
         try await withServer(apps: [app], tls: .throwaway) { server in
             let file = try #require(server.certificateAuthority).file().path
             var environment = server.environment
-            #expect(try await Command.run(["channels"], environment).end == .exit(0))
+            #expect(try await Command.run("channels", environment: environment).end == .exit(0))
             environment["SSL_CERT_FILE"] = nil
             // A later attempt can't succeed unless somebody changes something.
-            #expect(try await Command.run(["channels"], environment).end == .exit(1))
-            #expect(try await Command.run(["channels", "--ca-file", file], environment).end == .exit(0))
+            #expect(try await Command.run("channels", environment: environment).end == .exit(1))
+            #expect(try await Command.run("channels --ca-file", file, environment: environment).end == .exit(0))
         }
     }
 
@@ -215,11 +193,6 @@ import TestSupport
         (
             ["private-foobar"],
             #"{"auth":"278d425bdf160c739803:58df8b0c36d6982b82c3ecf6b4662e34fe8c25bba48f5369f135bf843651c3a4"}"#
-        ),
-        (
-            ["--user-id", "12345"],
-            #"{"auth":"278d425bdf160c739803:4708d583dada6a56435fb8bc611c77c359a31eebde13337c16ab43aa6de336ba","#
-                + #""user_data":"{\"id\":\"12345\"}"}"#
         ),
         (
             ["presence-foobar", "--user-id", "10", "--user-info", #"{"name":"Mr. Channels"}"#],
@@ -238,8 +211,7 @@ import TestSupport
     {
         let environment = ["PUSHER_KEY": "278d425bdf160c739803", "PUSHER_SECRET": "7ad3773142a6692b25b8"]
         let run = try await Command.run(["auth", "sign", "--socket-id", "1234.1234"] + arguments, environment)
-        #expect(run.end == .exit(0), "\(run.errors)")
-        #expect(run.output == [reply])
+        #expect(run == Command.Run(output: [reply]))
     }
 
     /// The app of `serve` has a master key, and its secret is known, too.
@@ -249,9 +221,8 @@ import TestSupport
     ) async throws {
         let key = try #require(given ?? ServerApp.local.encryptionMasterKey)
         let secret = try #require(SharedSecret.derived(for: "private-encrypted-a", masterKey: key))
-        let run = try await Command.run(
-            ["auth", "sign", "private-encrypted-a", "--socket-id", "1.2"],
-            given.map { ["PUSHER_ENCRYPTION_MASTER_KEY": $0] } ?? [:])
+        let environment = given.map { ["PUSHER_ENCRYPTION_MASTER_KEY": $0] } ?? [:]
+        let run = try await Command.run("auth sign private-encrypted-a --socket-id 1.2", environment: environment)
         #expect(try JSONValue(parsing: run.output.joined())["shared_secret"] == .string(secret.base64))
     }
 
@@ -263,23 +234,22 @@ import TestSupport
         arguments: [
             (
                 "0aebb45162ff17f38610bcba74b60e746cc02ffe4a081e513f313e55d7365bca", occupied,
-                #"{"channel":"a","name":"channel_occupied"}"#
+                [#"{"channel":"a","name":"channel_occupied"}"#]
             ),
             (
                 "db2fb017fbe7bff163bd6d25c4a714cabed59778d5cce612dd9dbc5d68803b31",
                 "{\"time_ms\":1700000000000,\"events\":[\r\n  {\n\t\"name\": \"brand_new\",\n    \"n\": 1.10\n  }\n]}",
-                #"{  "name": "brand_new",     "n": 1.10   }"#
-            ), (String(repeating: "0", count: 64), occupied, nil),
-        ] as [(String, String, String?)])
+                [#"{  "name": "brand_new",     "n": 1.10   }"#]
+            ), (String(repeating: "0", count: 64), occupied, []),
+        ] as [(String, String, [String])])
     func `The webhook verify command prints each event of a genuine webhook on one line, and refuses a forged one`(
-        signature: String, body: String, line: String?
+        signature: String, body: String, lines: [String]
     ) async throws {
         let run = try await Command.run(
-            ["webhook", "verify", "--signature", signature, "--any-time"], ["PUSHER_KEY": "k", "PUSHER_SECRET": "s3cret"],
+            "webhook verify --any-time --signature \(signature)", environment: ["PUSHER_KEY": "k", "PUSHER_SECRET": "s3cret"],
             input: body)
-        #expect(run.end == .exit(line == nil ? 1 : 0), "\(run.errors)")
-        #expect(run.output == (line.map { [$0] } ?? []))
-        #expect(line != nil || run.errors.last?.contains("signature is wrong") == true, "\(run.errors)")
+        #expect(run.end == .exit(lines.isEmpty ? 1 : 0) && run.output == lines, "\(run)")
+        #expect(!lines.isEmpty || run.errors.last?.contains("signature is wrong") == true, "\(run.errors)")
     }
 }
 #endif

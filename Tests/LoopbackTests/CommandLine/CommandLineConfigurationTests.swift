@@ -16,7 +16,8 @@ import TestSupport
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("pusher-channels-\(UUID().uuidString)")
 
         init() throws {
-            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            let own = url.appendingPathComponent("pusher-channels")
+            try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
         }
 
         deinit {
@@ -27,50 +28,32 @@ import TestSupport
 
         func file(_ name: String, _ text: String, mode: Int = 0o600) throws -> String {
             let file = path(name)
-            try FileManager.default.createDirectory(
-                atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
             try Data(text.utf8).write(to: URL(fileURLWithPath: file))
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
             return file
         }
     }
 
-    /// The user's own file is in a directory that one of two variables names; an option or a variable may name another file.
-    @Test func `Options take precedence over the environment, and the environment over the user's file`() async throws {
+    /// A file has the secret, too, which authorizes a command as one in the environment does.
+    @Test func `Options take precedence over the environment, and the environment over the file of --config or the user's own`()
+        async throws
+    {
         try await withServer(apps: [ServerApp(id: "7", key: "k", secret: "s3cret")]) { server in
             let folder = try Folder()
             let address = "host = 127.0.0.1\nport = \(server.port)\n"
-            let text = address + "app-id = 7\nkey = k\nsecret = s3cret\n"
-            let file = try folder.file("pusher-channels/config", text)
-            _ = try folder.file(".config/pusher-channels/config", text)
-            func path(_ environment: [String: String], _ arguments: [String] = []) async throws -> String? {
-                _ = try await Command.run(["channels"] + arguments, environment)
-                return server.requests.last?.path
-            }
-            let none = ["PUSHER_CONFIG": ""]
-            #expect(try await path(none.merging(["XDG_CONFIG_HOME": folder.url.path]) { $1 }) == "/apps/7/channels")
-            let home = ["HOME": folder.url.path, "XDG_CONFIG_HOME": "", "PUSHER_APP_ID": "6"]
-            #expect(try await path(none.merging(home) { $1 }) == "/apps/6/channels")
-            #expect(try await path(["PUSHER_CONFIG": file]) == "/apps/7/channels")
-            #expect(try await path(["PUSHER_CONFIG": file, "PUSHER_APP_ID": "8"]) == "/apps/8/channels")
-            #expect(
-                try await path(["PUSHER_CONFIG": file, "PUSHER_APP_ID": "8"], ["--app-id", "9"]) == "/apps/9/channels")
-            // The file that an option names is read instead of the other file, not after it.
+            let file = try folder.file("pusher-channels/config", address + "app-id = 7\nkey = k\nsecret = s3cret\n")
             let other = try folder.file("other", address)
-            #expect(try await path(["PUSHER_CONFIG": file], ["--config", other]) == "/apps/1/channels")
-        }
-    }
-
-    @Test func `A command takes its server, app, and secret from the file of --config`() async throws {
-        try await withServer(apps: [ServerApp(id: "7", key: "k", secret: "s3cret")]) { server in
-            let folder = try Folder()
-            let file = try folder.file(
-                "config", "host = 127.0.0.1\nport = \(server.port)\napp-id = 7\nkey = k\nsecret = s3cret\n")
-            let trigger = try await Command.run(["trigger", "news", "headline", "{}", "--config", file])
-            #expect(trigger.end == .exit(0))
-            #expect(server.requests.map(\.path) == ["/apps/7/events"])
-            #expect(trigger.errors == [])
-            // The file's secret authorizes the command, as one in the environment does.
+            for (line, variable, id) in [
+                ("channels", "", "7"), ("channels", "8", "8"), ("channels --app-id 9", "8", "9"),
+                // The file that an option names is read instead of the other file, not after it.
+                ("channels --config \(other)", "", "1"),
+            ] {
+                let own = ["PUSHER_CONFIG": "", "XDG_CONFIG_HOME": folder.url.path, "PUSHER_APP_ID": variable]
+                _ = try await Command.run(line, environment: own)
+                #expect(server.requests.last?.path == "/apps/\(id)/channels")
+            }
+            #expect(try await Command.run("trigger news headline {} --config", file) == Command.Run())
+            #expect(server.requests.last?.path == "/apps/7/events")
             let listen = try Command("listen", "private-a", "--config", file, "--count", "1")
             try await listen.errors.next(containing: "subscribed to private-a")
         }
@@ -91,10 +74,9 @@ import TestSupport
             for (path, reason) in cases {
                 let error = #expect(throws: (any Error).self) { try Channels.parse(["--config", path]) }
                 let message = error.map { Channels.message(for: $0) } ?? ""
-                #expect(message.hasSuffix(reason), "\(message)")
-                #expect(!message.contains("s3cret"))
+                #expect(message.hasSuffix(reason) && !message.contains("s3cret"), "\(message)")
             }
-            let run = try await Command.run(["channels"], ["PUSHER_CONFIG": bad])
+            let run = try await Command.run("channels", environment: ["PUSHER_CONFIG": bad])
             #expect(run.end == .exit(64))
             #expect(run.errors.first == "Error: \(bad):2: a line is: name = value")
         }
@@ -111,11 +93,9 @@ import TestSupport
     ) async throws {
         let folder = try Folder()
         let file = try folder.file("config", text, mode: mode)
-        let run = try await Command.run(["auth", "sign", "private-a", "--socket-id", "1.2", "--config", file])
-        #expect(run.end == .exit(0))
-        let warnings = danger.map { ["warning: \(file) \($0): chmod 600 makes it private"] }
-        #expect(run.errors == warnings ?? [])
-        #expect(run.output.count == 1)
+        let run = try await Command.run("auth sign private-a --socket-id 1.2 --config", file)
+        #expect(run.end == .exit(0) && run.output.count == 1)
+        #expect(run.errors == (danger.map { ["warning: \(file) \($0): chmod 600 makes it private"] } ?? []))
     }
 
     /// The port and TLS are checked with the server that they belong to, which ``ServerOptionsTests`` shows.
@@ -125,24 +105,23 @@ import TestSupport
         ("PUSHER_ENCRYPTION_MASTER_KEY", "abc", "takes 32 bytes in base64"),
     ])
     func `An unusable environment variable is refused by its name`(name: String, value: String, reason: String) async throws {
-        let run = try await Command.run(["channels"], [name: value])
+        let run = try await Command.run("channels", environment: [name: value])
         #expect(run.end == .exit(64))
         #expect(run.errors.first == "Error: $\(name) \(reason)")
     }
 
-    /// Signing waits for no server.
+    /// Signing waits for no server, and no server need listen on the default port.
     @Test(arguments: [
         (
-            ["auth", "sign", "private-a", "--socket-id", "1.2"],
+            "auth sign private-a --socket-id 1.2",
             ["PUSHER_TIMEOUT": "abc", "PUSHER_PORT": "six", "PUSHER_TLS": "perhaps"]
         ),
-        (["channels", "--timeout", "10"], ["PUSHER_TIMEOUT": "abc"]),
+        ("channels --timeout 10", ["PUSHER_TIMEOUT": "abc"]),
     ])
-    func `An environment variable that a command doesn't use may have any value`(
-        arguments: [String], environment: [String: String]
-    ) async throws {
-        let run = try await Command.run(arguments, environment)
-        // The test doesn't depend on whether a server listens on the default port.
+    func `An environment variable that a command doesn't use may have any value`(line: String, environment: [String: String])
+        async throws
+    {
+        let run = try await Command.run(line, environment: environment)
         #expect(run.end != .exit(64))
         #expect(!run.errors.contains { $0.contains("PUSHER_") }, "\(run.errors)")
     }

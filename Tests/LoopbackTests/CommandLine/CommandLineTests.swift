@@ -9,54 +9,41 @@ import TestSupport
 /// The commands as a user runs them: processes, exit statuses and output.
 @Suite(.serialized) struct CommandLineTests {
     @Test func `The --version option prints the library's version`() async throws {
-        let run = try await Command.run(["--version"])
-        #expect(run.end == .exit(0))
-        #expect(run.output == [libraryVersion])
+        #expect(try await Command.run("--version") == Command.Run(output: [libraryVersion]))
     }
 
-    @Test(arguments: [
-        ["help", "listen"], ["help", "trigger"], ["help", "auth"], ["help", "webhook"], ["--experimental-dump-help"],
-    ])
-    func `The help shows no secret from the environment`(arguments: [String]) async throws {
-        let run = try await Command.run(
-            arguments, ["PUSHER_SECRET": "s3cret", "PUSHER_ENCRYPTION_MASTER_KEY": "s3cret"])
+    @Test(arguments: ["help listen", "help trigger", "help auth", "help webhook", "--experimental-dump-help"])
+    func `The help shows no secret from the environment`(line: String) async throws {
+        let secrets = ["PUSHER_SECRET": "s3cret", "PUSHER_ENCRYPTION_MASTER_KEY": "s3cret"]
+        let run = try await Command.run(line, environment: secrets)
         #expect(run.end == .exit(0))
         #expect(!run.output.isEmpty && !run.output.contains { $0.contains("s3cret") })
     }
 
     @Test func `A command whose output can't be written says so and fails`() async throws {
-        let run = try await Command.Run(
-            Command.inShell(["auth", "sign", "private-a", "--socket-id", "1.2"], ">/dev/full"))
-        #expect(run.end == .exit(1))
-        #expect(run.errors.count == 1)
-        #expect(run.errors.first?.hasPrefix("Error: the output can't be written: ") == true)
+        let run = try await Command.Run(Command.inShell("auth sign private-a --socket-id 1.2", ">/dev/full"))
+        #expect(run.failed(1, "the output can't be written: ") && run.errors.count == 1, "\(run)")
     }
 
     /// Scripts can tell a server that is away from a wrong option, whichever command they run.
     @Test(arguments: [
-        (["trigger", "a", "e", "d"], "the HTTP API could not be asked: "),
-        (["trigger", "--batch"], "the HTTP API could not be asked: "), (["channels"], "the HTTP API could not be asked: "),
-        (["bench"], "the connection ended: "),
+        ("trigger a e d", "the HTTP API could not be asked: "), ("trigger --batch", "the HTTP API could not be asked: "),
+        ("channels", "the HTTP API could not be asked: "), ("bench", "the connection ended: "),
     ])
-    func `A command that can't reach its server says so in one line, and exits with 75`(arguments: [String], reason: String)
+    func `A command that can't reach its server says so in one line, and exits with 75`(line: String, reason: String)
         async throws
     {
         let refusing = try RawServer.refusingPort()
         defer { close(refusing.descriptor) }
-        let run = try await Command.run(
-            arguments + ["--port", String(refusing.port)], input: #"{"channel":"a","event":"e"}"#)
-        #expect(run.end == .exit(75))
-        #expect(run.errors.last?.hasPrefix("Error: " + reason) == true, "\(run.errors)")
-        #expect(run.errors.count == 1 || arguments == ["bench"], "\(run.errors)")
+        let run = try await Command.run("\(line) --port \(refusing.port)", input: #"{"channel":"a","event":"e"}"#)
+        #expect(run.failed(75, reason) && (run.errors.count == 1 || line == "bench"), "\(run)")
     }
 
     // MARK: Demo
 
     @Test func `The demo performs all of its 11 steps and exits with 0`() async throws {
-        let demo = try await Command.run(["demo"])
-        #expect(demo.end == .exit(0))
-        #expect(demo.output.last == "all 11 steps happened", "\(demo.output + demo.errors)")
-        #expect(demo.output.count == 12)
+        let demo = try await Command.run("demo")
+        #expect(demo.end == .exit(0) && demo.output.count == 12 && demo.output.last == "all 11 steps happened", "\(demo)")
     }
 
     @Test func `The demo's clients reach its server through the address of --front`() async throws {
@@ -64,18 +51,16 @@ import TestSupport
         let front = try NetworkFaultProxy.start(to: "127.0.0.1", port: port.port, tls: .throwaway)
         let file = try #require(front.certificateAuthority).file().path
         close(port.descriptor)
-        let demo = try await Command.run([
-            "demo", "--front", "127.0.0.1:\(front.port)", "--server-port", String(port.port), "--tls", "--ca-file", file,
-        ])
-        #expect(demo.end == .exit(0), "\(demo.errors)")
-        #expect(demo.output.last == "all 11 steps happened")
+        let line = "demo --front 127.0.0.1:\(front.port) --server-port \(port.port) --tls --ca-file"
+        let demo = try await Command.run(line, file)
+        #expect(demo.end == .exit(0) && demo.output.last == "all 11 steps happened", "\(demo)")
         #expect(front.connectionCount >= 3)
     }
 
     @Test func `The demo names the step at which a connection fails, and the cause`() async throws {
         let refusing = try RawServer.refusingPort()
         defer { close(refusing.descriptor) }
-        let demo = try await Command.run(["demo", "--proxy", "http://127.0.0.1:\(refusing.port)"])
+        let demo = try await Command.run("demo --proxy http://127.0.0.1:\(refusing.port)")
         #expect(demo.end == .exit(75))
         let error = demo.errors.last { $0.hasPrefix("Error: ") }
         #expect(error?.hasPrefix("Error: step 2, ann and bob connect: ") == true, "\(demo.errors)")

@@ -8,8 +8,11 @@ import TestSupport
 
 /// The output of `listen`, and the ways in which it ends.
 @Suite(.serialized) struct ListenTests {
-    private func listen(_ server: LocalServer, _ arguments: String...) throws -> Command {
-        try Command(["listen"] + arguments + ["--port", String(server.port)])
+    /// Starts the command, and waits until it is subscribed to all of its channels.
+    private func listen(to channels: String..., at port: Int, _ options: String = "") async throws -> Command {
+        let listen = try Command(["listen", "--port", "\(port)"] + channels + options.words)
+        for _ in channels { try await listen.errors.next(containing: "subscribed to") }
+        return listen
     }
 
     // MARK: Events
@@ -20,10 +23,8 @@ import TestSupport
         try await withServer { server in
             let (name, otherName) = ("\u{E9}\u{1B}", "e\u{301}\u{1B}")
             // No option is needed for encrypted channels: serve's app has a master key.
-            let text = try listen(server, "news", "private-encrypted-a", "--event", name, "--count", "2")
-            let json = try listen(server, "news", "--json", "--count", "2")
-            for _ in 1...2 { try await text.errors.next(containing: "subscribed to") }
-            try await json.errors.next(containing: "subscribed to news")
+            let text = try await listen(to: "news", "private-encrypted-a", at: server.port, "--count 2 --event \(name)")
+            let json = try await listen(to: "news", at: server.port, "--count 2 --json")
             let (data, otherData) = ("one\ntwo\u{1B}[2J\u{9B}31m\u{202E}\u{7F}é", #"{"price":1.5,"note":"a\\b/ü"}"#)
             server.publish(channel: "news", event: otherName, data: otherData)
             server.publish(channel: "news", event: name, data: data)
@@ -36,8 +37,7 @@ import TestSupport
                     #"news é\u{1b} one\u{a}two\u{1b}[2J\u{9b}31m\u{202e}\u{7f}é"#, #"private-encrypted-a é\u{1b} hidden"#,
                 ])
             let objects = try await Command.Run(json)
-            #expect(objects.end == .exit(0))
-            #expect(objects.output.count == 2)
+            #expect(objects.end == .exit(0) && objects.output.count == 2)
             for (line, (event, data)) in zip(objects.output, [(otherName, otherData), (name, data)]) {
                 let isSafe = line.unicodeScalars.allSatisfy(\.isForLogLines)
                 #expect(isSafe, "\(line.debugDescription)")
@@ -51,13 +51,15 @@ import TestSupport
     /// A program gets the time with its zone, and members only if it asks for them: `trigger --batch` reads the lines, too.
     @Test func `The listen command names members who join and leave, and prints them as JSON on request`() async throws {
         try await withServer { server in
-            let ann = try listen(server, "presence-a", "--user-id", "ann")
+            func listen(_ userID: String, _ options: String = "") throws -> Command {
+                try Command("listen presence-a --port \(server.port) --user-id \(userID) \(options)".words)
+            }
+            let ann = try listen("ann")
             try await ann.errors.next(containing: "subscribed to presence-a, with members: 1")
-            let json = try listen(
-                server, "presence-a", "--user-id", "eve", "--json", "--event", "pusher:member_added", "--count", "1")
+            let json = try listen("eve", "--json --event pusher:member_added --count 1")
             try await json.errors.next(containing: "subscribed to presence-a, with members: 2")
             #expect(await ann.errors.next()?.withoutTime == "eve joined presence-a")
-            let bob = try listen(server, "presence-a", "--user-id", "b\u{1B}ob")
+            let bob = try listen("b\u{1B}ob")
             #expect(await ann.errors.next()?.withoutTime == #"b\u{1b}ob joined presence-a"#)
             bob.signal(SIGINT)
             #expect(await json.end() == .exit(0))
@@ -74,18 +76,18 @@ import TestSupport
 
     @Test func `The listen command with --verbose logs messages sent and received, without signatures`() async throws {
         try await withServer { server in
-            let listen = try listen(server, "private-a", "--count", "1", "--verbose")
-            // The log has a queue of its own: what was sent before may be written after this line.
-            try await listen.errors.next(containing: "subscribed to private-a")
+            let listen = try await listen(to: "private-a", at: server.port, "--count 1 --verbose")
             server.publish(channel: "private-a", event: "n", data: "text")
             let run = try await Command.Run(listen)
             #expect(run.end == .exit(0))
-            let messages = run.errors.map(\.withoutTime).filter { $0.hasPrefix("trace message received ") }
-            #expect(messages.contains { $0.contains("connection_established") } && messages.contains { $0.contains("text") })
-            #expect(
-                run.errors.contains { $0.contains("trace message sent") && $0.contains("pusher:subscribe") }
-                    && !run.errors.contains { $0.contains("no time") }, "\(run.errors)")
-            #expect(!run.errors.contains { $0.contains(#/[0-9a-f]{64}/#) }, "\(run.errors)")
+            let lines = run.errors.map(\.withoutTime)
+            for (message, text) in [
+                ("trace message received ", "connection_established"), ("trace message received ", "text"),
+                ("trace message sent", "pusher:subscribe"),
+            ] {
+                #expect(lines.contains { $0.hasPrefix(message) && $0.contains(text) }, "\(lines)")
+            }
+            #expect(!lines.contains { $0.contains("no time") || $0.contains(#/[0-9a-f]{64}/#) }, "\(lines)")
         }
     }
 
@@ -93,21 +95,9 @@ import TestSupport
 
     @Test func `The listen command goes on after a failed authorization that is retried`() async throws {
         try await withServer { server in
-            let wasAsked = Locked(false)
-            server.router.on("/auth") { request in
-                let isFirst = wasAsked.withLock { wasAsked in
-                    defer { wasAsked = true }
-                    return !wasAsked
-                }
-                if isFirst { return StubResponse(status: 503, text: "not now") }
-                let signature = try Signature.channel(
-                    request.form["channel_name"] ?? "", socketID: request.form["socket_id"] ?? "", key: "local-key",
-                    secret: "local-secret")
-                return StubResponse(text: #"{"auth":"\#(signature)"}"#, contentType: "application/json")
-            }
-            let listen = try listen(server, "private-a", "--auth-endpoint", "\(server.url)/auth")
-            try await listen.errors.next(containing: "; it is tried again")
-            try await listen.errors.next(containing: "subscribed to private-a")
+            server.stub("POST /pusher/auth", StubResponse(status: 503, text: "not now")).times(1)
+            let listen = try await listen(to: "private-a", at: server.port, "--auth-endpoint \(server.url)/pusher/auth")
+            #expect(listen.errors.all.contains { $0.contains("; it is tried again") }, "\(listen.errors.all)")
         }
     }
 
@@ -125,9 +115,7 @@ import TestSupport
             server.stub("POST /refusing", StubResponse(status: 403, text: "not now"))
             let options = arguments.map { $0.hasPrefix("/") ? "\(server.url)\($0)" : $0 }
             let run = try await Command.run(["listen", "--port", String(server.port)] + options)
-            #expect(run.end == .exit(status))
-            #expect(run.output == [])
-            #expect(run.errors.last?.hasPrefix("Error: " + reason) == true, "\(run.errors)")
+            #expect(run.failed(status, reason) && run.output == [], "\(run)")
             let advice = "; pusher-channels doctor, with the same options, says what to do"
             #expect(run.errors.last?.hasSuffix(advice) == reason.hasPrefix("can't go on"), "\(run.errors)")
             #expect(!run.errors.contains { $0.contains("nothing refers to") }, "\(run.errors)")
@@ -143,10 +131,8 @@ import TestSupport
             let (port, descriptor) = try RawServer.refusingPort()
             let listen = try Command("listen", "news", "--port", String(port), "--max-delay", "0.05")
             try await listen.errors.next(containing: "reconnecting")
-            let advice = await listen.errors.next()
-            #expect(
-                advice?.contains("pusher-channels doctor") == true && advice?.contains("pusher-channels serve") == true,
-                "\(advice ?? "")")
+            let advice = await listen.errors.next() ?? ""
+            #expect(advice.contains("pusher-channels doctor") && advice.contains("pusher-channels serve"), "\(advice)")
             try await listen.errors.next(containing: "reconnecting")
             close(descriptor)
             let server = try await Command.server(port: port).command
@@ -164,8 +150,7 @@ import TestSupport
 
     @Test func `The listen command prints why a server closes its connection, and subscribes again`() async throws {
         try await withServer(profile: .soketi) { server in
-            let listen = try listen(server, "news", "--max-delay", "0.05")
-            try await listen.errors.next(containing: "subscribed to news")
+            let listen = try await listen(to: "news", at: server.port, "--max-delay 0.05")
             server.closeAll(code: 1000, reason: "tidying up")
             try await listen.errors.next(containing: "reconnecting: the server closed the connection: tidying up (code 1000)")
             try await listen.errors.next(containing: "subscribed to news")
@@ -200,8 +185,7 @@ import TestSupport
                 closes.send(frame.payload)
                 try connection.send(.close(1000))
             }
-            let listen = try Command("listen", "news", "--port", String(server.port))
-            try await listen.errors.next(containing: "subscribed to news")
+            let listen = try await listen(to: "news", at: server.port)
             listen.signal(signal)
             #expect(await closes.next()?.prefix(2) == [0x03, 0xE8])
             #expect(await listen.end() == .exit(128 + signal))
@@ -216,8 +200,7 @@ import TestSupport
         try await withWatchdog {
             // Reads the close without a reply, until the process ends.
             let server = try server { connection in while true { _ = try connection.readFrame() } }
-            let listen = try Command("listen", "news", "--port", String(server.port))
-            try await listen.errors.next(containing: "subscribed to news")
+            let listen = try await listen(to: "news", at: server.port)
             listen.signal(SIGINT)
             try await listen.errors.next(containing: "stopping")
             listen.signal(SIGTERM)
@@ -232,7 +215,7 @@ import TestSupport
     {
         try await withServer { server in
             let pipe = try NamedPipe(O_RDONLY | O_NONBLOCK)
-            let listen = try Command.inShell(["listen", "news", "--port", "\(server.port)"], ">" + pipe.path)
+            let listen = try Command.inShell("listen news --port \(server.port)", ">" + pipe.path)
             try await listen.errors.next(containing: "subscribed to news")
             let count = 40
             for number in 1...count {

@@ -1,6 +1,5 @@
 #if os(Linux)
 import Foundation
-import FoundationNetworking
 import Glibc
 import Processes
 import Testing
@@ -43,8 +42,7 @@ import TestSupport
         try await withWatchdog {
             let serve = try Command(
                 program: "/bin/sh", ["-c", "ulimit -S -n 64; exec \"$0\" serve --port 0", try Command.program()])
-            let line = try await serve.output.next(containing: "listening on")
-            let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
+            let port = try await serve.listeningPort()
             let clients = try (1...100).map { _ in try RawClient(port: port) }
             let last = try #require(clients.last)
             last.send(Array("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8))
@@ -96,19 +94,19 @@ import TestSupport
             return delivered.add(webhook, status: status)
         }
         var areFirst = [isFirst(.channelOccupied)]
-        var lines = delivered.takeLines()
-        #expect(lines == ["webhook with channel_occupied to http://…@a.example/hook?…: 200"])
+        var lines = [delivered.takeLines()]
         areFirst += [isFirst(.channelOccupied, .channelVacated, .channelOccupied), isFirst(.channelVacated, status: 204)]
         areFirst += [isFirst(.channelOccupied)]
-        lines = delivered.takeLines()
+        lines += [delivered.takeLines(), delivered.takeLines()]
+        #expect(areFirst == [true, true, false, false])
         #expect(
             lines == [
-                "2 webhooks with 3 channel_occupied, channel_vacated to http://…@a.example/hook?…: 200",
-                "webhook with channel_vacated to http://…@a.example/hook?…: 204",
+                ["webhook with channel_occupied to http://…@a.example/hook?…: 200"],
+                [
+                    "2 webhooks with 3 channel_occupied, channel_vacated to http://…@a.example/hook?…: 200",
+                    "webhook with channel_vacated to http://…@a.example/hook?…: 204",
+                ], [],
             ])
-        #expect(areFirst == [true, true, false, false])
-        lines = delivered.takeLines()
-        #expect(lines.isEmpty)
     }
 
     private static let hostile = [
@@ -140,18 +138,17 @@ import TestSupport
             ]
             let serve = try Command(
                 ["serve", "--port", "0"] + hooks.flatMap { ["--webhook", $0] } + (isQuiet ? ["--quiet", "--no-page"] : []))
-            let address = try #require(try await serve.output.next(containing: "listening on").split(separator: " ").last)
-            let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
+            let port = try await serve.listeningPort()
+            let address = "http://127.0.0.1:\(port)"
             if !isQuiet { #expect(await serve.output.next() == "live page on \(address)/") }
             #expect(try await status("GET / HTTP/1.1\r\n", port) == (isQuiet ? "404" : "200"))
             // A probe asks every few seconds, and isn't reported.
-            let up = try await URLSession.shared.data(from: try #require(URL(string: "\(address)/up")))
-            #expect(String(decoding: up.0, as: UTF8.self) == #"{"health":"OK"}"#)
+            #expect(try await HTTPRig().reply(HTTPRig.request("\(address)/up")) == #"200 {"health":"OK"}"#)
             for request in Self.hostile { #expect(try await status(request, port).count == 3) }
 
             // The server's own endpoint authorizes clients, also for encrypted channels.
-            let listen = try Command(
-                "listen", "private-encrypted-a", "--port", String(port), "--auth-endpoint", "\(address)/pusher/auth")
+            let line = "listen private-encrypted-a --port \(port) --auth-endpoint \(address)/pusher/auth"
+            let listen = try Command(line.words)
             try await listen.errors.next(containing: "subscribed to private-encrypted-a")
             let expected = ["127.0.0.1:\(receiver.port)/no: 404", "127.0.0.1:\(refusing.port)/hook"]
             var missing = Set(expected)
@@ -167,12 +164,10 @@ import TestSupport
             let errors = await serve.errors.toEnd()
             for line in errors {
                 #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 }, "\(line.debugDescription)")
-                #expect(!line.withoutTime.hasPrefix("connection 999 subscribed") && !line.contains("no time"))
+                #expect(!line.withoutTime.hasPrefix("connection 999 subscribed") && !line.withoutTime.hasPrefix("no time"))
+                let isSecret = line.contains("webhook") && ["user", "s3cretpw", "t0ken"].contains { line.contains($0) }
+                #expect(!isSecret && !line.contains("/up"), "\(line)")
             }
-            for line in errors where line.contains("webhook") {
-                for secret in ["user", "s3cretpw", "t0ken"] { #expect(!line.contains(secret), "\(line)") }
-            }
-            #expect(!errors.contains { $0.contains("/up") }, "\(errors)")
             #expect(isQuiet || errors.contains { $0.contains("PWNED") && $0.contains("red") }, "\(errors)")
             #expect(errors.contains { $0.contains(expected[1]) && $0.contains("refused") }, "\(errors)")
             for notice in ["/hook: 200", "subscribed to private-encrypted-a", "stopping"] {

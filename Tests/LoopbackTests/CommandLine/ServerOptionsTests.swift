@@ -76,10 +76,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--cluster", ""], ["--cluster", "eu.pusher.com"], ["--port", "0"], ["--port", "70000"], ["--port=-1"], ["--host", ""],
-        ["--host", "http://a.example"],
-        ["--host", "a.example/"],
-        ["--host", "a.example:6001"], ["--host", "[::1]:6001"], ["--host", "a b"], ["--host", "ann@a.example"],
+        ["--cluster", ""], ["--cluster", "eu.pusher.com"], ["--port", "0"], ["--port", "65536"], ["--host", ""],
+        ["--host", "a.example/"], ["--host", "[::1]:6001"], ["--host", "a b"], ["--host", "ann@a.example"],
     ])
     func `An option with an invalid host, port or cluster is refused`(arguments: [String]) {
         #expect(throws: (any Error).self) { try ServerOptions.parse(arguments + ["--config", "/dev/null"]) }
