@@ -65,6 +65,9 @@ extension FinishedInMemorySpan {
         }
     }
 
+    /// Returns the values of several attributes.
+    func values(_ names: String...) -> [String?] { names.map { self[$0] } }
+
     var names: Set<String> {
         var names: Set<String> = []
         attributes.forEach { name, _ in names.insert(name) }
