@@ -109,8 +109,10 @@ final class Site: Sendable {
         try await setClock(ahead: 0)
     }
 
-    func signalServer(_ signal: Int32) {
-        server.withLock { $0 }.signal(signal)
+    func suspendServer(_ time: Duration) async throws {
+        server.withLock { $0 }.signal(SIGSTOP)
+        try await hold(time)
+        server.withLock { $0 }.signal(SIGCONT)
     }
 
     /// Ends the server with a signal, and waits until it has exited.

@@ -44,9 +44,6 @@ package enum ProcessTables {
         }
     }
 
-    /// Returns the sockets that are connected to a port.
-    package static func sockets(connectedTo port: Int) -> Set<UInt64> { numbers(of: descriptors(connectedTo: port)) }
-
     private static func numbers(of descriptors: [Int32]) -> Set<UInt64> {
         Set(
             descriptors.compactMap { descriptor in

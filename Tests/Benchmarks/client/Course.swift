@@ -117,23 +117,12 @@ final class Latencies: @unchecked Sendable {
     }
 }
 
-/// A delegate that reports errors to the course.
-final class Referee: PusherDelegate, Sendable {
-    private let course: Course
-
-    init(_ course: Course) {
-        self.course = course
-    }
-
-    func receivedError(error: PusherError) {
-        course.fail("\(error)")
-    }
-
-    func clientReported(error: PusherError) {
-        course.fail("\(error)")
-    }
+/// As a delegate, a course ends with a client's error.
+extension Course: PusherDelegate {
+    func receivedError(error: PusherError) { fail("\(error)") }
+    func clientReported(error: PusherError) { fail("\(error)") }
 
     func failedToDecryptEvent(eventName: String, channelName: String, data: String?) {
-        course.fail("can't decrypt \(eventName)")
+        fail("can't decrypt \(eventName)")
     }
 }

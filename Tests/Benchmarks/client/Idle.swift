@@ -18,13 +18,12 @@ struct Idle: ParsableCommand {
 
     func run() throws {
         let course = Course()
-        let referee = Referee(course)
         var clients: [Pusher] = []
         func connect(_ count: Int) throws {
             for _ in 0..<count {
                 // As in a program with this many clients: a queue for each client, but not a thread.
                 let pusher = feed.client(delivery: .queue(DispatchQueue(label: "client", target: .global())))
-                pusher.delegate = referee
+                pusher.delegate = course
                 pusher.subscribe("bench").bind(eventName: "pusher:subscription_succeeded") { _ in course.getReady() }
                 pusher.connect()
                 clients.append(pusher)
@@ -40,6 +39,6 @@ struct Idle: ParsableCommand {
         let (_, running) = try course.end()
         let format = #"{"events":%d,"seconds":%.6f,"cpu_seconds":%.6f,"kib_each":%.2f}"#
         output(String(format: format, events, running.seconds, running.cpuSeconds, each))
-        withExtendedLifetime((referee, clients)) {}
+        withExtendedLifetime(clients) {}
     }
 }

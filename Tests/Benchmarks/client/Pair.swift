@@ -16,10 +16,9 @@ struct Pair: ParsableCommand {
 
     func run() throws {
         let course = Course()
-        let referee = Referee(course)
         let players = (0..<2).map { _ in
             let pusher = feed.client(delivery: .immediate)
-            pusher.delegate = referee
+            pusher.delegate = course
             return (pusher: pusher, channel: pusher.subscribe("private-bench"))
         }
         for (pusher, channel) in players {
@@ -35,7 +34,7 @@ struct Pair: ParsableCommand {
         stopwatch.start()
         throwBall(on: here)
         let (_, running) = try course.end()
-        withExtendedLifetime((referee, players)) {}
+        withExtendedLifetime(players) {}
         let cost = String(format: #""events":%d,"seconds":%.6f,"cpu_seconds":%.6f"#, events, running.seconds, running.cpuSeconds)
         output("{\(cost)\(stopwatch.times.members)}")
         for (pusher, _) in players { pusher.disconnect() }

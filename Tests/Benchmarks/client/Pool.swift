@@ -20,11 +20,10 @@ struct Pool: ParsableCommand {
 
     func run() throws {
         let course = Course()
-        let referee = Referee(course)
         let pool = PusherPool(
             key: "local-key", channelsPerConnection: channels / connections, attemptsPerSecond: 1_000_000, options: feed.options()
         )
-        pool.delegate = referee
+        pool.delegate = course
         let (updates, wanted) = (pool.updates, events * connections)
         pool.subscribe((0..<channels).map { String(format: "bench-%05d", $0) })
         Task.detached {
@@ -43,7 +42,6 @@ struct Pool: ParsableCommand {
         course.begin()
         pool.connect()
         let (_, running) = try course.end()
-        withExtendedLifetime(referee) {}
         let format = #"{"events":%d,"on_all":%d,"seconds":%.6f,"cpu_seconds":%.6f,"peak_rss_kib":%d}"#
         output(String(format: format, events, wanted, running.seconds, running.cpuSeconds, Usage.kiB("VmHWM")))
         pool.disconnect()

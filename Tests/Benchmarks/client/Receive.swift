@@ -51,10 +51,9 @@ struct Receive: ParsableCommand {
     func run() throws {
         let names = channels == 1 ? [channel] : (0..<channels).map { String(format: "%@-%05d", channel, $0) }
         let course = Course(runners: channels)
-        let referee = Referee(course)
         let latencies = paced ? Latencies(events) : nil
         let pusher = feed.client(delivery: by == .queue || by == .stream ? nil : .immediate)
-        pusher.delegate = referee
+        pusher.delegate = course
         for name in names {
             let channel = subscribe(name, on: pusher, course)
             // This closure is gone by the time the events come.
@@ -68,7 +67,6 @@ struct Receive: ParsableCommand {
         for number in 0..<others { receive(on: pusher.subscribe("other-\(number)"), 1, idle) }
         pusher.connect()
         let (preparing, running) = try course.end()
-        withExtendedLifetime(referee) {}
         let format = #"{"events":%d,"seconds":%.6f,"cpu_seconds":%.6f,"subscribing_cpu_seconds":%.6f,"peak_rss_kib":%d"#
         let result = String(format: format, events, running.seconds, running.cpuSeconds, preparing.cpuSeconds, Usage.kiB("VmHWM"))
         output(result + (latencies?.members ?? "") + "}")

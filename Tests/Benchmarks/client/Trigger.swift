@@ -14,9 +14,8 @@ struct Trigger: ParsableCommand {
 
     func run() throws {
         let course = Course()
-        let referee = Referee(course)
         let pusher = feed.client(delivery: .immediate)
-        pusher.delegate = referee
+        pusher.delegate = course
         let channel = pusher.subscribe("private-bench")
         channel.bind(eventName: "pusher:subscription_succeeded") { _ in course.getReady() }
         channel.bind(eventName: "done") { _ in course.arrive() }
@@ -30,7 +29,6 @@ struct Trigger: ParsableCommand {
             if case .refused(let error) = result { throw error }
         }
         let (_, running) = try course.end()
-        withExtendedLifetime(referee) {}
         report(events, running)
         pusher.disconnect()
     }

@@ -26,14 +26,10 @@ extension Scenario {
             try await site.startServer()
         },
         Scenario("The server hangs for 0.5 s", .stays) { site in
-            site.signalServer(SIGSTOP)
-            try await site.hold(.milliseconds(500))
-            site.signalServer(SIGCONT)
+            try await site.suspendServer(.milliseconds(500))
         },
         Scenario("The server hangs for 4 s") { site in
-            site.signalServer(SIGSTOP)
-            try await site.hold(.seconds(4))
-            site.signalServer(SIGCONT)
+            try await site.suspendServer(.seconds(4))
         },
         Scenario("The client is suspended for 4 s", .stays) { site in
             site.client.signal(SIGSTOP)

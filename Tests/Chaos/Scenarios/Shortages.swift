@@ -9,7 +9,7 @@ extension Scenario {
         Scenario("There is no thread to be had, and a loop is to be made", asOtherUser: true) { site in
             try await site.setThreads(enough: false)
             let before = await site.feed.state.heard.count
-            try site.endLoop()
+            try site.world.endLoop()
             await site.clientFails(3, as: "transport(.unreachable)", since: before)
             try await site.setThreads(enough: true)
             try await site.expectRecovery()
@@ -20,7 +20,7 @@ extension Scenario {
                 let before = await site.feed.state.heard.count
                 site.proxy.cutAll()
                 await site.feed.wait { $0.hasEnded(since: before) }
-                try site.setDescriptorsUnlimited()
+                try site.lift(.descriptors)
                 try await site.expectRecovery()
             }
         },
@@ -35,7 +35,7 @@ extension Scenario {
             try site.openFront()
             await site.feed.wait { $0.hasFailedToSubscribe(since: before) }
             site.authServer.remove(long)
-            try site.setMemoryUnlimited()
+            try site.lift(.memory)
             site.proxy.cutAll()
             server.stop()
         },

@@ -28,15 +28,9 @@ extension Site {
         try ProcessLimit.descriptors.set(Int(limit), of: client.id)
     }
 
-    func setDescriptorsUnlimited() throws {
-        try ProcessLimit.descriptors.set(nil, of: client.id)
-    }
-
     /// Leaves the client `free` bytes beside those that it has.
     func setMemory(free: Int) throws {
-        guard let size = try ProcessTables.virtualMemory(of: client.id) else {
-            throw unseen("the client's size")
-        }
+        guard let size = try ProcessTables.virtualMemory(of: client.id) else { throw unseen("the client's size") }
         try ProcessLimit.memory.set(size * 1024 + free, of: client.id)
     }
 
@@ -46,22 +40,14 @@ extension Site {
         kill(client.id, 0) == 0 || errno == EPERM ? Skipped("\(what) can't be seen here") : Trouble("the client has ended")
     }
 
-    func setMemoryUnlimited() throws {
-        try ProcessLimit.memory.set(nil, of: client.id)
-    }
-
-    /// Ends the client's loop, with its thread and its descriptors, so that the next attempt makes another loop.
-    func endLoop() throws {
-        try world.endLoop()
+    func lift(_ limit: ProcessLimit) throws {
+        try limit.set(nil, of: client.id)
     }
 
     /// Waits until the client has reported `count` more errors of a kind, each of which ends an attempt.
-    func clientFails(_ count: Int = 1, as kind: String, since before: Int) async {
+    func clientFails(_ count: Int, as kind: String, since before: Int) async {
         await feed.wait { state in
-            state.heard.dropFirst(before).count { heard in
-                guard case .error(let found, _) = heard else { return false }
-                return found == kind
-            } >= count
+            state.heard.dropFirst(before).count { if case .error(kind, _) = $0 { true } else { false } } >= count
         }
     }
 }

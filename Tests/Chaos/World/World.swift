@@ -34,7 +34,7 @@ final class World: Sendable {
         try write("\(seconds)", to: "clock")
     }
 
-    /// Makes the client end its loop.
+    /// Makes the client end its loop, with its thread and its descriptors, so that the next attempt makes another loop.
     func endLoop() throws {
         // Doesn't wait for a reader: without one, the wait would never end.
         let descriptor = open(folder.appendingPathComponent(LoopEnd.pipe).path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)

@@ -60,9 +60,6 @@ enum AuthorizationSubject: Equatable {
     }
 }
 
-#if canImport(FoundationNetworking)
-#endif
-
 /// A session that gives every request the same response at once.
 struct FixedSession: HTTPSession {
     let data: Data

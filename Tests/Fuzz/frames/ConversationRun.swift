@@ -27,13 +27,6 @@ struct Outcome: Equatable {
     var output: [UInt8] = []
 }
 
-extension Outcome {
-    init(_ other: Outcome, closures: [WebSocketClosure]) {
-        self = other
-        self.closures = closures
-    }
-}
-
 /// A run of a stream through a ``WebSocketConversation``, with a backend that has no stream.
 struct ConversationRun: ~Copyable {
     private var conversation: WebSocketConversation
@@ -50,9 +43,10 @@ struct ConversationRun: ~Copyable {
         run.act(action)
         for read in after { run.receive(read) }
         run.drain()
-        let outcome = run.outcome
+        var outcome = run.outcome
         run.expectNothingMore()
-        return outcome.closures.isEmpty ? Outcome(outcome, closures: run.outcome.closures) : outcome
+        if outcome.closures.isEmpty { outcome.closures = run.outcome.closures }
+        return outcome
     }
 
     private init(limit: Int, room: Int) {
