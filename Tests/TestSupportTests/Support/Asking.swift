@@ -2,6 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
+// Where URLSession has a module of its own, no file of the tests needs to import that as well.
+#if canImport(FoundationNetworking)
+@_exported import FoundationNetworking
+#endif
+
 extension URLRequest {
     /// Makes a request from a line such as `POST https://example.com/`, or from an address alone.
     init(line: String, body: String? = nil, fields: [String: String] = [:]) throws {

@@ -1,5 +1,6 @@
 import Processes
 import TestSupport
+import Testing
 
 /// Runs a test that its harness must fail, and returns the failure. The parameters are those of `withTestHarness`.
 func failingTest(
@@ -25,6 +26,16 @@ func failingTest(
         return failure
     }
     throw NothingHappened(description: "the harness found nothing")
+}
+
+extension Timeline {
+    /// What was told of one kind, such as `server`.
+    func texts(of kind: String) -> [String] { entries.filter { $0.kind == kind }.map(\.text) }
+}
+
+extension ExitTest.Result {
+    /// What the process wrote to its standard error.
+    var said: String { String(decoding: standardErrorContent, as: UTF8.self) }
 }
 
 /// The error for an awaited event that didn't come.

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 
 /// A directory that is removed with the last reference to it.
 final class TemporaryDirectory: Sendable {
@@ -43,8 +44,7 @@ struct TrafficRig {
     func openSocket(host: String = "ws.example") -> (MockWebSocket, RecordingWebSocket) {
         let socket = MockWebSocket(server: .manual)
         let recording = recorder.recording(socket)
-        recording.open(
-            WebSocketRequest(secure: true, host: host, port: 443, path: "/app/key"), attempt: ConnectionAttempt(1))
+        recording.open(WebSocketRequest(secure: true, host: host, port: 443, path: "/app/key"), attempt: ConnectionAttempt(1))
         socket.accept()
         return (socket, recording)
     }
@@ -60,6 +60,21 @@ struct TrafficRig {
 
     func json(of name: String = "traffic.json") throws -> JSONValue {
         try JSONValue(parsing: text(of: name))
+    }
+
+    /// Records to a file, and returns its entries.
+    func written() throws -> [JSONValue] {
+        try recorder.record(to: "traffic.json")
+        return try json().arrayValue ?? []
+    }
+
+    /// The recorded traffic as an HTTP archive.
+    var archive: String { String(decoding: recorder.exportHAR(), as: UTF8.self) }
+
+    /// Returns the error about a file that the traffic can't be compared with.
+    func complaint(about file: String) throws -> TrafficError? {
+        try write(file)
+        return #expect(throws: TrafficError.self) { try recorder.validate(against: "traffic.json") }
     }
 
     /// Returns the mismatch between the traffic and a file written by hand, or `nil` if the traffic passes.

@@ -9,20 +9,19 @@ struct RecordingSessionTests {
 
     private func task(_ request: URLRequest) -> RecordingTask {
         rig.recorder.recording(session).dataTask(with: request) { [completions] data, response, error in
-            let status = (response as? HTTPURLResponse)?.statusCode
-            let text = data.map { String(decoding: $0, as: UTF8.self) }
-            completions.withLock { $0.append("\(status ?? 0) \(text ?? "-") \(error == nil ? "" : "error")") }
+            let isAnswered = data != nil || response != nil
+            let text = error == nil ? answerText(data, response, nil) : "error\(isAnswered ? " beside an answer" : "")"
+            completions.withLock { $0.append(text) }
         }
     }
 
-    private func request(_ url: String = "https://a.example/x") throws -> URLRequest {
-        URLRequest(url: try #require(URL(string: url)))
-    }
+    private func request() throws -> URLRequest { try URLRequest(line: "https://a.example/x") }
 
-    private func reply(_ status: Int, _ text: String, to url: String = "https://a.example/x") throws {
-        let url = try #require(URL(string: url))
-        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
-        session.mockResponse = (Data(text.utf8), response, nil)
+    private func reply(_ status: Int, _ text: String) throws {
+        let url = try #require(try request().url)
+        session.mockResponse = (
+            Data(text.utf8), HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil), nil
+        )
     }
 
     @Test func `A recorded answer is passed on unchanged, after its status was recorded`() throws {
@@ -34,13 +33,13 @@ struct RecordingSessionTests {
         }.resume()
         #expect(statuses.withLock { $0 } == ["201"])
         task(try request()).resume()
-        #expect(completions.withLock { $0 } == ["201 made "])
+        #expect(completions.withLock { $0 } == ["201 made"])
         #expect(session.requests.count == 2)
     }
 
     @Test func `A failed request is recorded without a status, and its error is passed on`() throws {
         task(try request()).resume()
-        #expect(completions.withLock { $0 } == ["0 - error"])
+        #expect(completions.withLock { $0 } == ["error"])
         #expect(rig.recorder.entries.map(\.description) == ["GET https://a.example/x"])
         #expect(rig.recorder.entries.first?.json("status") == nil)
     }
@@ -77,7 +76,7 @@ struct RecordingSessionTests {
         task.resume()
         task.cancel()
         scheduler.advance(by: .seconds(2))
-        #expect(completions.withLock { $0 } == ["0 - error"])
+        #expect(completions.withLock { $0 } == ["error"])
         #expect(rig.recorder.entries.count == 1)
     }
 
@@ -89,7 +88,7 @@ struct RecordingSessionTests {
         rig.recorder.start()
         rig.get("https://b.example/")
         scheduler.advance(by: .seconds(2))
-        #expect(completions.withLock { $0 } == ["200 late "])
+        #expect(completions.withLock { $0 } == ["200 late"])
         #expect(rig.recorder.entries.map { $0.json("status") } == [nil])
     }
 

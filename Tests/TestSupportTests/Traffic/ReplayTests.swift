@@ -12,6 +12,22 @@ import Testing
         try await body(file)
     }
 
+    /// Runs a test with a file, a client that is subscribed to `news`, and the recorder of what it hears.
+    private func listening(to text: String, _ body: (TestHarness, RecordingDelegate, URL) throws -> Void) async throws {
+        try await file(text) { file in
+            try withTestHarness { harness in
+                let pusher = harness.makePusher()
+                let recorder = RecordingDelegate(of: pusher)
+                pusher.subscribe("news")
+                pusher.connect()
+                try body(harness, recorder, file)
+                withExtendedLifetime(pusher) {}
+            }
+        }
+    }
+
+    private func headline(_ data: String) -> RecordingDelegate.Notification { .event("headline", channel: "news", data: data) }
+
     private let events = """
         {"channel":"news","data":"1","event":"headline","time":"2026-05-01T12:00:00.000Z","user_id":null}
         {"channel":"news","event":"pusher:member_added","time":"2026-05-01T12:00:30.000Z"}
@@ -20,19 +36,12 @@ import Testing
         """
 
     @Test func `Recorded events are replayed with their pauses, scaled by the speed`() async throws {
-        try await file(events) { file in
-            try withTestHarness { harness in
-                let pusher = harness.makePusher()
-                let recorder = RecordingDelegate(of: pusher)
-                pusher.subscribe("news")
-                pusher.connect()
-                let length = try harness.server.replay(contentsOf: file, speed: 2)
-                #expect(length == .seconds(30.25))
-                harness.scheduler.advance(by: .seconds(30))
-                #expect(recorder.notifications.last == .event("headline", channel: "news", data: "1"))
-                harness.scheduler.advance(by: .milliseconds(250))
-                #expect(recorder.notifications.last == .event("headline", channel: "news", data: "2"))
-            }
+        try await listening(to: events) { harness, recorder, file in
+            #expect(try harness.server.replay(contentsOf: file, speed: 2) == .seconds(30.25))
+            harness.scheduler.advance(by: .seconds(30))
+            #expect(recorder.notifications.last == headline("1"))
+            harness.scheduler.advance(by: .milliseconds(250))
+            #expect(recorder.notifications.last == headline("2"))
         }
     }
 
@@ -48,7 +57,8 @@ import Testing
             pusher.subscribe("news")
             pusher.connect()
             try server.replay(contentsOf: file, speed: 1_000)
-            try await recorder.next { $0 == .event("headline", channel: "news", data: "2") }
+            let last = headline("2")
+            try await recorder.next { $0 == last }
             pusher.disconnect()
         }
     }
@@ -78,8 +88,7 @@ import Testing
         for _ in 0..<2 { try recorded.ask(address) }
         try await file(String(decoding: recorder.exportHAR(), as: UTF8.self)) { file in
             try withTestHarness { harness in
-                let stubs = try harness.session.replay(contentsOf: file)
-                #expect(stubs.count == 1)
+                #expect(try harness.session.replay(contentsOf: file).count == 1)
                 let answers = try (0..<2).map { _ in try harness.session.ask(address).withLock(\.self) }
                 #expect(answers == [#"200 ["tea"]"#, "503 "])
             }
@@ -138,19 +147,12 @@ import Testing
         ]
         let entries = connections.map { JSONValue.object(["_webSocketMessages": $0]) }
         let archive: JSONValue = ["log": ["entries": .array(entries)]]
-        try await file(archive.text) { file in
-            try withTestHarness { (harness) throws in
-                let pusher = harness.makePusher()
-                let recorder = RecordingDelegate(of: pusher)
-                pusher.subscribe("news")
-                pusher.connect()
-                #expect(try harness.server.replay(contentsOf: file) == .seconds(3))
-                harness.scheduler.advance(by: .seconds(2))
-                let headline = RecordingDelegate.Notification.event("headline", channel: "news", data: "1")
-                #expect(recorder.notifications.count { $0 == headline } == 2)
-                harness.scheduler.advance(by: .seconds(1))
-                #expect(recorder.notifications.count { $0 == headline } == 3)
-            }
+        try await listening(to: archive.text) { harness, recorder, file in
+            #expect(try harness.server.replay(contentsOf: file) == .seconds(3))
+            harness.scheduler.advance(by: .seconds(2))
+            #expect(recorder.notifications.count { $0 == headline("1") } == 2)
+            harness.scheduler.advance(by: .seconds(1))
+            #expect(recorder.notifications.count { $0 == headline("1") } == 3)
         }
     }
 
@@ -203,10 +205,8 @@ import Testing
     func `A browser's archive answers with its bytes and fields, and blocked requests fail`(browser: String) async throws {
         try await file(Self.archive(of: browser)) { file in
             try await withTestHarness { harness in
-                let stubs = try harness.session.replay(contentsOf: file)
-                #expect(stubs.count == 2)
-                let logo = try URLRequest(line: "https://shop.example/logo?v=2")
-                let (data, response) = try await harness.request(logo)
+                #expect(try harness.session.replay(contentsOf: file).count == 2)
+                let (data, response) = try await harness.request(try URLRequest(line: "https://shop.example/logo?v=2"))
                 let fields = try #require(response as? HTTPURLResponse)
                 #expect(data == Data([0, 255, 1]))
                 #expect(fields.value(forHTTPHeaderField: "Set-Cookie") == "a=1, b=2")
@@ -218,18 +218,10 @@ import Testing
     }
 
     @Test func `The messages in a browser's archive are replayed, and an archive without messages is refused`() async throws {
-        try await file(Self.archive(of: "Chrome")) { file in
-            try withTestHarness { harness in
-                let pusher = harness.makePusher()
-                let recorder = RecordingDelegate(of: pusher)
-                pusher.subscribe("news")
-                pusher.connect()
-                let length = try harness.server.replay(contentsOf: file)
-                #expect(length == .seconds(2))
-                harness.scheduler.advance(by: length)
-                let heard = Array(recorder.notifications.suffix(2))
-                #expect(heard == ["1", "2"].map { RecordingDelegate.Notification.event("headline", channel: "news", data: $0) })
-            }
+        try await listening(to: Self.archive(of: "Chrome")) { harness, recorder, file in
+            #expect(try harness.server.replay(contentsOf: file) == .seconds(2))
+            harness.scheduler.advance(by: .seconds(2))
+            #expect(recorder.notifications.suffix(2) == [headline("1"), headline("2")])
         }
         try await file(Self.archive(of: "Firefox")) { file in
             let error = #expect(throws: CannotReplay.self) { try TestHarness().server.replay(contentsOf: file) }

@@ -53,9 +53,8 @@ struct TrafficArchiveTests {
         let socket = MockWebSocket(server: .manual)
         let recording = recorder.recording(socket)
         for attempt in 1...2 {
-            recording.open(
-                WebSocketRequest(secure: true, host: "ws.example", port: 443, path: "/app/key?protocol=7"),
-                attempt: ConnectionAttempt(attempt))
+            let request = WebSocketRequest(secure: true, host: "ws.example", port: 443, path: "/app/key?protocol=7")
+            recording.open(request, attempt: ConnectionAttempt(attempt))
             socket.accept()
             wait(0.5)
             socket.serverSends("hello \(attempt)")
@@ -64,11 +63,9 @@ struct TrafficArchiveTests {
             recorder.record(RecordedRequest(url: "https://a.example/\(attempt)"))
         }
         let entries = try entries()
-        #expect(
-            entries.map { $0["request"]?["url"] } == [
-                "wss://ws.example:443/app/key?protocol=7", "https://a.example/1", "wss://ws.example:443/app/key?protocol=7",
-                "https://a.example/2",
-            ])
+        let socketURL: JSONValue = "wss://ws.example:443/app/key?protocol=7"
+        let urls = entries.map { $0["request"]?["url"] }
+        #expect(urls == [socketURL, "https://a.example/1", socketURL, "https://a.example/2"])
         #expect(entries[0]["_resourceType"] == "websocket")
         #expect(entries[0]["response"]?["status"] == 101)
         #expect(

@@ -51,15 +51,13 @@ struct TrafficLocalAddressTests {
     }
 
     @Test func `A text that only contains or begins with a local host name is written unchanged`() throws {
-        rig.post(
-            #"{"a": "localhost is here", "b": "see localhost:80", "c": "127.0.0.1:80", "d": ["x@localhost"], "e": {"$any": "[::1]:1"}}"#
-        )
-        try rig.recorder.record(to: "traffic.json")
+        let (plain, matcher) = (#""c": "127.0.0.1:80", "d": ["x@localhost"]"#, #""e": {"$any": "[::1]:1"}"#)
+        rig.post(#"{"a": "localhost is here", "b": "see localhost:80", \#(plain), \#(matcher)}"#)
         let body: JSONValue = [
             "a": "localhost is here", "b": "see localhost:80", "c": "localhost", "d": ["x@localhost"],
             "e": ["$literal": ["$any": "localhost"]],
         ]
-        #expect(try rig.json().arrayValue?.first?["body"] == body)
+        #expect(try rig.written().first?["body"] == body)
         try rig.recorder.validate(against: "traffic.json", using: .exact)
     }
 

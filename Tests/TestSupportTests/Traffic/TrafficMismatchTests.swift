@@ -5,7 +5,7 @@ struct TrafficMismatchTests {
     private let rig = TrafficRig()
 
     @Test func `A mismatch's text lists each entry and field with the expected and the got value`() throws {
-        rig.recorder.record(RecordedRequest(url: "https://api.example.com/screen?marcheta=true&v=1"))
+        rig.get("https://api.example.com/screen?marcheta=true&v=1")
         rig.post(#"{"items": [{"id": 7}, {"id": "8"}], "total": "2"}"#)
         rig.get("https://ads.example.com/pixel")
         let mismatch = try rig.mismatch(

@@ -52,18 +52,16 @@ struct TrafficUpdateTests {
 
     @Test(arguments: [TrafficValidator.subset, .exact])
     func `Recording again keeps the file's header names and adds none`(validator: TrafficValidator) throws {
-        rig.recorder.record(
-            RecordedRequest(
-                method: "POST", url: "https://api.example.com/events", headers: ["X-Id": "7", "X-Kind": "new", "Accept": "*/*"],
-                body: Data(#"{"id":1}"#.utf8)))
+        let (fields, body) = (["X-Id": "7", "X-Kind": "new", "Accept": "*/*"], Data(#"{"id":1}"#.utf8))
+        let url = "https://api.example.com/events"
+        rig.recorder.record(RecordedRequest(method: "POST", url: url, headers: fields, body: body))
         let file = try update(
             #"""
             [{"url": "https://api.example.com/events", "body": {"id": 2}, "parameters": {"$absent": true},
               "headers": {"X-Id": "[0-9]+", "X-Kind": "old", "X-Gone": "1", "X-None": {"$absent": true}}}]
             """#, using: validator)
         let headers: JSONValue = ["X-Id": "[0-9]+", "X-Kind": "new", "X-None": ["$absent": true]]
-        let url: JSONValue = "https://api.example.com/events"
-        #expect(file == [["url": url, "body": ["id": 1], "parameters": ["$absent": true], "headers": headers]])
+        #expect(file == [["url": .string(url), "body": ["id": 1], "parameters": ["$absent": true], "headers": headers]])
     }
 
     @Test(arguments: [TrafficValidator.subset, .exact])
