@@ -14,29 +14,24 @@ struct BandwidthTests {
             try socket.inject(.bandwidth(bytesPerSecond: 100))
             func publish(frameOf bytes: Int) {
                 let empty = #"{"event":"e","channel":"news","data":""}"#.utf8.count
-                let header = bytes < 128 ? 2 : 4
-                harness.server.publish(
-                    channel: "news", event: "e", data: String(repeating: "x", count: bytes - header - empty))
+                let data = String(repeating: "x", count: bytes - (bytes < 128 ? 2 : 4) - empty)
+                harness.server.publish(channel: "news", event: "e", data: data)
             }
             func received() -> Int { recorder.notifications.count { if case .event = $0 { true } else { false } } }
             let before = received()
+            func expect(_ counts: (after: Int, new: Int)...) {
+                for (milliseconds, new) in counts {
+                    harness.scheduler.advance(by: .milliseconds(milliseconds))
+                    #expect(received() == before + new)
+                }
+            }
             publish(frameOf: 100)
             publish(frameOf: 200)
-            harness.scheduler.advance(by: .milliseconds(999))
-            #expect(received() == before)
-            harness.scheduler.advance(by: .milliseconds(1))
-            #expect(received() == before + 1)
-            harness.scheduler.advance(by: .milliseconds(1_999))
-            #expect(received() == before + 1)
-            harness.scheduler.advance(by: .milliseconds(1))
-            #expect(received() == before + 2)
+            expect((999, 0), (1, 1), (1_999, 1), (1, 2))
             // Idle time doesn't add up to an allowance.
             harness.scheduler.advance(by: .seconds(10))
             publish(frameOf: 50)
-            harness.scheduler.advance(by: .milliseconds(499))
-            #expect(received() == before + 2)
-            harness.scheduler.advance(by: .milliseconds(1))
-            #expect(received() == before + 3)
+            expect((499, 2), (1, 3))
             socket.heal()
             publish(frameOf: 100)
             #expect(received() == before + 4)

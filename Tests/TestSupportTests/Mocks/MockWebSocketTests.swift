@@ -2,26 +2,6 @@ import TestSupport
 import Testing
 
 struct MockWebSocketTests {
-    /// Another thread may send while the client is being notified of the close, which that thread can't know about yet.
-    @Test func `A frame sent while a close is being reported is no finding, but a later one is`() {
-        final class Sender: WebSocketDelegate {
-            let socket: MockWebSocket
-            init(_ socket: MockWebSocket) { self.socket = socket }
-            func webSocketDidOpen(attempt: ConnectionAttempt) {}
-            func webSocketDidReceive(_ messages: borrowing MessageBatch, attempt: ConnectionAttempt) {}
-            func webSocketDidClose(_ closure: WebSocketClosure, attempt: ConnectionAttempt) { socket.send("late") }
-        }
-        let socket = MockWebSocket(server: .manual)
-        let sender = Sender(socket)
-        socket.delegate = sender
-        socket.open(WebSocketRequest(secure: false, host: "a", port: 80, path: "/"), attempt: ConnectionAttempt(1))
-        socket.accept()
-        socket.serverCloses(code: 1000, reason: "")
-        #expect(socket.findings.isEmpty)
-        socket.send("too late")
-        #expect(socket.findings.map(\.kind) == [.unheard])
-    }
-
     private let request = WebSocketRequest(
         secure: true, host: "ws-eu.pusher.com", port: 443, path: "/app/any-key?protocol=7&client=test&version=1.0")
     private let recorder = SocketRecorder()
@@ -45,14 +25,6 @@ struct MockWebSocketTests {
     private let ping = #"{"event":"pusher:ping","data":{}}"#
     private let pong = #"{"event":"pusher:pong","data":{}}"#
 
-    @Test func `A trusting socket reports open and the handshake before the call to open returns`() {
-        let socket = openSocket(.trusting)
-        #expect(recorder.entries == ["#1 open", "#1 \(established)"])
-        #expect(socket.requests == [request])
-        #expect(socket.currentAttempt == ConnectionAttempt(1))
-        #expect(socket.isOpen)
-    }
-
     @Test func `A message over the size limit ends the connection as a protocol violation`() {
         let socket = makeSocket(.manual)
         var request = request
@@ -64,30 +36,12 @@ struct MockWebSocketTests {
         #expect(!socket.isOpen)
     }
 
-    @Test func `A script's pause ends with its connection`() {
-        let scheduler = TestScheduler()
-        let socket = MockWebSocket(server: .manual, scheduler: scheduler)
-        socket.play(.wait(.seconds(5)), .establish())
-        socket.open(request, attempt: ConnectionAttempt(1))
-        scheduler.advance(by: .seconds(2))
-        #expect(!scheduler.pendingTimers.isEmpty)
-        socket.close(code: 1000, reason: "")
-        #expect(scheduler.pendingTimers.isEmpty)
-
-        socket.play(.establish(), .wait(.seconds(5)))
-        socket.open(request, attempt: ConnectionAttempt(2))
-        #expect(!scheduler.pendingTimers.isEmpty)
-        socket.drop()
-        #expect(scheduler.pendingTimers.isEmpty)
-    }
-
     @Test func `A mock socket that trusts all signatures lists the user as a member at once`() {
         let socket = openSocket(.trusting)
         socket.send(ServerRig.subscription(to: "private-test-channel", auth: "testKey123:12345678gfder78ikjbg"))
         #expect(recorder.entries.last?.contains("subscription_succeeded") == true)
-        socket.send(
-            ServerRig.subscription(
-                to: "presence-channel", auth: "key:nonsense", channelData: #"{"user_id":"46123.486095"}"#))
+        let user = #"{"user_id":"46123.486095"}"#
+        socket.send(ServerRig.subscription(to: "presence-channel", auth: "key:nonsense", channelData: user))
         #expect(recorder.entries.last?.contains(#"\"ids\":[\"46123.486095\"]"#) == true)
         #expect(socket.frames.map(\.event) == ["pusher:subscribe", "pusher:subscribe"])
         #expect(socket.frames.last?.channel == "presence-channel")
@@ -103,7 +57,7 @@ struct MockWebSocketTests {
         #expect(recorder.entries.last?.contains("subscription_succeeded") == true)
     }
 
-    @Test func `A delegate that sends, closes, and reopens within a report hears everything in order`() {
+    @Test func `A delegate that sends, closes, and reopens within a report hears everything in order before open returns`() {
         let socket = makeSocket()
         let (request, ping) = (request, ping)
         recorder.onEntry { [unowned socket] entry in
@@ -125,9 +79,21 @@ struct MockWebSocketTests {
             recorder.entries.prefix(6) == [
                 "#1 open", "#1 \(established)", "#1 \(pong)", "#1 \(pong)", "#1 closed 1000 done", "#2 open",
             ])
+        #expect(socket.isOpen && socket.currentAttempt == ConnectionAttempt(2))
+        #expect(socket.requests == [request, request])
         #expect(recorder.entries.last?.contains("46123.486095") == false, "a socket id is never given twice")
         #expect(socket.unsentFrames.map(\.text) == ["lost"])
         #expect(socket.sentFrames == [ping, ping])
+    }
+
+    /// Another thread may send while the client is being notified of the close, which that thread can't know about yet.
+    @Test func `A frame sent while a close is being reported is no finding, but a later one is`() {
+        let socket = openSocket()
+        recorder.onEntry { [unowned socket] entry in if entry.contains("closed") { socket.send("late") } }
+        socket.serverCloses(code: 1000, reason: "")
+        #expect(socket.unsentFrames.map(\.text) == ["late"] && socket.findings.isEmpty)
+        socket.send("too late")
+        #expect(socket.findings.map(\.kind) == [.unheard])
     }
 
     @Test func `An unknown key of a server with registered apps is closed once, with 4001`() {

@@ -66,18 +66,25 @@ struct RoutedSocketTests {
         }
     }
 
-    @Test func `A WebSocket route closes with its own code, or with 1011 if it throws`() async throws {
+    @Test func `A WebSocket route closes with its own code, with 1011 if it throws, or without a close frame if it drops`()
+        async throws
+    {
         try await withServer(allowing: [.error]) { _, server in
             server.router.onWebSocket("/own") { _, _, play in
                 play(.close(code: 4001, reason: "own"))
                 play(.send("nothing follows"))
             }
             server.router.onWebSocket("/error") { _, _, _ in throw Refusal.refused }
+            server.router.onWebSocket("/drop") { _, messages, play in
+                play(.drop)
+                for await _ in messages {}
+            }
             for (path, expected) in [("/own", RawWebSocket.Message.close(4001, "own")), ("/error", .close(1011, "refused"))] {
                 let socket = try await RawWebSocket(port: server.port, path: path)
                 #expect(try await socket.receive() == expected)
                 try await finish(socket)
             }
+            #expect(try await RawWebSocket(port: server.port, path: "/drop").receive() == .end)
         }
     }
 
@@ -123,17 +130,6 @@ struct RoutedSocketTests {
             let socket = try await RawWebSocket(port: server.port, path: "/")
             try await socket.send(opcode: 8, Data([0x0F, 0xA2]))
             #expect(try await socket.receive() == .close(4002, ""))
-            #expect(try await socket.receive() == .end)
-        }
-    }
-
-    @Test func `A connection dropped by a WebSocket route ends without a close frame`() async throws {
-        try await withServer { _, server in
-            server.router.onWebSocket("/") { _, messages, play in
-                play(.drop)
-                for await _ in messages {}
-            }
-            let socket = try await RawWebSocket(port: server.port, path: "/")
             #expect(try await socket.receive() == .end)
         }
     }
