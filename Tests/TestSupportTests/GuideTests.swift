@@ -19,21 +19,6 @@ struct OrderFeed: Sendable {
     }
 }
 
-/// A list that starts a task of its own, which no executor of a test runs.
-@MainActor final class OrderList {
-    typealias Ask = @Sendable (URLRequest) async throws -> (Data, URLResponse)
-    private(set) var titles: [String] = []
-
-    func load(by ask: @escaping Ask, clock: some Clock<Duration>) {
-        Task {
-            try await clock.sleep(for: .seconds(3), tolerance: nil)
-            let url = URL(string: "https://api.example.com/orders")!
-            let (data, _) = try await ask(URLRequest(url: url))
-            titles = try JSONDecoder().decode([String].self, from: data)
-        }
-    }
-}
-
 @MainActor final class StatusLine: MainActorPusherDelegate {
     private(set) var text = "offline"
 
@@ -262,15 +247,6 @@ struct OrderFeed: Sendable {
             _ = try await harness.session.nextRequest("GET /orders")
             harness.scheduler.advance(by: .seconds(3))
             #expect(try await String(decoding: loading.value, as: UTF8.self) == #"["tea"]"#)
-        }
-    }
-
-    @MainActor @Test func `A list shows the loaded orders`() async throws {
-        try await withTestHarness { harness in
-            harness.session.stub("GET /orders", .json(["tea"]))
-            let list = OrderList()
-            list.load(by: harness.request, clock: harness.clock)
-            try await harness.eventually("the orders are there") { await list.titles == ["tea"] }
         }
     }
 }

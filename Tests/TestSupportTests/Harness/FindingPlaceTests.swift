@@ -15,37 +15,58 @@ import Testing
 
     private func ask(_ path: String, _ harness: TestHarness) throws { try harness.session.ask("http://a\(path)") }
 
-    @Test func `A finding about an unplayed step names its script and its socket`() async throws {
+    @Test(arguments: [("the harness", 3), ("its server", 4), ("the test", 5)])
+    func `An unplayed step is found once, with its script and its socket, whoever made that, for however many clients`(
+        maker: String, line: Int
+    ) async throws {
         let found = try await findings { harness in
-            let socket = harness.makeWebSocket()
-            socket.play(.establish(), .expect("pusher:subscribe a"))
-            harness.makePusher(socket: socket).connect()
+            let socket =
+                switch maker {
+                case "the harness": harness.makeWebSocket()
+                case "its server": harness.server.makeWebSocket()
+                default: MockWebSocket(server: .manual, scheduler: harness.scheduler)
+                }
+            socket.play(.establish(), .wait(.seconds(5)), .expect("pusher:subscribe a"))
+            for _ in 0..<2 { _ = harness.makePusher(socket: socket) }
+            let pusher = harness.makePusher(socket: socket)
+            pusher.connect()
+            harness.scheduler.advance(by: .seconds(5))
+            pusher.disconnect()
         }
+        let step = "step 3 of 3 of script 1 (+7) of the socket made at +\(line) was not reached: expect pusher:subscribe a"
+        #expect(found == ["unplayed step: \(step)"])
+    }
+
+    @Test func `Unused stubs, unplayed answers, forbidden calls, and requests without an answer are reported`() async throws {
+        let found = try await findings { harness in
+            harness.session.stub("GET /unused", .ok)
+            harness.session.stub("GET /optional", .ok).optional()
+            harness.session.stub("GET /begun", .ok, .ok, .ok)
+            harness.session.stub("GET /never", .ok).never()
+            harness.session.stub("GET /not-asked", .ok).never()
+            for path in ["/begun", "/begun", "/never"] { try ask(path, harness) }
+            try harness.session.ask("POST http://a/optional")
+        }
+        let unmatched = "unmatched request: nothing answers POST http://a/optional\n  not GET /optional (+2): "
+        #expect(found.first?.hasPrefix(unmatched) == true)
         #expect(
-            found == [
-                "unplayed step: step 2 of 2 of script 1 (+2) of the socket made at +1 was not reached: expect pusher:subscribe a"
+            found.dropFirst() == [
+                "unused stub: GET /unused (+1)", "unplayed step: GET /begun (+3) gave 2 of 3 answers",
+                "unexpected call: GET /never (+4) must not be asked, and was asked once",
             ])
     }
 
-    @Test func `A finding about a pending timer names the place where the test made it`() async throws {
+    @Test func `A pending timer is found with the place where the test made it, a sleep without a place`() async throws {
+        let sleeping = Locked<Task<Void, Never>?>(nil)
         let found = try await findings { harness in
             _ = harness.scheduler.schedule(at: .seconds(9), label: "a reminder") {}
             _ = harness.scheduler.schedule(every: .seconds(5), label: "a heartbeat") {}
-        }
-        #expect(
-            found == [
-                "pending timer: a heartbeat at 5.0 seconds, made at +2", "pending timer: a reminder at 9.0 seconds, made at +1",
-            ])
-    }
-
-    @Test func `A finding about a sleep names no place inside the harness`() async throws {
-        let sleeping = Locked<Task<Void, Never>?>(nil)
-        let found = try await findings { harness in
             let executor = harness.makeExecutor()
             sleeping.withLock { $0 = executor.spawn { try? await harness.clock.sleep(for: .seconds(3)) } }
             await executor.settle()
         }
-        #expect(found == ["pending timer: sleep at 3.0 seconds"])
+        let timers = ["sleep at 3.0 seconds", "a heartbeat at 5.0 seconds, made at +2", "a reminder at 9.0 seconds, made at +1"]
+        #expect(found == timers.map { "pending timer: \($0)" })
         sleeping.withLock(\.self)?.cancel()
     }
 
@@ -73,16 +94,13 @@ import Testing
     }
 
     @Test func `A finding recorded after the harness's end is written to standard error`() async throws {
-        #if compiler(>=6.2)
         let child = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let harness = TestHarness()
             try harness.verify()
             harness.record("too late")
         }
-        let said = String(decoding: child?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(said.contains("after the end of the harness made at FindingPlaceTests.swift:"))
-        #expect(said.contains("too late"))
-        #endif
+        let text = try #require(child).said
+        #expect(text.contains("after the end of the harness made at FindingPlaceTests.swift:") && text.contains("too late"))
     }
 
     @Test func `A leaked client is one finding with its socket and its timers`() async throws {
@@ -169,13 +187,15 @@ import Testing
             socket.accept()
             socket.serverEstablishes()
             pusher.disconnect()
+            // What the SDK itself sends late is no mistake of the app's.
+            socket.send(#"{"event":"pusher:subscribe","data":{"channel":"news"}}"#)
             socket.send(#"{"event":"client-late","channel":"news"}"#)
             socket.serverSendsEvent("late", channel: "news")
         }
         #expect(
             found == [
                 "unheard: client-late news was sent on the socket made at +1 after the connection was closed",
-                "unheard: late news, sent at +8 by the server of the socket made at +1, which is not open",
+                "unheard: late news, sent at +10 by the server of the socket made at +1, which is not open",
             ])
     }
 

@@ -25,31 +25,23 @@ import Testing
             #expect(channels.map(\.subscribed) == [true, true, true])
             #expect(pusher.user.id != nil)
             #expect(harness.server.publish(channel: "private-orders", event: "placed", data: "{}") == 1)
-            let told = harness.timeline.entries.filter { $0.kind == "server" }.map(\.text)
+            let told = harness.timeline.texts(of: "server")
             #expect(told.first == "takes the key app-key for that of another app, and checks no signatures of it")
             #expect(told.contains("authorizes in the place of the backend at https://api.example.com/broadcasting/auth"))
         }
     }
 
-    @Test func `A refusal by the server's own endpoint is told in the story with its reason`() throws {
-        let app = ServerApp(id: "7", key: "app-key", secret: "app-secret", deniedChannels: ["private-a"])
-        try withTestHarness(apps: [app]) { harness in
-            let pusher = harness.makePusher()
-            pusher.subscribe("private-a")
-            pusher.connect()
-            let told = harness.timeline.entries.filter { $0.kind == "server" }.map(\.text)
-            #expect(told.contains("authorizes nothing: Forbidden: private-a"), "\(told)")
-        }
-    }
-
     /// The client gets only a status. The reason is in the body, which the client doesn't parse.
-    @Test func `A refusal in the place of the app's backend is told in the story with its reason`() throws {
-        let app = ServerApp(id: "7", key: "app-key", secret: "app-secret")
+    @Test func `A refusal by the server, or in the place of the app's backend, is told in the story with its reason`() throws {
+        let app = ServerApp(id: "7", key: Self.key, secret: "app-secret", deniedChannels: ["private-a"])
         try withTestHarness(apps: [app], allowing: [.pendingTimer]) { harness in
-            let pusher = Self.client(harness.pusherEnvironment())
-            pusher.subscribe("private-encrypted-orders")
-            pusher.connect()
-            let told = harness.timeline.entries.filter { $0.kind == "server" }.map(\.text)
+            let (served, own) = (harness.makePusher(), Self.client(harness.pusherEnvironment()))
+            served.subscribe("private-a")
+            served.connect()
+            #expect(harness.timeline.texts(of: "server").contains("authorizes nothing: Forbidden: private-a"))
+            own.subscribe("private-encrypted-orders")
+            own.connect()
+            let told = harness.timeline.texts(of: "server")
             #expect(told.contains { $0.hasPrefix("authorizes nothing: ") && $0.contains("no master key of 32 bytes") }, "\(told)")
             #expect(!told.contains { $0.hasPrefix("authorizes in the place") })
         }
@@ -82,8 +74,8 @@ import Testing
 
     @Test func `A backend's requests are signed and checked by the date that the test sets`() async throws {
         try await withTestHarness { harness in
-            let api = PusherHTTPAPI(
-                appID: "1", key: "local-key", secret: "local-secret", environment: harness.pusherEnvironment())
+            let world = harness.pusherEnvironment()
+            let api = PusherHTTPAPI(appID: "1", key: "local-key", secret: "local-secret", environment: world)
             let date = Date(timeIntervalSince1970: 1_750_000_000)
             harness.environment.now.next = date
             try await api.trigger(channels: ["news"], eventName: "placed", data: "a")
@@ -119,17 +111,6 @@ import Testing
             pusher.disconnect()
         }
         #expect(failure.findings.map(\.kind).contains(.unplayedStep), "\(failure)")
-    }
-
-    @Test func `A custom auth endpoint that is asked in JSON is answered`() async throws {
-        try await withTestHarness { harness in
-            var endpoint = AuthEndpoint("https://api.example.com/broadcasting/auth")
-            endpoint.encoding = .json
-            let pusher = Self.client(harness.pusherEnvironment(), authMethod: .customEndpoint(endpoint))
-            let channels = ["private-orders", "presence-lobby"].map { pusher.subscribe($0) }
-            pusher.connect()
-            try await harness.eventually("both are subscribed", within: .zero) { channels.allSatisfy(\.subscribed) }
-        }
     }
 
     @Test func `A JSON body with keys that differ only in normalization is refused with 400`() {
@@ -197,18 +178,21 @@ import Testing
         #expect(failure.findings.map(\.kind) == [.unmatchedRequest])
     }
 
-    @Test(arguments: [(AuthEndpoint.Encoding.form, ["token": "7"]), (.json, ["token": "7"])])
-    func `A user auth endpoint is answered in form and JSON, with extra parameters`(
-        encoding: AuthEndpoint.Encoding, parameters: [String: String]
+    @Test(arguments: [AuthEndpoint.Encoding.form, .json])
+    func `Custom endpoints for channels and users are answered in form and JSON, with extra parameters`(
+        encoding: AuthEndpoint.Encoding
     ) async throws {
         try await withTestHarness { harness in
-            var endpoint = AuthEndpoint("https://api.example.com/user")
+            var endpoint = AuthEndpoint("https://api.example.com/auth")
             endpoint.encoding = encoding
-            endpoint.parameters = { _ in parameters }
-            let options = PusherClientOptions(userAuthMethod: .customEndpoint(endpoint), host: .cluster("eu"))
+            endpoint.parameters = { _ in ["token": "7"] }
+            let options = PusherClientOptions(
+                authMethod: .customEndpoint(endpoint), userAuthMethod: .customEndpoint(endpoint), host: .cluster("eu"))
             let pusher = Pusher(key: Self.key, options: options, environment: harness.pusherEnvironment())
+            let channels = ["private-orders", "presence-lobby"].map { pusher.subscribe($0) }
             pusher.signIn { _ in }
             pusher.connect()
+            try await harness.eventually("both are subscribed", within: .zero) { channels.allSatisfy(\.subscribed) }
             try await harness.eventually("the user is signed in", within: .zero) { pusher.user.id != nil }
         }
     }
@@ -232,8 +216,8 @@ import Testing
             func api(_ secret: String) -> PusherHTTPAPI {
                 PusherHTTPAPI(appID: "1", key: "local-key", secret: secret, options: .init(path: "/ws"), environment: world)
             }
-            try await api("local-secret").trigger(
-                channels: ["news"], eventName: "placed", data: "a", excluding: pusher.connection.socketID)
+            let socketID = pusher.connection.socketID
+            try await api("local-secret").trigger(channels: ["news"], eventName: "placed", data: "a", excluding: socketID)
             #expect(harness.server.notices.last == .published(channel: "news", event: "placed", receivers: 0))
             await #expect(throws: PusherError.self) {
                 try await api("another").trigger(channels: ["news"], eventName: "placed", data: "a")
