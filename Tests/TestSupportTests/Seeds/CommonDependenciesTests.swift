@@ -3,10 +3,6 @@ import PusherChannels
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 // The samples of the CommonDependencies document, each with a comment on its changes. In all of them, `World.mock` is made of the
 // test's own environment, and `CommonDependencies.Calendars.nextMockedCalendar` is `environment.calendar.next`.
 

@@ -2,10 +2,6 @@ import Foundation
 import TestSupport
 import XCTest
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The HTTP layer that the article tests, reduced to what its test needs.
 private struct AGSessionImpl: Sendable {
     let url: String

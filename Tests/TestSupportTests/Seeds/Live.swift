@@ -2,33 +2,15 @@ import Foundation
 import PusherChannels
 import TestSupport
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The real environment as closures, for a struct of closures that takes those of a ``TestEnvironment`` in tests.
 ///
 /// The real scheduler is `LiveScheduler`.
 enum Live {
-    /// Returns a closure for the user's calendar.
-    static func calendar() -> @Sendable () -> Calendar {
-        { .current }
-    }
-
-    /// Returns a closure for the user's locale.
-    static func locale() -> @Sendable () -> Locale {
-        { .current }
-    }
-
-    /// Returns a closure for the user's time zone.
-    static func timeZone() -> @Sendable () -> TimeZone {
-        { .current }
-    }
-
-    /// Returns a closure for the current date.
-    static func now() -> @Sendable () -> Date {
-        { Date() }
-    }
+    static func calendar() -> @Sendable () -> Calendar { { .current } }
+    static func locale() -> @Sendable () -> Locale { { .current } }
+    static func timeZone() -> @Sendable () -> TimeZone { { .current } }
+    static func now() -> @Sendable () -> Date { { Date() } }
+    static func urlSession() -> @Sendable () -> any HTTPSession { { URLSession.shared } }
 
     /// Returns a closure that makes date formatters: `Live.dateFormatter { $0.dateStyle = .full }`.
     static func dateFormatter(
@@ -56,11 +38,6 @@ enum Live {
         _ configure: @escaping @Sendable (JSONEncoder) -> Void = { _ in }
     ) -> @Sendable () -> AnyEncoder<Data> {
         { AnyEncoder(configured(JSONEncoder(), configure)) }
-    }
-
-    /// Returns a closure for the shared URL session.
-    static func urlSession() -> @Sendable () -> any HTTPSession {
-        { URLSession.shared }
     }
 
     /// Returns a closure that makes requests over the session that `session` returns; cancelling a task cancels its request.

@@ -4,10 +4,6 @@ import TestSupport
 import Testing
 import XCTest
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The test case of "Mocking HTTP Requests for iOS App UI Tests". Changed: the server needs no event loop or thread from the
 /// test, uses a free port, and is started and stopped with `await`; the test requests the page instead of sleeping until a
 /// browser does.

@@ -3,10 +3,6 @@ import PusherChannels
 import TestSupport
 import XCTest
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The talk's tests. Changed: the recorder is an instance instead of `Szimpla.Client.instance`, `record(path:)` and
 /// `validate(path:)` are `record(to:)` and `validate(against:)`, the app of `XCUIApplication` is a class below, tests throw
 /// instead of `try!`, and files are in a temporary directory.

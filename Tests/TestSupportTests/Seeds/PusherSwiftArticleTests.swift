@@ -3,10 +3,6 @@ import TestSupport
 import Testing
 import XCTest
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The presence test of "What I Learned Building the PusherSwift Framework", with one word changed: `PresencePusherChannel` is
 /// `PusherPresenceChannel` today.
 class PusherPresenceChannelTests: XCTestCase {

@@ -2,10 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// The app as its developer tests it: time advances, and `eventually` proves each step.
 @Suite struct TradingAppTests {
     static let trade = Trade(side: .buy, symbol: "ACME", quantity: 7, cents: 95)
@@ -40,9 +36,7 @@ import FoundationNetworking
             for cents in [100, 101] {
                 harness.publish("ACME", cents)
                 try await harness.step("the price is shown") { await desk.prices.entries["ACME"]?.cents == cents }
-                try await harness.step("it is fresh", after: .seconds(14)) {
-                    await desk.prices.entries["ACME"]?.isStale == false
-                }
+                try await harness.step("it is fresh", after: .seconds(14)) { await desk.prices.entries["ACME"]?.isStale == false }
             }
             try await harness.step("it is stale, and asked for", after: .seconds(1)) {
                 await desk.prices.entries["ACME"]?.isStale == true && gate.waitingCount == 1
@@ -92,9 +86,7 @@ import FoundationNetworking
             harness.session.stub("POST /orders", .http(422)).times(1)
             await desk.limits.add("cheap", Self.trade)
             harness.publish("ACME", 90)
-            try await harness.step("the order has failed") {
-                await desk.limits.state(of: "cheap") == .failed(.refused(status: 422))
-            }
+            try await harness.step("it has failed") { await desk.limits.state(of: "cheap") == .failed(.refused(status: 422)) }
         }
     }
 
@@ -105,9 +97,7 @@ import FoundationNetworking
             harness.publish("ACME", 90)
             try await harness.step("the first attempt has failed") { placing.callCount == 1 }
             await desk.limits.withdraw("cheap")
-            try await harness.step("it stays withdrawn", after: .seconds(10)) {
-                await desk.limits.state(of: "cheap") == .withdrawn
-            }
+            try await harness.step("it stays so", after: .seconds(10)) { await desk.limits.state(of: "cheap") == .withdrawn }
         }
     }
 
@@ -139,9 +129,7 @@ import FoundationNetworking
             try await harness.step("it is cancelled") { gate.waitingCount == 0 }
             gate.open()
             try await harness.step("the second one is under way", after: .milliseconds(300)) { asked.callCount == 1 }
-            try await harness.step("the second quote is shown", after: .seconds(2)) {
-                await desk.quotes.state == .shown(second)
-            }
+            try await harness.step("the second is shown", after: .seconds(2)) { await desk.quotes.state == .shown(second) }
         }
     }
 
@@ -182,8 +170,7 @@ import FoundationNetworking
 
     @Test func `A line that comes back reloads the portfolio, and the orders that were missed`() async throws {
         try await withDesk { harness, desk in
-            let missed = [Order(id: "8", trade: Self.trade, status: .filled)]
-            harness.session.stub("GET /orders", .json(missed))
+            harness.session.stub("GET /orders", .json([Order(id: "8", trade: Self.trade, status: .filled)]))
             harness.session.stub("GET /portfolio", .json(Self.holdings + Self.holdings))
             harness.server.shutdown()
             try await harness.step("the trader sees that the line is lost") { await desk.banner == "reconnecting" }
@@ -194,6 +181,16 @@ import FoundationNetworking
             }
             harness.publish("ACME", 100)
             try await harness.step("prices come again") { await desk.prices.entries["ACME"]?.cents == 100 }
+        }
+    }
+
+    @Test func `A trader whose orders are late is told so, until they are there`() async throws {
+        try await withTestHarness { harness in
+            harness.session.stub("POST /channels/auth", .http(503)).times(2)
+            let desk = try await harness.openDesk(untilSubscribed: false)
+            try await harness.step("the trader is told") { await desk.orders.problem == "orders are late: 503" }
+            try await harness.step("the orders are there", after: .seconds(10)) { await desk.orders.problem == nil }
+            await desk.logOut()
         }
     }
 
@@ -222,9 +219,7 @@ import FoundationNetworking
                 await desk.quotes.state == .shown(Quote(symbol: "ACME", cents: 7))
             }
             // Foundation doesn't bear that a request is cancelled as its response arrives: it has arrived before the logout.
-            try await harness.step("the portfolio is loaded again", after: .seconds(30)) {
-                await desk.portfolio.holdings.count == 2
-            }
+            try await harness.step("the portfolio is loaded", after: .seconds(30)) { await desk.portfolio.holdings.count == 2 }
             await desk.logOut()
         }
     }
