@@ -60,10 +60,7 @@ struct LettingGoTests {
     @Test func `A replaced mock value may release an owner that reads it, without a deadlock`() throws {
         let environment = TestEnvironment()
         try release { owner in
-            environment.now.make {
-                withExtendedLifetime(owner) {}
-                return .distantPast
-            }
+            environment.now.make { withExtendedLifetime(owner) { Date.distantPast } }
             return { environment.now.next = .distantFuture }
         } atItsEnd: {
             _ = environment.now()
@@ -73,10 +70,7 @@ struct LettingGoTests {
     @Test func `A removed stub may release an owner that uses the session, without a deadlock`() throws {
         let session = MockSession(delivery: .immediate)
         try release { owner in
-            session.stub(.any) { _ in
-                withExtendedLifetime(owner) {}
-                return .ok
-            }
+            session.stub(.any) { _ in withExtendedLifetime(owner) { StubResponse.ok } }
             return { session.removeAllStubs() }
         } atItsEnd: {
             session.stub(.any, .ok)
@@ -105,21 +99,13 @@ struct LettingGoTests {
         try release { owner in
             let made = MockWebSocket(server: .manual)
             let request = WebSocketRequest(secure: false, host: "h", port: 1, path: "/")
-            let matcher = FrameMatcher(
-                "a frame",
-                where: { _ in
-                    withExtendedLifetime(owner) {}
-                    return true
-                })
+            let matcher = FrameMatcher("a frame", where: { _ in withExtendedLifetime(owner) { true } })
             made.play(.expect(matcher))
             made.open(request, attempt: ConnectionAttempt(1))
             made.play(.establish())
             weakly.withLock { $0.socket = made }
             left.withLock { $0 = made }
-            return {
-                let socket = left.withLock { $0.take() }
-                socket?.open(request, attempt: ConnectionAttempt(2))
-            }
+            return { left.withLock { $0.take() }?.open(request, attempt: ConnectionAttempt(2)) }
         } atItsEnd: {
             _ = weakly.withLock { $0.socket }?.isOpen
         }
@@ -129,10 +115,7 @@ struct LettingGoTests {
         try await withTestHarness { harness in
             let router = try await harness.startServer().router
             try release { owner in
-                router.on("/a") { _ in
-                    withExtendedLifetime(owner) {}
-                    return .ok
-                }
+                router.on("/a") { _ in withExtendedLifetime(owner) { StubResponse.ok } }
                 return { router["/a"] = nil }
             } atItsEnd: {
                 router["/b"] = nil
