@@ -5,13 +5,14 @@ import Testing
 struct InMemoryServerTests {
     private let scheduler = TestScheduler()
 
+    private func request(key: String = "local-key") -> WebSocketRequest {
+        WebSocketRequest(secure: false, host: "server", port: 80, path: "/app/\(key)?protocol=7")
+    }
+
     private func open(_ server: InMemoryServer, key: String = "local-key") -> (MockWebSocket, SocketRecorder) {
-        let socket = server.makeWebSocket()
-        let recorder = SocketRecorder()
+        let (socket, recorder) = (server.makeWebSocket(), SocketRecorder())
         socket.delegate = recorder
-        socket.open(
-            WebSocketRequest(secure: false, host: "server", port: 80, path: "/app/\(key)?protocol=7"),
-            attempt: ConnectionAttempt(1))
+        socket.open(request(key: key), attempt: ConnectionAttempt(1))
         return (socket, recorder)
     }
 
@@ -70,9 +71,7 @@ struct InMemoryServerTests {
         let server = InMemoryServer()
         let (socket, recorder) = open(server)
         socket.drop()
-        socket.open(
-            WebSocketRequest(secure: false, host: "server", port: 80, path: "/app/local-key?protocol=7"),
-            attempt: ConnectionAttempt(2))
+        socket.open(request(), attempt: ConnectionAttempt(2))
         server.close(.init(1), code: 4000)
         #expect(socket.isOpen)
         #expect(recorder.entries.count { $0.contains("failed") || $0.contains("closed") } == 1)

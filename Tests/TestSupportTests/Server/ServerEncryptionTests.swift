@@ -4,16 +4,16 @@ import Testing
 
 struct ServerEncryptionTests {
     private let channel = "private-encrypted-orders"
+    private let key = "Rp+JW0P1Y4Dbn8NPhcFo88FAzz3QPb3PZ646obzmrp4="
 
     private func authorization(_ app: ServerApp) -> StubResponse {
         var rig = ServerRig(ServerMachine(apps: [app]))
-        let form = "socket_id=1.2&channel_name=\(channel)"
-        return rig.respond(to: RecordedRequest(method: "POST", url: "/pusher/auth", body: .init(form.utf8)))
+        return rig.authorize("socket_id=1.2&channel_name=\(channel)")
     }
 
     @Test func `The auth endpoint returns an encrypted channel's key with the signature`() throws {
         let reply = try JSONValue(parsing: authorization(.local).text)
-        #expect(reply["shared_secret"] == "Rp+JW0P1Y4Dbn8NPhcFo88FAzz3QPb3PZ646obzmrp4=")
+        #expect(reply["shared_secret"] == .string(key))
         #expect(reply["auth"]?.stringValue?.hasPrefix("local-key:") == true)
     }
 
@@ -27,30 +27,25 @@ struct ServerEncryptionTests {
     @Test func `A test's event for an encrypted channel is sealed, each time differently`() throws {
         var rig = ServerRig(open: 1)
         rig.subscribe(1, to: channel)
-        var encrypted: [String] = []
+        var encrypted: Set<String> = []
         for _ in 0..<2 {
             rig.publish(channel, "order", #"{"n":1}"#)
-            let frame = try JSONValue(parsing: String(try #require(rig.sent.first).dropFirst(3)))
-            encrypted.append(try #require(frame["data"]?.stringValue))
-        }
-        #expect(encrypted[0] != encrypted[1])
-        for text in encrypted {
+            let text = try #require(rig.frames.first?["data"]?.stringValue)
+            encrypted.insert(text)
             let data = try JSONValue(parsing: text)
-            let bytes = try ["nonce", "ciphertext"].map {
-                [UInt8](try #require(Data(base64Encoded: data[$0]?.stringValue ?? "")))
+            let bytes = try [data["nonce"]?.stringValue, data["ciphertext"]?.stringValue, key].map {
+                [UInt8](try #require(Data(base64Encoded: $0 ?? "")))
             }
-            let key = [UInt8](try #require(Data(base64Encoded: "Rp+JW0P1Y4Dbn8NPhcFo88FAzz3QPb3PZ646obzmrp4=")))
-            #expect(
-                SecretBox.open(ciphertext: bytes[1], nonce: bytes[0], key: key).map { String(decoding: $0, as: UTF8.self) }
-                    == #"{"n":1}"#)
+            let opened = SecretBox.open(ciphertext: bytes[1], nonce: bytes[0], key: bytes[2])
+            #expect(opened.map { String(decoding: $0, as: UTF8.self) } == #"{"n":1}"#)
         }
+        #expect(encrypted.count == 2)
     }
 
     @Test func `An event for an encrypted channel from the HTTP API is passed on unchanged`() {
         var rig = ServerRig(open: 1)
         rig.subscribe(1, to: channel)
-        let body = #"{"name":"order","channel":"private-encrypted-orders","data":"sealed"}"#
-        #expect(rig.respond(to: .signed("POST", "/apps/1/events", body: body)).status == 200)
+        rig.post(#"{"name":"order","channel":"private-encrypted-orders","data":"sealed"}"#)
         #expect(rig.sent == [#"1: {"event":"order","channel":"private-encrypted-orders","data":"sealed"}"#])
     }
 

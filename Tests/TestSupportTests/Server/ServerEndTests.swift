@@ -35,20 +35,17 @@ struct ServerEndTests {
     @Test func `A route counts as running until it has responded`() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()
-            server.router.on("/names") { [weak router = server.router] _ in
-                StubResponse(text: router?.goingOn.joined() ?? "")
-            }
+            server.router.on("/names") { [weak router = server.router] _ in StubResponse(text: router?.goingOn.joined() ?? "") }
             #expect(try await server.ask("/names").hasPrefix("200 route /names (ServerEndTests.swift:"))
             #expect(server.router.goingOn == [])
         }
     }
 }
 
+/// The numbers of subscribers that an app's clients are told, if the app counts subscriptions.
 struct ServerCountTests {
     private func rig(connections: Int, counts: Bool = true) -> ServerRig {
-        var app = ServerApp.local
-        app.countsSubscriptions = counts
-        return ServerRig(ServerMachine(apps: [app]), open: connections)
+        ServerRig(.hosted, open: connections, app: { $0.countsSubscriptions = counts })
     }
 
     private func count(_ count: Int, to connection: Int) -> String {
@@ -65,13 +62,11 @@ struct ServerCountTests {
         #expect(rig.sent == [count(1, to: 1)])
     }
 
-    @Test func `No subscription count is sent on presence channels or for apps without counts`() {
-        var rig = rig(connections: 1)
-        rig.subscribe(1, to: "presence-a", as: "ann")
+    @Test(arguments: [("presence-a", true), ("news", false)])
+    func `No subscription count is sent on presence channels or for apps without counts`(channel: String, counts: Bool) {
+        var rig = rig(connections: 1, counts: counts)
+        rig.subscribe(1, to: channel, as: "ann")
         #expect(rig.sent.count == 1)
-        var other = self.rig(connections: 1, counts: false)
-        other.subscribe(1, to: "news")
-        #expect(other.sent.count == 1)
     }
 
     @Test func `Counts for more than a hundred subscribers are sent only every five seconds`() {
@@ -84,12 +79,9 @@ struct ServerCountTests {
             #expect(rig.sent.count == 1)
         }
         #expect(rig.machine.nextDeadline == .seconds(5))
-        rig.now = .seconds(5)
-        rig.handle(.timePassed)
-        #expect(rig.sent.count == 102)
-        #expect(rig.sent.first == count(102, to: 1))
-        rig.now = .seconds(10)
-        rig.handle(.timePassed)
+        rig.wait(until: .seconds(5))
+        #expect(rig.sent == (1...102).map { count(102, to: $0) })
+        rig.wait(until: .seconds(10))
         #expect(rig.sent.isEmpty, "nothing has changed")
     }
 }

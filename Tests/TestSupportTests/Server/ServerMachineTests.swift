@@ -2,12 +2,13 @@ import TestSupport
 import Testing
 
 struct ServerMachineTests {
+    private let ping = #"{"event":"pusher:ping","data":{}}"#
+    private let pong = #"1: {"event":"pusher:pong","data":{}}"#
+
     @Test func `A new connection gets its socket id and activity timeout as JSON in a string`() {
         let rig = ServerRig(open: 1)
-        #expect(
-            rig.sent == [
-                #"1: {"event":"pusher:connection_established","data":"{\"activity_timeout\":120,\"socket_id\":\"1.2\"}"}"#
-            ])
+        let data = #"{\"activity_timeout\":120,\"socket_id\":\"1.2\"}"#
+        #expect(rig.sent == [#"1: {"event":"pusher:connection_established","data":"\#(data)"}"#])
         #expect(rig.effects.last == .notice(.connected(.init(1), appKey: "local-key", socketID: "1.2")))
     }
 
@@ -16,8 +17,7 @@ struct ServerMachineTests {
             ServerRig(ServerMachine(seed: seed), open: 500).machine.openConnections.map(\.socketID)
         }
         let ids = socketIDs(seed: 7)
-        #expect(ids == socketIDs(seed: 7))
-        #expect(ids != socketIDs(seed: 8))
+        #expect(ids == socketIDs(seed: 7) && ids != socketIDs(seed: 8))
         #expect(Set(ids).count == 500)
         #expect(ids.allSatisfy { $0.wholeMatch(of: #/\d+\.\d+/#) != nil })
     }
@@ -33,7 +33,7 @@ struct ServerMachineTests {
         #expect(rig.error?.code == code)
         #expect(rig.closes.first?.hasPrefix("1: \(code) ") == true)
         #expect(rig.machine.openConnections.isEmpty)
-        rig.receive(#"{"event":"pusher:ping","data":{}}"#, from: 1)
+        rig.receive(ping, from: 1)
         #expect(rig.effects.isEmpty)
     }
 
@@ -52,8 +52,8 @@ struct ServerMachineTests {
 
     @Test func `A ping is answered with a pong, and pongs and unknown pusher events are ignored`() {
         var rig = ServerRig(open: 1)
-        rig.receive(#"{"event":"pusher:ping","data":{}}"#, from: 1)
-        #expect(rig.sent == [#"1: {"event":"pusher:pong","data":{}}"#])
+        rig.receive(ping, from: 1)
+        #expect(rig.sent == [pong])
         for event in ["pusher:pong", "pusher:unheard-of", "pusher_internal:member_added"] {
             rig.receive("{\"event\":\"\(event)\",\"data\":{}}", from: 1)
             #expect(rig.effects.isEmpty, "\(event)")
@@ -74,33 +74,25 @@ struct ServerMachineTests {
     }
 
     @Test func `A silent connection is pinged, then closed with 4201, unlike one that sends`() {
-        var profile = ServerProfile.hosted
-        profile.idleTimeout = .seconds(100)
-        var rig = ServerRig(ServerMachine(profile: profile), open: 2)
+        var rig = ServerRig(.hosted, open: 2) { $0.idleTimeout = .seconds(100) }
         #expect(rig.machine.nextDeadline == .seconds(100))
         rig.now = .seconds(60)
         rig.receive(#"{"event":"pusher:pong"}"#, from: 2)
-        rig.now = .seconds(100)
-        rig.handle(.timePassed)
-        #expect(rig.sent == [#"1: {"event":"pusher:ping","data":{}}"#])
+        rig.wait(until: .seconds(100))
+        #expect(rig.sent == ["1: \(ping)"])
         #expect(rig.machine.nextDeadline == .seconds(130))
-        rig.now = .seconds(130)
-        rig.handle(.timePassed)
+        rig.wait(until: .seconds(130))
         #expect(rig.closes == ["1: 4201 Pong reply not received"])
         #expect(rig.machine.openConnections.map(\.id.number) == [2])
         #expect(rig.machine.nextDeadline == .seconds(160))
     }
 
     @Test func `A connection that answers the ping stays open`() {
-        var profile = ServerProfile.hosted
-        profile.idleTimeout = .seconds(100)
-        var rig = ServerRig(ServerMachine(profile: profile), open: 1)
-        rig.now = .seconds(100)
-        rig.handle(.timePassed)
+        var rig = ServerRig(.hosted, open: 1) { $0.idleTimeout = .seconds(100) }
+        rig.wait(until: .seconds(100))
         rig.now = .seconds(129)
         rig.receive(#"{"event":"pusher:pong"}"#, from: 1)
-        rig.now = .seconds(130)
-        rig.handle(.timePassed)
+        rig.wait(until: .seconds(130))
         #expect(rig.effects.isEmpty)
         #expect(rig.machine.nextDeadline == .seconds(229))
     }
@@ -114,7 +106,7 @@ struct ServerMachineTests {
             #"{"event":"pusher:unsubscribe","data":{"channel":"presence-room"}}"#,
             #"{"event":"pusher:ping","data":{}}"#,
         ].map { Array($0.utf8) }
-        var random = Generator(state: 20_000)
+        var random = SplitMix64(seed: 20_000)
         for _ in 0..<20_000 {
             var bytes = seeds[Int(random.next() % 4)]
             for _ in 0...(random.next() % 4) where !bytes.isEmpty {
@@ -128,18 +120,7 @@ struct ServerMachineTests {
             }
             rig.receive(String(decoding: bytes, as: UTF8.self), from: 1)
         }
-        rig.receive(#"{"event":"pusher:ping","data":{}}"#, from: 1)
-        #expect(rig.sent == [#"1: {"event":"pusher:pong","data":{}}"#])
-    }
-}
-
-struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state
+        rig.receive(ping, from: 1)
+        #expect(rig.sent == [pong])
     }
 }

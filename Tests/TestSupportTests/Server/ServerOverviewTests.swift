@@ -12,33 +12,36 @@ struct ServerOverviewTests {
         return (try JSONValue(parsing: text), text)
     }
 
-    private func rig(_ machine: ServerMachine = ServerMachine(socketIDs: ["1.2", "3.4", "5.6"])) -> ServerRig {
-        var machine = machine
-        machine.recordEvents()
-        return ServerRig(machine)
+    private func rig(open count: Int = 0, changing change: (inout ServerProfile) -> Void = { _ in }) -> ServerRig {
+        var rig = ServerRig(.hosted, changing: change)
+        rig.machine.recordEvents()
+        for number in 0..<count { rig.open(number + 1) }
+        return rig
     }
+
+    private func items(_ list: JSONValue?) -> [JSONValue] { list?["items"]?.arrayValue ?? [] }
 
     /// Returns the texts of a list of excerpts.
     private func texts(_ list: JSONValue?) -> [String] {
-        list?["items"]?.arrayValue?.compactMap { ($0["name"] ?? $0)["text"]?.stringValue } ?? []
+        items(list).compactMap { ($0["name"] ?? $0)["text"]?.stringValue }
     }
 
+    private func numbers(_ list: JSONValue?) -> [Int?] { items(list).map { $0["number"]?.integerValue } }
+
     @Test func `The overview has connections, users, channels, and members, newest connection first`() throws {
-        var rig = rig()
-        rig.open(1)
-        rig.open(2)
+        var rig = rig(open: 2)
         rig.signIn(2, as: "grace")
         rig.subscribe(1, to: "news")
         rig.subscribe(2, to: "presence-team", as: "grace")
         rig.subscribe(1, to: "presence-team", as: "ada")
         let overview = try overview(rig).json
         #expect(texts(overview["apps"]) == ["local-key"])
-        let connections = try #require(overview["connections"]?["items"]?.arrayValue)
-        #expect(connections.map { $0["number"]?.integerValue } == [2, 1])
+        let connections = items(overview["connections"])
+        #expect(numbers(overview["connections"]) == [2, 1])
         #expect(connections.map { $0["socketID"]?.stringValue } == ["3.4", "1.2"])
         #expect(connections.map { $0["user"]?["text"]?.stringValue } == ["grace", "ada"])
         #expect(connections.map { texts($0["channels"]) } == [["presence-team"], ["news", "presence-team"]])
-        let channels = try #require(overview["channels"]?["items"]?.arrayValue)
+        let channels = items(overview["channels"])
         #expect(texts(overview["channels"]) == ["news", "presence-team"])
         #expect(channels.map { $0["subscribers"]?.integerValue } == [1, 2])
         #expect(channels.map { texts($0["members"]) } == [[], ["grace", "ada"]])
@@ -47,7 +50,7 @@ struct ServerOverviewTests {
 
     /// Returns log entries as `4 subscribed connection 1 news (ada)`.
     private func lines(_ log: JSONValue?) -> [String] {
-        (log?["items"]?.arrayValue ?? []).map { entry in
+        items(log).map { entry in
             let words: [String?] = [
                 entry["number"]?.integerValue.map { "\($0)" }, entry["kind"]?.stringValue,
                 entry["connection"]?.integerValue.map { "connection \($0)" }, entry["channel"]?["text"]?.stringValue,
@@ -58,19 +61,16 @@ struct ServerOverviewTests {
     }
 
     @Test func `The overview's log has events with data, receivers, and age, newest first`() throws {
-        var rig = rig()
-        rig.open(1)
-        rig.open(2)
-        rig.subscribe(1, to: "private-chat")
-        rig.subscribe(2, to: "private-chat")
+        var rig = rig(open: 2)
+        for number in 1...2 { rig.subscribe(number, to: "private-chat") }
         let before = try overview(rig).json["log"]?["total"]?.integerValue ?? 0
         rig.publish("private-chat", "headline", "hello")
         rig.now += .milliseconds(1_500)
         rig.receive(#"{"event":"client-typing","channel":"private-chat","data":{"by":"ada"}}"#, from: 2)
         let log = try overview(rig, ServerOverview.View(lastEntry: before)).json["log"]
         #expect(lines(log) == ["7 event connection 2 private-chat", "6 event private-chat"])
-        let events = try #require(log?["items"]?.arrayValue)
-        #expect(events.map { $0["name"]?["text"]?.stringValue } == ["client-typing", "headline"])
+        let events = items(log)
+        #expect(texts(log) == ["client-typing", "headline"])
         #expect(events.map { $0["data"]?["text"]?.stringValue } == [#"{"by":"ada"}"#, "hello"])
         #expect(events.map { $0["receivers"]?.integerValue } == [1, 2])
         #expect(events.map { $0["age"]?.integerValue } == [0, 1_500])
@@ -78,14 +78,12 @@ struct ServerOverviewTests {
     }
 
     @Test func `The overview's log has connections, subscriptions, channel changes, and refusals`() throws {
-        var rig = rig()
-        rig.open(1)
-        rig.open(2)
+        var rig = rig(open: 2)
         rig.open(3, path: "/app/other?protocol=7")
         rig.subscribe(1, to: "presence-team", as: "ada")
         rig.subscribe(2, to: "presence-team", as: "grace")
         rig.receive(ServerRig.subscription(to: "no channel"), from: 1)
-        rig.receive(#"{"event":"pusher:unsubscribe","data":{"channel":"presence-team"}}"#, from: 1)
+        rig.unsubscribe(1, from: "presence-team")
         rig.receive("{}", from: 1)
         rig.handle(.closed(ServerRig.ID(2)))
         #expect(
@@ -99,13 +97,13 @@ struct ServerOverviewTests {
                 "10 unsubscribed connection 2 presence-team (grace)", "11 vacated presence-team",
                 "12 disconnected connection 2",
             ])
-        let view = ServerOverview.View(lastEntry: 10)
-        #expect(lines(try overview(rig, view).json["log"]) == ["12 disconnected connection 2", "11 vacated presence-team"])
+        let latest = try overview(rig, ServerOverview.View(lastEntry: 10)).json["log"]
+        #expect(lines(latest) == ["12 disconnected connection 2", "11 vacated presence-team"])
         #expect(try overview(rig).json["channels"]?["total"]?.integerValue == 0)
     }
 
     @Test func `The overview's log keeps its events while many clients come and go`() throws {
-        var rig = rig(ServerMachine())
+        var rig = rig()
         rig.publish("news", "headline", "hello")
         for number in 1...300 { rig.open(number) }
         let log = lines(try overview(rig).json["log"])
@@ -119,12 +117,10 @@ struct ServerOverviewTests {
         rig.publish("private-encrypted-orders", "order", "a trout")
         let foreign = try #require(
             EncryptedEvent.encrypt("a salmon", with: [UInt8](repeating: 7, count: 32), nonce: [UInt8](repeating: 0, count: 24)))
-        let trigger: JSONValue = [
-            "name": "order", "channel": "private-encrypted-orders", "data": .string(foreign),
-        ]
-        #expect(rig.respond(to: .signed("POST", "/apps/1/events", body: trigger.text)).status == 200)
+        let trigger: JSONValue = ["name": "order", "channel": "private-encrypted-orders", "data": .string(foreign)]
+        rig.post(trigger.text)
         let (overview, text) = try overview(rig)
-        let events = try #require(overview["log"]?["items"]?.arrayValue)
+        let events = items(overview["log"])
         #expect(events.map { $0["encryption"]?.stringValue } == ["unreadable", "decrypted"])
         #expect(events.map { $0["data"]?["text"]?.stringValue } == [foreign, "a trout"])
         #expect(!text.contains("salmon"))
@@ -132,25 +128,19 @@ struct ServerOverviewTests {
     }
 
     @Test func `The overview sorts numbers in names by value`() throws {
-        var rig = rig()
-        rig.open(1)
-        for name in [
-            "room-10", "room-2", "room-02", "room-x", "room-1-9", "room-1-10", "room-", "room-99999999999999999999", "Room-3",
-        ] {
-            rig.subscribe(1, to: name)
-        }
+        var rig = rig(open: 1)
         let sorted = [
             "Room-3", "room-", "room-1-9", "room-1-10", "room-02", "room-2", "room-10", "room-99999999999999999999", "room-x",
         ]
+        for place in [6, 5, 4, 8, 2, 3, 1, 7, 0] { rig.subscribe(1, to: sorted[place]) }
         let overview = try overview(rig).json
         #expect(texts(overview["channels"]) == sorted)
-        #expect(texts(overview["connections"]?["items"]?.arrayValue?.first?["channels"]) == Array(sorted.prefix(5)))
+        #expect(texts(items(overview["connections"]).first?["channels"]) == Array(sorted.prefix(5)))
     }
 
     @Test func `The overview's channels and connections can be paged, searched, and sorted by size`() throws {
-        var rig = rig(ServerMachine())
+        var rig = rig(open: 120)
         for number in 1...120 {
-            rig.open(number)
             rig.receive(ServerRig.subscription(to: "channel-\(number)"), from: number)
             rig.receive(ServerRig.subscription(to: "channel-\(number % 3 + 1)"), from: number)
         }
@@ -168,42 +158,31 @@ struct ServerOverviewTests {
         #expect(texts(try channels(.init(), isBySize: true)).prefix(4) == ["channel-1", "channel-2", "channel-3", "channel-4"])
         let none = try channels(.init(search: "nowhere", start: 100))
         #expect([none?["total"], none?["found"], none?["start"]].map { $0?.integerValue } == [120, 0, 0])
-
-        func numbers(_ list: JSONValue?) -> [Int?] { list?["items"]?.arrayValue?.map { $0["number"]?.integerValue } ?? [] }
         #expect(numbers(try connections(.init(start: 100))) == (1...20).reversed().map { $0 })
         #expect(numbers(try connections(.init(search: "channel-12"))) == [12])
         #expect(numbers(try connections(.init(search: "connection 5"))) == [5])
-        let socketID = try connections(.init())?["items"]?.arrayValue?.first?["socketID"]?.stringValue
+        let socketID = items(try connections(.init())).first?["socketID"]?.stringValue
         #expect(numbers(try connections(.init(search: try #require(socketID)))) == [120])
     }
 
     @Test func `The overview's search finds a connection by its users and channels`() throws {
-        var rig = rig()
-        rig.open(1)
-        rig.open(2)
+        var rig = rig(open: 2)
         rig.subscribe(1, to: "presence-team", as: "ada")
         rig.signIn(2, as: "grace")
-        func users(_ search: String) throws -> [String?] {
-            let view = ServerOverview.View(connections: .init(search: search))
-            let items = try overview(rig, view).json["connections"]?["items"]?.arrayValue
-            return items?.map { $0["user"]?["text"]?.stringValue } ?? []
+        for (search, users) in [
+            ("", ["grace", "ada"]), ("DA", ["ada"]), ("race", ["grace"]), ("presence-team", ["ada"]), ("presence", []),
+        ] {
+            let found = try overview(rig, ServerOverview.View(connections: .init(search: search))).json["connections"]
+            #expect(items(found).compactMap { $0["user"]?["text"]?.stringValue } == users, "\(search)")
         }
-        #expect(try users("") == ["grace", "ada"])
-        #expect(try users("DA") == ["ada"])
-        #expect(try users("race") == ["grace"])
-        #expect(try users("presence-team") == ["ada"])
-        #expect(try users("presence") == [])
     }
 
     @Test func `The overview contains no app secret and no master key`() throws {
-        let app = ServerApp(
-            id: "1", key: "local-key", secret: "not-for-browsers", encryptionMasterKey: ServerApp.local.encryptionMasterKey)
-        var rig = rig(ServerMachine(apps: [app]))
-        rig.open(1)
+        var rig = rig(open: 1)
         rig.subscribe(1, to: "news")
         rig.publish("private-encrypted-orders", "order", "a trout")
         let text = try overview(rig).text
-        #expect(!text.contains("not-for-browsers"))
+        #expect(!text.contains("local-secret"))
         #expect(!text.contains(ServerApp.local.encryptionMasterKey?.prefix(20) ?? ""))
     }
 
@@ -217,36 +196,32 @@ struct ServerOverviewTests {
     }
 
     @Test func `The overview shows channel names in full`() throws {
-        var rig = rig()
-        rig.open(1)
+        var rig = rig(open: 1)
         let names = ["a", "b"].map { String(repeating: "x", count: 163) + $0 }
         for name in names { rig.subscribe(1, to: name) }
         #expect(texts(try overview(rig).json["channels"]) == names)
     }
 
     @Test func `The overview cuts long event data between characters and counts the rest`() throws {
-        var profile = ServerProfile.hosted
-        profile.maximumEventDataLength = 1 << 20
-        var rig = rig(ServerMachine(profile: profile))
+        var rig = rig { $0.maximumEventDataLength = 1 << 20 }
         rig.publish("news", "headline", "x" + String(repeating: "é", count: 500_000))
-        let data = try overview(rig).json["log"]?["items"]?.arrayValue?.first?["data"]
+        let data = items(try overview(rig).json["log"]).first?["data"]
         #expect(data?["text"]?.stringValue == "x" + String(repeating: "é", count: 249))
         #expect(data?["rest"]?.integerValue == 1_000_001 - 499)
     }
 
     @Test func `The overview stays short at any load and has the totals of what it leaves out`() throws {
-        var rig = rig(ServerMachine())
-        for number in 1...1_000 { rig.open(number) }
+        var rig = rig(open: 1_000)
         for number in 1...10_000 { rig.receive(ServerRig.subscription(to: "channel-\(number)"), from: 900 + (number + 99) / 100) }
         let large = String(repeating: "\u{1}", count: 10_000)
         for number in 1...140 { rig.publish("news", "event \(number)", large) }
         let (overview, text) = try overview(rig)
         #expect(text.utf8.count < 500_000)
         #expect(overview["connections"]?["total"]?.integerValue == 1_000)
-        let connections = try #require(overview["connections"]?["items"]?.arrayValue)
-        #expect(connections.map { $0["number"]?.integerValue } == (951...1_000).reversed().map { $0 })
-        #expect(connections.first?["channels"]?["total"]?.integerValue == 100)
-        #expect(texts(connections.first?["channels"]).count == 5)
+        #expect(numbers(overview["connections"]) == (951...1_000).reversed().map { $0 })
+        let channels = items(overview["connections"]).first?["channels"]
+        #expect(channels?["total"]?.integerValue == 100)
+        #expect(texts(channels).count == 5)
         #expect(overview["channels"]?["total"]?.integerValue == 10_000)
         #expect(texts(overview["channels"]) == (1...100).map { "channel-\($0)" })
         #expect(overview["log"]?["total"]?.integerValue == 1_000 + 20_000 + 140)
@@ -254,12 +229,9 @@ struct ServerOverviewTests {
     }
 
     @Test func `The overview shows the first ten members of a channel and their total`() throws {
-        var rig = rig(ServerMachine())
-        for number in 1...25 {
-            rig.open(number)
-            rig.subscribe(number, to: "presence-team", as: "user \(number)")
-        }
-        let members = try overview(rig).json["channels"]?["items"]?.arrayValue?.first?["members"]
+        var rig = rig(open: 25)
+        for number in 1...25 { rig.subscribe(number, to: "presence-team", as: "user \(number)") }
+        let members = items(try overview(rig).json["channels"]).first?["members"]
         #expect(members?["total"]?.integerValue == 25)
         #expect(texts(members) == (1...10).map { "user \($0)" })
     }

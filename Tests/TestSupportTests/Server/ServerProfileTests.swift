@@ -4,27 +4,22 @@ import Testing
 
 /// What the steps of `ci/checks/profiles` can't show, which compare each profile with the real server's transcript.
 struct ServerProfileTests {
-    private func rig(_ profile: ServerProfile) -> ServerRig {
-        ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4"]), open: 2)
-    }
-
-    @Test func `A profile's answer also covers special cases without an answer of their own`() {
-        var profile = ServerProfile.hosted
-        profile.answers = [.unreadable: .error("Not JSON", code: 1), .notAnObject: .error("Not an object: {reason}", code: 2)]
-        func error(_ message: String) -> String? {
-            var rig = rig(profile)
-            rig.receive(message, from: 1)
-            return rig.error.map { "\($0.code ?? 0) \($0.message ?? "")" }
+    /// An answer that the profile hasn't is the hosted service's.
+    @Test(arguments: [
+        ("hello", "1 Not JSON"), ("", "1 Not JSON"), ("[1]", "2 Not an object: Invalid JSON"),
+        ("{}", "0 Message without an event"),
+    ])
+    func `A profile's answer also covers special cases without an answer of their own`(message: String, answer: String) {
+        var rig = ServerRig(.hosted, open: 1) {
+            $0.answers = [.unreadable: .error("Not JSON", code: 1), .notAnObject: .error("Not an object: {reason}", code: 2)]
         }
-        #expect(error("hello") == "1 Not JSON")
-        #expect(error("") == "1 Not JSON")
-        #expect(error("[1]") == "2 Not an object: Invalid JSON")
-        #expect(error("{}") == "0 Message without an event", "the hosted service's")
+        rig.receive(message, from: 1)
+        #expect(rig.error.map { "\($0.code ?? 0) \($0.message ?? "")" } == answer)
     }
 
     /// Until it is started again.
     @Test func `The soketi profile closes every connection after a subscription without data`() {
-        var rig = rig(.soketi)
+        var rig = ServerRig(.soketi, open: 2)
         rig.receive(#"{"event":"pusher:subscribe"}"#, from: 1)
         let reason = "Server is closing. Please reconnect shortly."
         let error = #"{"event":"pusher:error","data":{"code":4200,"message":"\#(reason)"}}"#
@@ -36,7 +31,7 @@ struct ServerProfileTests {
     }
 
     @Test func `The pusher-fake profile ends and forgets everything at a message that is not JSON`() {
-        var rig = rig(.pusherFake)
+        var rig = ServerRig(.pusherFake, open: 2)
         rig.subscribe(1, to: "cache-a")
         rig.publish("cache-a", "e", "1")
         rig.receive("hello", from: 2)
@@ -63,19 +58,18 @@ struct ServerProfileTests {
 
     @Test func `After two minutes of silence, a profile keeps the client or closes it with 4201 or 1000`() {
         let ends = ServerProfile.byName.map { _, profile -> [String] in
-            var rig = rig(profile)
-            rig.now = .seconds(120)
-            rig.handle(.timePassed)
-            return rig.closes.filter { $0.hasPrefix("1") }
+            var rig = ServerRig(profile, open: 1)
+            rig.wait(until: .seconds(120))
+            return rig.closes
         }
         #expect(Set(ends) == [[], ["1: 4201 Pong reply not received"], ["1: 1000 Closed after inactivity"]])
     }
 
     @Test func `A stopped server closes its clients with the code and message of its profile`() {
         func end(_ profile: ServerProfile) -> [String] {
-            var rig = rig(profile)
+            var rig = ServerRig(profile, open: 1)
             rig.shutdown()
-            return (rig.closes + rig.sent).filter { $0.hasPrefix("1") }
+            return rig.closes + rig.sent
         }
         #expect(end(.hosted) == ["1: 1001 Server stopped"])
         let reason = "Server is closing. Please reconnect shortly."
@@ -84,56 +78,51 @@ struct ServerProfileTests {
     }
 
     @Test func `Every profile but hosted says when the imitated server was recorded`() {
-        for (name, profile) in ServerProfile.byName where name != "hosted" {
-            #expect(profile.about.contains("2026"), "\(name)")
-        }
+        for (name, profile) in ServerProfile.byName { #expect(profile.about.contains("2026") == (name != "hosted"), "\(name)") }
     }
 
-    @Test func `A webhook's client data and time have the form of the server's profile`()
-        throws
-    {
-        func body(_ profile: ServerProfile) throws -> String {
-            var app = ServerApp.local
-            app.webhooks = [ServerApp.WebhookEndpoint("http://127.0.0.1/", kinds: [.clientEvent])]
-            var rig = ServerRig(ServerMachine(apps: [app], profile: profile), open: 1)
-            rig.subscribe(1, to: "private-a")
-            rig.receive(#"{"event":"client-a","channel":"private-a","data":{"x":1}}"#, from: 1)
-            var webhooks = rig.webhooks
-            if webhooks.isEmpty {
-                rig.now = .seconds(10)
-                rig.handle(.timePassed)
-                webhooks = rig.webhooks
-            }
-            return try #require(webhooks.first).body(at: Date(timeIntervalSince1970: 5.25))
-        }
-        #expect(try body(.pylon).contains(#""data":{"x":1}"#))
-        #expect(try body(.hosted).contains(#""data":"{\"x\":1}""#))
-        #expect(try body(.hosted).contains(#""time_ms":5250"#))
-        #expect(try body(.ipe).contains(#""time_ms":5}"#))
+    @Test(
+        arguments: [
+            (.pylon, #""data":{"x":1}"#), (.hosted, #""data":"{\"x\":1}""#), (.hosted, #""time_ms":5250"#),
+            (.ipe, #""time_ms":5}"#),
+        ] as [(ServerProfile, String)])
+    func `A webhook's client data and time have the form of the server's profile`(profile: ServerProfile, part: String) throws {
+        var rig = ServerRig(
+            profile, open: 1,
+            app: { $0.webhooks = [ServerApp.WebhookEndpoint("http://127.0.0.1/", kinds: [.clientEvent])] })
+        rig.subscribe(1, to: "private-a")
+        rig.receive(#"{"event":"client-a","channel":"private-a","data":{"x":1}}"#, from: 1)
+        if rig.webhooks.isEmpty { rig.wait(until: .seconds(10)) }
+        #expect(try #require(rig.webhooks.first).body(at: Date(timeIntervalSince1970: 5.25)).contains(part))
     }
 }
 
 /// What subscribers of Sockudo's protocol V2 may ask for.
 struct SockudoSubscriptionTests {
-    @Test func `By time the oldest page comes, by number the latest`() {
-        var rig = ServerRig(ServerMachine(profile: .sockudoV2))
-        for number in 0..<130 { rig.post(#"{"name":"e","data":"\#(number)","channel":"rwbig"}"#) }
+    /// Returns a server with events on the channel `a`, one of whose connections is subscribed to it.
+    private func rig(
+        afterEvents count: Int = 0, rewind: String? = nil, filter: String? = nil,
+        _ change: (inout ServerProfile.SockudoV2) -> Void = { _ in }
+    ) -> ServerRig {
+        var settings = ServerProfile.sockudoV2.sockudoV2 ?? .init()
+        change(&settings)
+        var rig = ServerRig(.sockudoV2) { $0.sockudoV2 = settings }
+        for _ in 0..<count { rig.publish("a", "e", "x") }
         rig.open(1, path: "/app/local-key?protocol=2")
-        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"rwbig","rewind":{"seconds":600}}}"#, from: 1)
-        #expect(rig.sent.count == 102)
-        #expect(rig.sent[1].contains(#""serial":1}"#) && rig.sent[100].contains(#""serial":100}"#), "101 to 130 are missing")
-        #expect(rig.sent[101].contains(#""truncated_by_limit":true"#))
-        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"rwbig","rewind":600}}"#, from: 1)
-        #expect(rig.sent[1].contains(#""serial":31}"#) && rig.sent[100].contains(#""serial":130}"#))
+        let options = [rewind.map { #","rewind":\#($0)"# }, filter.map { #","filter":\#($0)"# }].compactMap(\.self).joined()
+        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"a"\#(options)}}"#, from: 1)
+        return rig
+    }
+
+    @Test(arguments: [(#"{"seconds":600}"#, 1...100), ("600", 31...130)])
+    func `By time the oldest page comes, by number the latest`(rewind: String, serials: ClosedRange<Int>) {
+        let rig = rig(afterEvents: 130, rewind: rewind)
+        #expect(rig.frames.dropFirst().compactMap { $0["serial"]?.integerValue } == Array(serials))
+        #expect(rig.sent.last?.contains(#""truncated_by_limit":true"#) == true)
     }
 
     @Test func `A replay that loses or repeats events, or is asked for too soon, is told in a notice`() {
-        var profile = ServerProfile.sockudoV2
-        profile.sockudoV2?.replaysUnsubscribed = true
-        profile.sockudoV2?.answerDelay = .seconds(1)
-        var rig = ServerRig(ServerMachine(profile: profile))
-        rig.open(1, path: "/app/local-key?protocol=2")
-        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#, from: 1)
+        var rig = rig { ($0.replaysUnsubscribed, $0.answerDelay) = (true, .seconds(1)) }
         rig.post(#"{"name":"e","data":"x","channel":"a"}"#)
         func doubts(_ channel: String) -> [String] {
             rig.receive(#"{"event":"sockudo:resume","data":{"channel_positions":{"\#(channel)":{"serial":0}}}}"#, from: 1)
@@ -142,21 +131,15 @@ struct SockudoSubscriptionTests {
         let early = "before the answer to the last one"
         #expect(doubts("a") == [])
         #expect(doubts("a") == [early])
-        rig.now = .seconds(1)
-        rig.handle(.timePassed)
+        rig.wait(until: .seconds(1))
         #expect(doubts("a") == ["for a from a place that was replayed"])
         #expect(doubts("b") == [early, "for b, to which it isn't subscribed"])
     }
 
     @Test func `A position in the old form is replayed from the buffer only, another one from the history, too`() throws {
-        var profile = ServerProfile.sockudoV2
-        profile.sockudoV2?.bufferLifetime = .seconds(1)
-        var rig = ServerRig(ServerMachine(profile: profile))
-        rig.open(1, path: "/app/local-key?protocol=2")
-        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#, from: 1)
+        var rig = rig { $0.bufferLifetime = .seconds(1) }
         rig.post(#"{"name":"e","data":"x","channel":"a"}"#)
-        let event = try JSONValue(parsing: String(try #require(rig.sent.first).dropFirst(3)))
-        let stream = try #require(event["stream_id"]?.stringValue)
+        let stream = try #require(rig.frames.first?["stream_id"]?.stringValue)
         func answer(_ positions: String) -> [String] {
             rig.receive(#"{"event":"sockudo:resume","data":{\#(positions)}}"#, from: 1)
             return rig.sent
@@ -174,14 +157,8 @@ struct SockudoSubscriptionTests {
 
     @Test(arguments: [(0, #"\"reason\":\"recovery_window_exceeded\""#), (1, #"\"replayed\":10"#)])
     func `More events than the buffer takes are expired, though the history has them`(serial: Int, words: String) throws {
-        var profile = ServerProfile.sockudoV2
-        profile.sockudoV2?.bufferLength = 10
-        var rig = ServerRig(ServerMachine(profile: profile))
-        for _ in 0..<11 { rig.publish("a", "e", "x") }
-        rig.open(1, path: "/app/local-key?protocol=2")
-        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#, from: 1)
-        let success = try JSONValue(parsing: String(try #require(rig.sent.first).dropFirst(3)))
-        let stream = try #require(success["stream_id"]?.stringValue)
+        var rig = rig(afterEvents: 11) { $0.bufferLength = 10 }
+        let stream = try #require(rig.frames.first?["stream_id"]?.stringValue)
         let position = #"{"serial":\#(serial),"stream_id":"\#(stream)"}"#
         rig.receive(#"{"event":"sockudo:resume","data":{"channel_positions":{"a":\#(position)}}}"#, from: 1)
         #expect(rig.sent.last?.contains(words) == true, "\(rig.sent)")
@@ -189,25 +166,10 @@ struct SockudoSubscriptionTests {
 
     @Test(arguments: [(0, 0, ["1: 1006 "]), (1, 1_000, [])] as [(Int, Int, [String])])
     func `A replay of a thousand events ends the connection, and one of 999 is sent`(serial: Int, frames: Int, closes: [String]) {
-        var profile = ServerProfile.sockudoV2
-        profile.sockudoV2?.bufferLength = 5_000
-        var rig = ServerRig(ServerMachine(profile: profile))
-        for _ in 0..<1_000 { rig.publish("a", "e", "x") }
-        rig.open(1, path: "/app/local-key?protocol=2")
-        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#, from: 1)
+        var rig = rig(afterEvents: 1_000) { $0.bufferLength = 5_000 }
         rig.receive(#"{"event":"sockudo:resume","data":{"channel_positions":{"a":{"serial":\#(serial)}}}}"#, from: 1)
         #expect(rig.sent.count == frames)
         #expect(rig.closes == closes)
-    }
-
-    @Test func `Without a history nothing is rewound, and the words are recorded ones`() {
-        var profile = ServerProfile.sockudoV2
-        profile.sockudoV2?.historyLength = nil
-        var rig = ServerRig(ServerMachine(profile: profile))
-        rig.open(1, path: "/app/local-key?protocol=2")
-        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"x","rewind":3}}"#, from: 1)
-        #expect(rig.error?.message == "Channel error: Channel rewind is disabled by policy for channel 'x'")
-        #expect(rig.error?.code == 4300)
     }
 
     @Test(
@@ -228,10 +190,8 @@ struct SockudoSubscriptionTests {
             (#"{"events":["f"],"tags":{"key":"n","cmp":"ex"}}"#, false),
         ]) func `A filter shows what meets its conditions`(filter: String, isShown: Bool)
     {
-        var rig = ServerRig(ServerMachine(profile: .sockudoV2))
-        rig.open(1, path: "/app/local-key?protocol=2")
-        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"tg","filter":\#(filter)}}"#, from: 1)
-        rig.post(#"{"name":"e","data":"x","channel":"tg","tags":{"n":"2","w":"abc"}}"#)
+        var rig = rig(filter: filter)
+        #expect(rig.post(#"{"name":"e","data":"x","channel":"a","tags":{"n":"2","w":"abc"}}"#).status == 200)
         #expect(rig.sent.count == (isShown ? 1 : 0))
     }
 
@@ -248,17 +208,6 @@ struct SockudoSubscriptionTests {
             ),
         ]) func `A condition that makes no sense is refused, in the server's words`(filter: String, words: String)
     {
-        var rig = ServerRig(ServerMachine(profile: .sockudoV2))
-        rig.open(1, path: "/app/local-key?protocol=2")
-        rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"tg","filter":\#(filter)}}"#, from: 1)
-        #expect(rig.error?.message == "Invalid message format: Invalid tags filter: " + words)
-    }
-}
-
-extension ServerRig {
-    /// Publishes as a backend does.
-    mutating func post(_ body: String) {
-        let status = respond(to: .signed("POST", "/apps/1/events", body: body)).status
-        #expect(status == 200)
+        #expect(rig(filter: filter).error?.message == "Invalid message format: Invalid tags filter: " + words)
     }
 }

@@ -38,29 +38,23 @@ struct ServerPublishingTests {
 
     @Test func `An event for an encrypted channel is measured by its encrypted size`() {
         let server = InMemoryServer()
-        server.publish(channel: "private-encrypted-a", event: "e", data: String(repeating: "x", count: 10_240))
-        #expect(server.findings.map(\.kind) == [.error])
-        server.publish(channel: "private-encrypted-a", event: "e", data: String(repeating: "x", count: 7_000))
+        for length in [10_240, 7_000] {
+            server.publish(channel: "private-encrypted-a", event: "e", data: String(repeating: "x", count: length))
+        }
         #expect(server.findings.map(\.kind) == [.error, .unheard])
     }
 
     @Test func `The HTTP API answers a disabled app with 403`() {
-        var app = ServerApp.local
-        app.isEnabled = false
-        var rig = ServerRig(ServerMachine(apps: [app]))
+        var rig = ServerRig(.hosted, app: { $0.isEnabled = false })
         let reply = rig.respond(to: .signed("GET", "/apps/1/channels"))
-        #expect(reply.status == 403)
-        #expect(reply.text == "App disabled\n")
+        #expect((reply.status, reply.text) == (403, "App disabled\n"))
     }
 }
 
 struct ServerClientEventTests {
-    private func rig(channel: String, users: [String?]) -> ServerRig {
-        var rig = ServerRig()
-        for (index, user) in users.enumerated() {
-            rig.open(index + 1)
-            rig.subscribe(index + 1, to: channel, as: user)
-        }
+    private func rig(channel: String = "private-room", users: [String?] = [nil, nil]) -> ServerRig {
+        var rig = ServerRig(open: users.count)
+        for (index, user) in users.enumerated() { rig.subscribe(index + 1, to: channel, as: user) }
         return rig
     }
 
@@ -72,37 +66,33 @@ struct ServerClientEventTests {
     }
 
     @Test func `A private channel's client event names no sender and keeps a string as it is`() {
-        var rig = rig(channel: "private-room", users: [nil, nil])
+        var rig = rig()
         rig.receive(#"{"event":"client-typing","channel":"private-room","data":"plain \"text\""}"#, from: 1)
         #expect(rig.sent == [#"2: {"event":"client-typing","channel":"private-room","data":"plain \"text\""}"#])
         rig.receive(#"{"event":"client-typing","channel":"private-room"}"#, from: 1)
         #expect(rig.sent == [#"2: {"event":"client-typing","channel":"private-room"}"#])
     }
 
-    @Test(arguments: ["room", "private-encrypted-room"])
-    func `Client events on public and encrypted channels are rejected with 4301`(channel: String) {
-        var rig = rig(channel: channel, users: [nil, nil])
-        rig.receive("{\"event\":\"client-typing\",\"channel\":\"\(channel)\",\"data\":{}}", from: 1)
-        #expect(rig.error?.code == 4301)
-        #expect(rig.sent.count == 1)
-    }
-
     @Test(arguments: [
-        #"{"event":"client-typing","channel":"private-elsewhere","data":{}}"#, #"{"event":"client-typing","data":{}}"#,
-        #"{"event":"typing","channel":"private-room","data":{}}"#,
+        ("room", #""event":"client-typing","channel":"room""#),
+        ("private-encrypted-room", #""event":"client-typing","channel":"private-encrypted-room""#),
+        ("private-room", #""event":"client-typing","channel":"private-elsewhere""#),
+        ("private-room", #""event":"client-typing""#), ("private-room", #""event":"typing","channel":"private-room""#),
     ])
-    func `A client event without a subscription, a channel, or a client- prefix is rejected`(text: String) {
-        var rig = rig(channel: "private-room", users: [nil, nil])
-        rig.receive(text, from: 1)
+    func `A client event on a public, encrypted, foreign, or no channel, or without its prefix, is rejected with 4301`(
+        channel: String, event: String
+    ) {
+        var rig = rig(channel: channel)
+        rig.receive(#"{\#(event),"data":{}}"#, from: 1)
         #expect(rig.error?.code == 4301)
         #expect(rig.sent.count == 1)
     }
 
     @Test func `A client event of ten kilobytes is passed on, but one of a byte more is rejected`() {
-        var rig = rig(channel: "private-room", users: [nil, nil])
+        var rig = rig()
         for (length, code) in [(10_240, nil), (10_241, 4301)] {
             let data = String(repeating: "x", count: length)
-            rig.receive("{\"event\":\"client-e\",\"channel\":\"private-room\",\"data\":\"\(data)\"}", from: 1)
+            rig.receive(#"{"event":"client-e","channel":"private-room","data":"\#(data)"}"#, from: 1)
             #expect(rig.error?.code == code)
         }
     }
@@ -111,12 +101,10 @@ struct ServerClientEventTests {
 /// Two nodes of Sockudo, in one machine: connections with odd numbers are on one, those with even numbers on the other.
 struct SockudoNodesTests {
     private func rig(_ change: (inout ServerProfile.SockudoV2) -> Void = { _ in }) -> ServerRig {
-        var profile = ServerProfile.sockudoV2
         var settings = ServerProfile.SockudoV2()
         (settings.nodes, settings.historyLength) = (2, 1_000)
         change(&settings)
-        profile.sockudoV2 = settings
-        var rig = ServerRig(ServerMachine(profile: profile))
+        var rig = ServerRig(.sockudoV2) { $0.sockudoV2 = settings }
         for number in 1...2 {
             rig.open(number, path: "/app/local-key?protocol=2")
             rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"a"}}"#, from: number)
@@ -127,17 +115,15 @@ struct SockudoNodesTests {
     /// Publishes an event on any node; returns who got it, with which stream and serial.
     private func publish(_ rig: inout ServerRig) -> [(number: String, stream: String?, serial: Int?)] {
         rig.post(#"{"name":"e","data":"x","channel":"a"}"#)
-        return rig.sent.map { line in
-            let frame = try? JSONValue(parsing: String(line.dropFirst(3)))
-            return (String(line.prefix(1)), frame?["stream_id"]?.stringValue, frame?["serial"]?.integerValue)
+        return zip(rig.sent, rig.frames).map { line, frame in
+            (String(line.prefix(1)), frame["stream_id"]?.stringValue, frame["serial"]?.integerValue)
         }
     }
 
     private func resume(_ rig: inout ServerRig, _ number: Int, after serial: Int, _ stream: String) -> JSONValue? {
         let position = #"{\"channel_positions\":{\"a\":{\"serial\":\#(serial),\"stream_id\":\"\#(stream)\"}}}"#
         rig.receive(#"{"event":"sockudo:resume","data":"\#(position)"}"#, from: number)
-        let answer = rig.sent.last.flatMap { try? JSONValue(parsing: String($0.dropFirst(3))) }
-        return (answer?["data"]?.stringValue).flatMap { try? JSONValue(parsing: $0) }
+        return (rig.frames.last?["data"]?.stringValue).flatMap { try? JSONValue(parsing: $0) }
     }
 
     @Test func `With a shared history there is one stream, and either node replays all of it`() throws {
@@ -146,10 +132,8 @@ struct SockudoNodesTests {
         #expect(sent.allSatisfy { $0.map(\.number) == ["1", "2"] })
         #expect(sent.map { $0[0].serial } == Array(1...20))
         let stream = try #require(sent[0][0].stream)
-        for number in 1...2 {
-            let answer = resume(&rig, number, after: 4, stream)
-            #expect(answer?["recovered"]?.arrayValue?.first?["replayed"] == 16)
-        }
+        let replayed = (1...2).map { resume(&rig, $0, after: 4, stream)?["recovered"]?.arrayValue?.first?["replayed"] }
+        #expect(replayed == [16, 16])
     }
 
     @Test func `A store that is behind what was sent doesn't know it yet`() throws {
@@ -159,12 +143,9 @@ struct SockudoNodesTests {
         let stream = try #require(sent[0][0].stream)
         let early = (1...2).map { resume(&rig, $0, after: 20, stream) }
         #expect(early.contains { $0?["failed"]?.arrayValue?.first?["code"] == "continuity_unverifiable" })
-        rig.now = rig.now + .milliseconds(100)
-        rig.handle(.timePassed)
-        for number in 1...2 {
-            let answer = resume(&rig, number, after: 19, stream)
-            #expect(answer?["recovered"]?.arrayValue?.first?["replayed"] == 1)
-        }
+        rig.wait(until: .milliseconds(100))
+        let replayed = (1...2).map { resume(&rig, $0, after: 19, stream)?["recovered"]?.arrayValue?.first?["replayed"] }
+        #expect(replayed == [1, 1])
     }
 
     @Test func `Without a shared history each node has a stream of its own`() throws {
@@ -181,8 +162,7 @@ struct SockudoNodesTests {
         var rig = rig()
         rig.machine.nodesHearEachOther = false
         let numbers = (1...20).map { _ in publish(&rig).map(\.number) }
-        #expect(numbers.allSatisfy { $0.count == 1 })
-        #expect(Set(numbers.joined()).count == 2)
+        #expect(numbers.allSatisfy { $0.count == 1 } && Set(numbers.joined()).count == 2)
         rig.machine.nodesHearEachOther = true
         let last = publish(&rig).map(\.serial)
         #expect(last == [21, 21])

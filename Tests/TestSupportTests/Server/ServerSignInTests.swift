@@ -3,12 +3,8 @@ import TestSupport
 import Testing
 
 struct ServerSignInTests {
-    private func rig(_ profile: ServerProfile = .hosted, connections: Int = 1) -> ServerRig {
-        ServerRig(ServerMachine(profile: profile, socketIDs: ["1.2", "3.4", "5.6", "7.8"]), open: connections)
-    }
-
     @Test func `A signed user is signed in once, and a second sign-in is an error`() {
-        var rig = rig()
+        var rig = ServerRig(open: 1)
         rig.signIn(1, as: "ann")
         #expect(rig.sent == [#"1: {"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#])
         #expect(rig.effects.last == .notice(.signedIn(.init(1), userID: "ann")))
@@ -21,7 +17,7 @@ struct ServerSignInTests {
         #""text""#, "null",
     ])
     func `A sign-in without a valid signature is refused with 4009`(data: String) {
-        var rig = rig()
+        var rig = ServerRig(open: 1)
         rig.receive(#"{"event":"pusher:signin","data":\#(data)}"#, from: 1)
         #expect(rig.error?.code == 4009)
         #expect(rig.closes.isEmpty)
@@ -29,29 +25,25 @@ struct ServerSignInTests {
 
     @Test(arguments: ["{}", #"{"id":""}"#, "[]", "no JSON", #"{"id":null}"#])
     func `A signed user without an id is refused with 4009`(userData: String) {
-        var rig = rig()
+        var rig = ServerRig(open: 1)
         rig.signIn(1, userData: userData)
         #expect(rig.error?.code == 4009)
     }
 
     @Test func `The soketi profile closes the connection after a refused sign-in`() {
-        var rig = rig(.soketi)
+        var rig = ServerRig(.soketi, open: 1)
         rig.receive(#"{"event":"pusher:signin","data":{}}"#, from: 1)
         #expect(rig.error?.code == 4009)
         #expect(rig.closes == ["1: 4009 "])
     }
 
-    // MARK: The user's channel
-
     @Test func `Only the signed-in user may subscribe to the user's own channel`() {
-        var rig = rig(connections: 2)
+        var rig = ServerRig(open: 2)
         rig.signIn(1, as: "ann")
-        rig.receive(ServerRig.subscription(to: "#server-to-user-ann"), from: 1)
-        #expect(rig.subscriptionError == nil)
-        rig.receive(ServerRig.subscription(to: "#server-to-user-bob"), from: 1)
-        #expect(rig.subscriptionError?.status == 401)
-        rig.receive(ServerRig.subscription(to: "#server-to-user-ann"), from: 2)
-        #expect(rig.subscriptionError?.status == 401)
+        for (number, user, status) in [(1, "ann", nil), (1, "bob", 401), (2, "ann", 401)] {
+            rig.receive(ServerRig.subscription(to: "#server-to-user-\(user)"), from: number)
+            #expect(rig.subscriptionError?.status == status)
+        }
         #expect(rig.machine.subscribers(of: "#server-to-user-ann") == [.init(1)])
     }
 
@@ -62,7 +54,7 @@ struct ServerSignInTests {
     }
 
     @Test func `A watchlist reports which users are online, come online, and go offline`() {
-        var rig = rig(connections: 4)
+        var rig = ServerRig(open: 3)
         rig.signIn(1, as: "ann", watchlist: ["bob", "cid"])
         #expect(rig.sent.count == 1, "nobody is there yet")
         rig.signIn(2, as: "bob")
@@ -76,18 +68,18 @@ struct ServerSignInTests {
     }
 
     @Test func `A profile sends watchlist events as plain events, or not at all`() {
-        var sockudo = rig(.sockudo, connections: 2)
-        sockudo.signIn(1, as: "ann", watchlist: ["bob"])
-        sockudo.signIn(2, as: "bob")
-        #expect(sockudo.sent.last == #"1: {"event":"online","data":{"user_ids":["bob"]}}"#)
-        var soketi = rig(.soketi, connections: 2)
-        soketi.signIn(1, as: "ann", watchlist: ["bob"])
-        soketi.signIn(2, as: "bob")
-        #expect(soketi.sent.count == 1)
+        for (profile, events) in [
+            (ServerProfile.sockudo, [#"1: {"event":"online","data":{"user_ids":["bob"]}}"#]), (.soketi, []),
+        ] {
+            var rig = ServerRig(profile, open: 2)
+            rig.signIn(1, as: "ann", watchlist: ["bob"])
+            rig.signIn(2, as: "bob")
+            #expect(rig.sent.dropFirst() == events[...])
+        }
     }
 
     @Test func `A watchlist's first hundred users count, and a longer one gets error 4302`() {
-        var rig = rig(connections: 2)
+        var rig = ServerRig(open: 2)
         rig.signIn(1, as: "ann", watchlist: (0...100).map { "user-\($0)" })
         #expect(rig.sent.first?.contains("signin_success") == true)
         #expect(rig.error?.code == 4302)
@@ -98,25 +90,19 @@ struct ServerSignInTests {
     // MARK: Termination
 
     @Test func `The HTTP API terminates all connections of a user and no others`() {
-        var rig = rig(connections: 3)
-        rig.signIn(1, as: "ann")
-        rig.signIn(2, as: "ann")
-        rig.signIn(3, as: "bob")
-        let response = rig.respond(to: .signed("POST", "/apps/1/users/ann/terminate_connections", body: "{}"))
-        #expect(response.status == 200)
+        var rig = ServerRig(open: 3)
+        for (number, user) in [(1, "ann"), (2, "ann"), (3, "bob")] { rig.signIn(number, as: user) }
+        #expect(rig.post("{}", to: "users/ann/terminate_connections").status == 200)
         #expect(rig.closes == ["1: 4009 Terminated by app", "2: 4009 Terminated by app"])
         #expect(rig.machine.openConnections.map(\.id) == [.init(3)])
     }
 
     @Test func `A connection without authorization is closed after the app's timeout`() {
-        var app = ServerApp.local
-        app.authorizationTimeout = .seconds(30)
-        var rig = ServerRig(ServerMachine(apps: [app], socketIDs: ["1.2", "3.4", "5.6"]), open: 3)
+        var rig = ServerRig(.hosted, open: 3, app: { $0.authorizationTimeout = .seconds(30) })
         rig.signIn(1, as: "ann")
         rig.subscribe(2, to: "private-a")
-        rig.now = .seconds(30)
         #expect(rig.machine.nextDeadline == .seconds(30))
-        rig.handle(.timePassed)
+        rig.wait(until: .seconds(30))
         #expect(rig.error?.code == 4009)
         #expect(rig.closes == ["3: 4009 Connection not authorized within timeout"])
     }
@@ -125,13 +111,14 @@ struct ServerSignInTests {
 
     private func reply(_ form: String, app: ServerApp = .local) -> StubResponse {
         var rig = ServerRig(ServerMachine(apps: [app]))
-        return rig.respond(to: RecordedRequest(method: "POST", url: "/pusher/user-auth", body: .init(form.utf8)))
+        return rig.authorize(form, at: "/pusher/user-auth")
     }
 
     @Test func `The user auth endpoint signs the user data from the form`() throws {
         let reply = try JSONValue(parsing: reply("socket_id=1.2&user_id=u1&watchlist=%5B%22a%22%5D").text)
         #expect(reply["user_data"] == .string(#"{"id":"u1","watchlist":["a"]}"#))
-        let signed = try JSONValue(parsing: self.reply("socket_id=1.2&user_id=u1", app: .signing).text)
+        let app = ServerApp(id: "1", key: "key", secret: "s3cret")
+        let signed = try JSONValue(parsing: self.reply("socket_id=1.2&user_id=u1", app: app).text)
         #expect(signed["auth"] == "key:610b390391c3de840d4b39f9b42249cf3022208a98790f960c025e449ade0584")
     }
 
@@ -141,8 +128,4 @@ struct ServerSignInTests {
         app.deniedUsers = ["eve"]
         #expect(reply(form, app: app).status == status)
     }
-}
-
-extension ServerApp {
-    fileprivate static let signing = ServerApp(id: "1", key: "key", secret: "s3cret")
 }

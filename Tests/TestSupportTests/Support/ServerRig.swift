@@ -15,6 +15,18 @@ struct ServerRig {
         for number in 0..<count { open(number + 1) }
     }
 
+    /// Creates a rig that imitates a server with one app, both of which a test may change.
+    init(
+        _ profile: ServerProfile, open count: Int = 0, changing change: (inout ServerProfile) -> Void = { _ in },
+        app changeApp: (inout ServerApp) -> Void = { _ in }
+    ) {
+        var profile = profile
+        var app = ServerApp.local
+        change(&profile)
+        changeApp(&app)
+        self.init(ServerMachine(apps: [app], profile: profile, socketIDs: ["1.2", "3.4", "5.6", "7.8"]), open: count)
+    }
+
     mutating func handle(_ input: ServerMachine.Input) {
         machine.handle(input, at: now)
         effects = machine.takeEffects()
@@ -28,22 +40,33 @@ struct ServerRig {
         handle(.received(text, from: ID(number)))
     }
 
+    mutating func wait(until time: Instant) {
+        now = time
+        handle(.timePassed)
+    }
+
     private func socketID(_ number: Int) -> String {
         machine.openConnections.first { $0.id == ID(number) }?.socketID ?? ""
     }
 
     /// Subscribes with the signature that the app's backend would make.
     mutating func subscribe(_ number: Int, to channel: String, as userID: String? = nil, info: String? = nil) {
-        let socketID = socketID(number)
         let channelData = userID.map { id in
             var data: [Name: JSONValue] = ["user_id": .string(id)]
             data["user_info"] = info.map { .string($0) }
             return JSONValue.object(data).text
         }
-        let auth =
-            (try? Signature.channel(
-                channel, channelData: channelData, socketID: socketID, key: "local-key", secret: "local-secret")) ?? ""
-        receive(Self.subscription(to: channel, auth: auth, channelData: channelData), from: number)
+        subscribe(number, to: channel, channelData: channelData)
+    }
+
+    mutating func subscribe(_ number: Int, to channel: String, channelData: String?) {
+        receive(Self.signedSubscription(to: channel, channelData: channelData, socketID: socketID(number)), from: number)
+    }
+
+    static func signedSubscription(to channel: String, channelData: String?, socketID: String) -> String {
+        let auth = try? Signature.channel(
+            channel, channelData: channelData, socketID: socketID, key: "local-key", secret: "local-secret")
+        return subscription(to: channel, auth: auth ?? "", channelData: channelData)
     }
 
     static func subscription(to channel: String, auth: String? = nil, channelData: String? = nil) -> String {
@@ -51,6 +74,10 @@ struct ServerRig {
         data["auth"] = auth.map { .string($0) }
         data["channel_data"] = channelData.map { .string($0) }
         return JSONValue.object(["event": "pusher:subscribe", "data": .object(data)]).text
+    }
+
+    mutating func unsubscribe(_ number: Int, from channel: String) {
+        receive(#"{"event":"pusher:unsubscribe","data":{"channel":"\#(channel)"}}"#, from: number)
     }
 
     mutating func signIn(_ number: Int, as userID: String, watchlist: [String]? = nil) {
@@ -61,9 +88,13 @@ struct ServerRig {
 
     /// Signs in with the signature that the app's backend would make.
     mutating func signIn(_ number: Int, userData: String) {
-        let auth = (try? Signature.user(userData, socketID: socketID(number), key: "local-key", secret: "local-secret")) ?? ""
+        receive(Self.signedSignIn(userData: userData, socketID: socketID(number)), from: number)
+    }
+
+    static func signedSignIn(userData: String, socketID: String) -> String {
+        let auth = (try? Signature.user(userData, socketID: socketID, key: "local-key", secret: "local-secret")) ?? ""
         let data: JSONValue = .object(["auth": .string(auth), "user_data": .string(userData)])
-        receive(JSONValue.object(["event": "pusher:signin", "data": data]).text, from: number)
+        return JSONValue.object(["event": "pusher:signin", "data": data]).text
     }
 
     mutating func publish(_ channel: String, _ event: String, _ data: String, appKey: String? = nil) {
@@ -81,6 +112,17 @@ struct ServerRig {
         return machine.respond(to: request, unixTime: unixTime)
     }
 
+    /// Sends what a backend publishes to the HTTP API.
+    @discardableResult
+    mutating func post(_ body: String, to path: String = "events") -> StubResponse {
+        respond(to: .signed("POST", "/apps/1/\(path)", body: body))
+    }
+
+    /// Asks an endpoint for a signature.
+    mutating func authorize(_ form: String, at path: String = "/pusher/auth", method: String = "POST") -> StubResponse {
+        respond(to: RecordedRequest(method: method, url: path, body: Data(form.utf8)))
+    }
+
     /// The messages of the latest effects as `1: text`.
     var sent: [String] {
         effects.compactMap { effect in
@@ -88,6 +130,9 @@ struct ServerRig {
             return "\(id.number): \(text)"
         }
     }
+
+    /// The messages of the latest effects.
+    var frames: [JSONValue] { sent.compactMap { try? JSONValue(parsing: String($0.dropFirst(3))) } }
 
     /// The closes of the latest effects as `1: code reason`.
     var closes: [String] {

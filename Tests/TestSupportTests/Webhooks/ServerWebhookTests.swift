@@ -10,32 +10,33 @@ struct ServerWebhookTests {
     private func rig(
         _ endpoints: [ServerApp.WebhookEndpoint] = [.init(Self.url)], profile: ServerProfile = .hosted, connections: Int = 2
     ) -> ServerRig {
-        var app = ServerApp.local
-        app.webhooks = endpoints
-        app.countsSubscriptions = endpoints.contains { $0.kinds.contains(.subscriptionCount) && $0.kinds.count == 1 }
-        return ServerRig(ServerMachine(apps: [app], profile: profile, socketIDs: ["1.2", "3.4"]), open: connections)
+        let countsSubscriptions = endpoints.contains { $0.kinds == [.subscriptionCount] }
+        return ServerRig(
+            profile, open: connections, app: { ($0.webhooks, $0.countsSubscriptions) = (endpoints, countsSubscriptions) })
     }
 
     /// Lets time pass, and returns the webhooks that are sent then.
-    private func wait(_ duration: Duration, _ rig: inout ServerRig) -> [ServerMachine.Webhook] {
-        rig.now += duration
-        rig.handle(.timePassed)
+    private func webhooks(after duration: Duration = .milliseconds(250), _ rig: inout ServerRig) -> [ServerMachine.Webhook] {
+        rig.wait(until: rig.now + duration)
         return rig.webhooks
     }
 
-    private func bodies(_ webhooks: [ServerMachine.Webhook]) -> [String] { webhooks.map { $0.body(at: Self.date) } }
+    private func bodies(_ rig: inout ServerRig) -> [String] { webhooks(&rig).map { $0.body(at: Self.date) } }
+
+    private func names(after duration: Duration = .milliseconds(250), _ rig: inout ServerRig) -> [String] {
+        webhooks(after: duration, &rig).map(\.description)
+    }
 
     // Proves P18.3.
-    @Test func `Each kind of webhook event has its documented form`() throws {
+    @Test func `Each kind of webhook event has its documented form`() {
         var rig = rig()
         rig.subscribe(1, to: "presence-a", as: "ann")
         rig.receive(#"{"event":"client-typing","channel":"presence-a","data":{"x": 1}}"#, from: 1)
         rig.subscribe(1, to: "cache-a")
         rig.subscribe(2, to: "private-a")
         rig.receive(#"{"event":"client-typing","channel":"private-a","data":"text"}"#, from: 2)
-        let first = bodies(wait(.milliseconds(250), &rig))
         #expect(
-            first == [
+            bodies(&rig) == [
                 #"{"events":[{"channel":"presence-a","name":"channel_occupied"},"#
                     + #"{"channel":"presence-a","name":"member_added","user_id":"ann"},"#
                     + #"{"channel":"presence-a","data":"{\"x\": 1}","event":"client-typing","name":"client_event","#
@@ -46,9 +47,9 @@ struct ServerWebhookTests {
                     + #""time_ms":1700000000250}"#
             ])
         rig.handle(.closed(.init(1)))
-        #expect(wait(.seconds(3), &rig) == [])
+        #expect(webhooks(after: .seconds(3), &rig) == [])
         #expect(
-            bodies(wait(.milliseconds(250), &rig)) == [
+            bodies(&rig) == [
                 #"{"events":[{"channel":"cache-a","name":"channel_vacated"},"#
                     + #"{"channel":"presence-a","name":"member_removed","user_id":"ann"},"#
                     + #"{"channel":"presence-a","name":"channel_vacated"}],"time_ms":1700000000250}"#
@@ -60,7 +61,7 @@ struct ServerWebhookTests {
         rig.subscribe(1, to: "news")
         rig.subscribe(2, to: "news")
         #expect(
-            bodies(wait(.milliseconds(250), &rig)) == [
+            bodies(&rig) == [
                 #"{"events":[{"channel":"news","name":"subscription_count","subscription_count":1},"#
                     + #"{"channel":"news","name":"subscription_count","subscription_count":2}],"time_ms":1700000000250}"#
             ])
@@ -72,46 +73,43 @@ struct ServerWebhookTests {
     @Test func `A webhook is signed over its body with the app's secret`() throws {
         var rig = rig()
         rig.subscribe(1, to: "news")
-        let webhook = try #require(wait(.milliseconds(250), &rig).first)
+        let webhook = try #require(webhooks(&rig).first)
         let request = try #require(webhook.request(secret: "local-secret", at: Self.date))
+        let body = #"{"events":[{"channel":"news","name":"channel_occupied"}],"time_ms":1700000000250}"#
         #expect(request.url?.absoluteString == Self.url)
         #expect(request.httpMethod == "POST")
-        #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/json")
-        #expect(request.value(forHTTPHeaderField: "X-Pusher-Key") == "local-key")
-        #expect(
-            request.value(forHTTPHeaderField: "X-Pusher-Signature")
-                == "70c77411f9d7f29319e83672ada88bf48c292de8370dad136cc14653cdc6d171")
-        #expect(
-            request.httpBody
-                == Data(#"{"events":[{"channel":"news","name":"channel_occupied"}],"time_ms":1700000000250}"#.utf8))
+        #expect(request.httpBody == Data(body.utf8))
+        for (field, value) in [
+            ("Content-Type", "application/json"), ("X-Pusher-Key", "local-key"),
+            ("X-Pusher-Signature", "70c77411f9d7f29319e83672ada88bf48c292de8370dad136cc14653cdc6d171"),
+        ] {
+            #expect(request.value(forHTTPHeaderField: field) == value)
+        }
     }
 
     // Proves P18.5.
     @Test func `A member who returns within three seconds is reported neither as removed nor added`() {
         var rig = rig()
         rig.subscribe(1, to: "presence-a", as: "ann")
-        #expect(wait(.milliseconds(250), &rig).count == 1)
+        #expect(webhooks(&rig).count == 1)
         rig.handle(.closed(.init(1)))
-        #expect(wait(.milliseconds(2_999), &rig) == [])
+        #expect(webhooks(after: .milliseconds(2_999), &rig) == [])
         rig.open(3)
         rig.subscribe(3, to: "presence-a", as: "ann")
-        #expect(wait(.seconds(60), &rig) == [])
+        #expect(webhooks(after: .seconds(60), &rig) == [])
         rig.handle(.closed(.init(3)))
-        #expect(wait(.milliseconds(3_000), &rig) == [])
+        #expect(webhooks(after: .milliseconds(3_000), &rig) == [])
         rig.open(4)
         rig.subscribe(4, to: "presence-a", as: "ann")
-        #expect(
-            wait(.milliseconds(250), &rig).map(\.description) == [
-                "member_removed, channel_vacated, channel_occupied, member_added to \(Self.url)"
-            ])
+        #expect(names(&rig) == ["member_removed, channel_vacated, channel_occupied, member_added to \(Self.url)"])
     }
 
     @Test func `Webhooks don't report a user's second connection or a channel's second subscriber`() {
         var rig = rig()
         for number in 1...2 { rig.subscribe(number, to: "presence-a", as: "ann") }
-        #expect(wait(.milliseconds(250), &rig).map(\.description) == ["channel_occupied, member_added to \(Self.url)"])
+        #expect(names(&rig) == ["channel_occupied, member_added to \(Self.url)"])
         rig.handle(.closed(.init(1)))
-        #expect(wait(.seconds(10), &rig) == [])
+        #expect(names(after: .seconds(10), &rig) == [])
     }
 
     // Proves P18.4.
@@ -123,16 +121,15 @@ struct ServerWebhookTests {
         #expect(rig.webhooks.map { $0.body(at: Self.date).contains("channel-20") } == [true])
         rig.subscribe(1, to: "channel-21")
         #expect(rig.webhooks == [])
-        #expect(wait(.milliseconds(250), &rig).map(\.description) == ["channel_occupied to \(Self.url)"])
+        #expect(names(&rig) == ["channel_occupied to \(Self.url)"])
     }
 
     @Test func `Each webhook endpoint gets only the kinds of events it wants`() {
         var rig = rig([.init("http://a", kinds: [.memberAdded]), .init("http://b", kinds: [.channelOccupied])])
         rig.subscribe(1, to: "presence-a", as: "ann")
-        #expect(
-            wait(.milliseconds(250), &rig).map(\.description) == ["member_added to http://a", "channel_occupied to http://b"])
+        #expect(names(&rig) == ["member_added to http://a", "channel_occupied to http://b"])
         rig.subscribe(1, to: "cache-a")
-        #expect(wait(.milliseconds(250), &rig).map(\.description) == ["channel_occupied to http://b"])
+        #expect(names(&rig) == ["channel_occupied to http://b"])
     }
 
     @Test(arguments: [false, true])
@@ -150,6 +147,6 @@ struct ServerWebhookTests {
         rig.signIn(1, as: "ann")
         rig.subscribe(1, to: "#server-to-user-ann")
         #expect(rig.machine.subscribers(of: "#server-to-user-ann").count == 1)
-        #expect(wait(.seconds(1), &rig) == [])
+        #expect(names(after: .seconds(1), &rig) == [])
     }
 }
