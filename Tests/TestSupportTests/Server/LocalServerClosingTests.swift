@@ -4,47 +4,28 @@ import TestSupport
 import Testing
 
 /// After a close frame, a local server ends the connection with a FIN even if more data arrives, because a reset could discard
-/// the frame.
+/// the frame. It closes first, because a client waits for that (RFC 6455, 7.1.1), and doesn't wait for the client to close.
 struct LocalServerClosingTests {
-    // The time-out is long, because these tests aren't about how long a client takes to close.
-    private let events = ServerEvents(closeTimeout: .seconds(86_400))
-
-    private func start() async throws -> LocalServer { try await LocalServer.start(settings: events.settings) }
-
-    private let bye = Data([0x03, 0xE8])
-
-    /// Sends more than the server reads at a time.
-    private func sendMore(by socket: RawWebSocket) async throws {
-        for _ in 0..<20 { try await socket.send(String(repeating: "x", count: 10_000)) }
-    }
+    private static let path = "/app/local-key?protocol=7"
 
     // Proves P18.7.
     @Test(
         arguments: [
-            ("/app/local-key?protocol=7", 8, [0x03, 0xE8], 1000, ""),
-            ("/app/nobody?protocol=7", 8, [0x0F, 0xA1], 4001, "App key nobody not in this cluster"),
-            ("/app/local-key?protocol=7", 2, [1], 1003, "Binary messages are not supported"),
-        ] as [(String, UInt8, [UInt8], UInt16, String)])
-    func `A client that sends on after a close or a violation gets the server's close frame and a FIN`(
-        path: String, opcode: UInt8, payload: [UInt8], code: UInt16, reason: String
+            (path, 8, [0x03, 0xE8], false, .close(1000, "")), (path, 8, [0x03, 0xE8], true, .close(1000, "")),
+            ("/app/nobody?protocol=7", 8, [0x0F, 0xA1], true, .close(4001, "App key nobody not in this cluster")),
+            (path, 2, [1], true, .close(1003, "Binary messages are not supported")),
+        ] as [(String, UInt8, [UInt8], Bool, RawWebSocket.Message)])
+    func `A client gets the server's close frame and a FIN at once after a close or a violation, even if it sends on`(
+        path: String, opcode: UInt8, payload: [UInt8], sendsOn: Bool, reply: RawWebSocket.Message
     ) async throws {
-        let server = try await start()
+        // The time-out is long, because this isn't about how long a client takes to close.
+        let server = try await LocalServer.start(settings: ServerEvents(closeTimeout: .seconds(86_400)).settings)
         let socket = try await RawWebSocket(port: server.port, path: path)
         try await socket.send(opcode: opcode, Data(payload))
-        try await sendMore(by: socket)
+        // More than the server reads at a time.
+        if sendsOn { for _ in 0..<20 { try await socket.send(String(repeating: "x", count: 10_000)) } }
         _ = try await socket.receive()
-        #expect(try await socket.receive() == .close(code, reason))
-        #expect(try await socket.endsWithFIN())
-        socket.close()
-        await server.stop()
-    }
-
-    /// The server closes first, because a client waits for that (RFC 6455, 7.1.1), and doesn't wait for the client to close.
-    @Test func `A client that has sent a close frame gets the end of the connection at once`() async throws {
-        let server = try await start()
-        let socket = try await RawWebSocket(port: server.port)
-        _ = try await socket.receive()
-        try await socket.send(opcode: 8, bye)
+        #expect(try await socket.receive() == reply)
         #expect(try await socket.endsWithFIN())
         socket.close()
         await server.stop()

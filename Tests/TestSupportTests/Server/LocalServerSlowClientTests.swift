@@ -27,16 +27,25 @@ import Testing
     /// Returns once the server has cut the connection, although the client reads nothing: then the listener is the only socket at
     /// the server's port.
     private func waitUntilCut(_ server: LocalServer) async throws {
-        try await withWatchdog {
-            await pollTheSystem { ProcessTables.sockets(atPort: server.port).count == 1 }
-        }
+        try await withWatchdog { await pollTheSystem { ProcessTables.sockets(atPort: server.port).count == 1 } }
     }
 
-    @Test func `A client that doesn't read is cut off even if its close frame can't be sent`() async throws {
-        let server = try await start()
+    /// What ends a connection: too many messages that wait, or the client's own close frame or FIN, which end not only the
+    /// server's reading, but also its sending.
+    enum End: CaseIterable, Sendable {
+        case waitingMessages, closeFrame, fin
+    }
+
+    @Test(arguments: End.allCases)
+    func `A client that doesn't read is cut off even if the server's close frame can't be sent`(end: End) async throws {
+        let server = try await start(waitingMessages: end == .waitingMessages ? 5 : nil)
         let socket = try await subscribe(to: server)
         for _ in 0..<25 { server.publish(channel: "room", event: "e", data: data) }
-        #expect(server.connections.isEmpty)
+        switch end {
+        case .waitingMessages: #expect(server.connections.isEmpty)
+        case .closeFrame: try await socket.send(opcode: 8, Data([0x03, 0xE8]))
+        case .fin: socket.finish()
+        }
         try await waitUntilCut(server)
         socket.close()
         await server.stop()
@@ -44,8 +53,7 @@ import Testing
 
     @Test func `A WebSocket route's client that doesn't read is cut off`() async throws {
         let server = try await start()
-        let data = data
-        server.router.onWebSocket("/feed") { _, _, play in
+        server.router.onWebSocket("/feed") { [data] _, _, play in
             for _ in 0..<25 { play(.send(data)) }
         }
         let socket = try await RawWebSocket(port: server.port, path: "/feed")
@@ -56,28 +64,14 @@ import Testing
 
     @Test func `A WebSocket route ends if 64 MiB wait for its client`() async throws {
         let server = try await start()
-        let data = data
         let ended = Note<Void>()
-        server.router.onWebSocket("/feed") { _, messages, play in
+        server.router.onWebSocket("/feed") { [data] _, messages, play in
             for _ in 0..<90 { play(.send(data)) }
             for await _ in messages {}
             ended.send(())
         }
         let socket = try await RawWebSocket(port: server.port, path: "/feed")
         try await withWatchdog { _ = await ended.next() }
-        socket.close()
-        await server.stop()
-    }
-
-    /// A client's close frame or FIN ends not only the server's reading, but also its sending.
-    @Test(arguments: [true, false]) func `A client that doesn't read is cut off after its close frame or FIN`(byCloseFrame: Bool)
-        async throws
-    {
-        let server = try await start(waitingMessages: nil)
-        let socket = try await subscribe(to: server)
-        for _ in 0..<25 { server.publish(channel: "room", event: "e", data: data) }
-        if byCloseFrame { try await socket.send(opcode: 8, Data([0x03, 0xE8])) } else { socket.finish() }
-        try await waitUntilCut(server)
         socket.close()
         await server.stop()
     }
@@ -90,11 +84,10 @@ import Testing
             profile: profile, settings: ServerEvents(closeTimeout: .seconds(86_400)).settings)
         let socket = try await RawWebSocket(port: server.port)
         _ = try await socket.receive()
-        let ping = Data(repeating: 0, count: 125)
         // The pongs exceed both the system's buffers and the number of messages that may wait.
         var sent = 0
         while !server.connections.isEmpty {
-            try await socket.send(opcode: 9, ping)
+            try await socket.send(opcode: 9, Data(repeating: 0, count: 125))
             sent += 1
             try #require(sent < 1_000_000)
         }

@@ -6,30 +6,28 @@ struct LocalServerSocketTests {
     private typealias ID = ServerMachine.ConnectionID
     private let events = ServerEvents()
 
-    private func start() async throws -> LocalServer {
-        try await LocalServer.start(settings: events.settings)
+    private func start() async throws -> LocalServer { try await LocalServer.start(settings: events.settings) }
+
+    private func receive(_ event: String, by socket: RawWebSocket) async throws {
+        let message = try await socket.receive()
+        guard case .text(let text) = message, text.contains(event) else {
+            throw RawWebSocket.Failure(description: "\(message) instead of \(event)")
+        }
     }
 
     /// Connects, and skips the message of the handshake.
     private func connect(to server: LocalServer) async throws -> RawWebSocket {
         let socket = try await RawWebSocket(port: server.port)
-        let first = try await socket.receive()
-        guard case .text(let text) = first, text.contains("pusher:connection_established") else {
-            throw RawWebSocket.Failure(description: "not established: \(first)")
-        }
+        try await receive("pusher:connection_established", by: socket)
         return socket
     }
 
     private func subscribe(_ socket: RawWebSocket, to channel: String) async throws {
         try await socket.send(ServerRig.subscription(to: channel))
-        let reply = try await socket.receive()
-        guard case .text(let text) = reply, text.contains("subscription_succeeded") else {
-            throw RawWebSocket.Failure(description: "not subscribed: \(reply)")
-        }
+        try await receive("subscription_succeeded", by: socket)
     }
 
     private let ping = #"{"event":"pusher:ping","data":{}}"#
-    private let pong = RawWebSocket.Message.text(#"{"event":"pusher:pong","data":{}}"#)
 
     @Test func `A client connects, subscribes, and receives the published events in order`() async throws {
         let server = try await start()
@@ -39,9 +37,10 @@ struct LocalServerSocketTests {
         #expect(server.subscribers(of: "room") == [ID(1)])
         for number in 0..<500 { server.publish(channel: "room", event: "e", data: "\(number)") }
         for number in 0..<500 {
-            #expect(try await socket.receive() == .text("{\"event\":\"e\",\"channel\":\"room\",\"data\":\"\(number)\"}"))
+            #expect(try await socket.receive() == .text(#"{"event":"e","channel":"room","data":"\#(number)"}"#))
         }
-        await stop(server, socket)
+        socket.close()
+        await server.stop()
     }
 
     /// A signature made for a connection before the server restarted must not be valid for a new connection.
@@ -51,45 +50,24 @@ struct LocalServerSocketTests {
             let server = try await LocalServer.start(seed: seed)
             let socket = try await connect(to: server)
             ids += server.connections.map(\.socketID)
-            await stop(server, socket)
+            socket.close()
+            await server.stop()
         }
-        #expect(ids.count == 4)
-        #expect(Set(ids).count == 3 && ids[2] == ids[3], "\(ids)")
+        #expect(ids.count == 4 && Set(ids).count == 3 && ids[2] == ids[3], "\(ids)")
     }
 
-    /// Stops the server while the client answers the close frame, as a proper client does.
-    private func stop(_ server: LocalServer, _ sockets: RawWebSocket...) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await server.stop() }
-            for socket in sockets {
-                group.addTask {
-                    while let message = try? await socket.receive(), message != .end {
-                        guard case .close = message else { continue }
-                        try? await socket.send(opcode: 8, Data([0x03, 0xE9]))
-                    }
-                }
-            }
-        }
-    }
-
-    @Test func `A client that only ends its stream is disconnected`() async throws {
-        let server = try await start()
-        let socket = try await connect(to: server)
-        socket.finish()
-        try await events.wait(for: .disconnected(ID(1)))
-        #expect(server.connections.isEmpty)
-        #expect(try await socket.receive() == .end)
-        await server.stop()
-    }
-
-    @Test func `A client that resets its connection is disconnected and leaves its channels`() async throws {
+    @Test(arguments: [false, true])
+    func `A client that ends its stream or resets its connection is disconnected and leaves its channels`(resets: Bool)
+        async throws
+    {
         let server = try await start()
         let socket = try await connect(to: server)
         try await subscribe(socket, to: "room")
-        socket.reset()
+        if resets { socket.reset() } else { socket.finish() }
         try await events.wait(for: .unsubscribed(ID(1), channel: "room"))
         try await events.wait(for: .disconnected(ID(1)))
         #expect(server.connections.isEmpty)
+        if !resets { #expect(try await socket.receive() == .end) }
         await server.stop()
     }
 
@@ -104,16 +82,13 @@ struct LocalServerSocketTests {
             // Its descriptor probably has the number of the previous connection's.
             let follower = try await connect(to: server)
             try await follower.send(ping)
-            #expect(try await follower.receive() == pong, "round \(round)")
+            #expect(try await follower.receive() == .text(#"{"event":"pusher:pong","data":{}}"#), "round \(round)")
             follower.close()
         }
-        for number in 1...80 { try await waitUntilGone(ID(number), of: server) }
+        for id in (1...80).map({ ID($0) }) where server.connections.contains(where: { $0.id == id }) {
+            try await events.wait(for: .disconnected(id))
+        }
         await server.stop()
-    }
-
-    private func waitUntilGone(_ id: ID, of server: LocalServer) async throws {
-        guard server.connections.contains(where: { $0.id == id }) else { return }
-        try await events.wait(for: .disconnected(id))
     }
 
     @Test func `Stopping a server closes every connection with a code and a reason`() async throws {
@@ -153,7 +128,7 @@ struct LocalServerSocketTests {
         let server = try await LocalServer.start(profile: profile, settings: events.settings)
         let socket = try await connect(to: server)
         scheduler.advance(by: .seconds(60))
-        #expect(try await socket.receive() == .text(#"{"event":"pusher:ping","data":{}}"#))
+        #expect(try await socket.receive() == .text(ping))
         scheduler.advance(by: .seconds(30))
         #expect(try await socket.receive() == .close(4201, "Pong reply not received"))
         socket.close()
