@@ -56,16 +56,13 @@ struct ClientFramesTests {
     }
 
     @Test func `An unmasked frame ends the connection with 1002`() {
-        #expect(
-            read(frame(0x81, "one") + frame(0x81, "two", isMasked: false) + frame(0x81, "three"), in: 4).prefix(2) == [
-                "one", "end 1002",
-            ])
+        let bytes = frame(0x81, "one") + frame(0x81, "two", isMasked: false) + frame(0x81, "three")
+        #expect(read(bytes, in: 4).prefix(2) == ["one", "end 1002"])
     }
 
     /// The length is announced, and nothing of it was sent.
-    @Test(arguments: [70_000, 1 << 20, 1 << 62]) func `A frame over the limit is refused with 1009 before its payload is read`(
-        length: UInt64
-    ) {
+    @Test(arguments: [70_000, 1 << 20, 1 << 62])
+    func `A frame over the limit is refused with 1009 before its payload is read`(length: UInt64) {
         #expect(read(frame(0x81, "", length: length)).contains("end 1009"))
         #expect(read(frame(0x01, String(repeating: "x", count: 999)) + frame(0x80, "", length: length)).contains("end 1009"))
     }

@@ -60,9 +60,8 @@ struct RequestReaderTests {
         ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n65", 413),
     ]
 
-    @Test(arguments: refused) func `A malformed, unsupported, or too large request is refused with its status`(
-        head: String, status: Int
-    ) {
+    @Test(arguments: refused)
+    func `A malformed, unsupported, or too large request is refused with its status`(head: String, status: Int) {
         let (requests, refusal, _) = read(head + "\r\n\r\n")
         #expect(requests.isEmpty)
         #expect(refusal?.status == status, "\(head)")

@@ -22,31 +22,27 @@ struct CoderMockTests {
         #expect(throws: Trouble.self) { try decoder.decode(User.self, from: Data()) }
     }
 
-    @Test func `A decoder mock without a result throws that the data is corrupted`() {
+    @Test func `A decoder mock without a result throws that the data is corrupted`() throws {
         let error = #expect(throws: DecodingError.self) { try environment.decoder().decode(User.self, from: Data()) }
-        guard case .dataCorrupted(let context) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        guard case .dataCorrupted(let context) = try #require(error) else { throw Trouble() }
         #expect(context.debugDescription.contains("nextDecode"))
     }
 
-    @Test func `A decoder mock's value of another type throws a mismatch that names both types`() {
+    @Test func `A decoder mock's value of another type throws a mismatch that names both types`() throws {
         environment.decoderMock.nextDecode = { _ in .success("text") }
         let error = #expect(throws: DecodingError.self) { try environment.decoder().decode(User.self, from: Data()) }
-        guard case .typeMismatch(let type, let context) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        guard case .typeMismatch(let type, let context) = try #require(error) else { throw Trouble() }
         #expect(type is User.Type)
         #expect(context.debugDescription == "wanted User, but the decoder gave String")
     }
 
-    @Test func `An unimplemented decoder throws and records an issue`() {
+    @Test func `An unimplemented coder throws and records an issue`() {
         environment.decoderMock.unimplemented()
+        environment.encoderMock.unimplemented()
         let error = #expect(throws: Unimplemented.self) { try environment.decoder().decode(User.self, from: Data()) }
         #expect(error?.description == "decoder is unimplemented")
-        #expect(environment.issues == ["decoder was used, but is unimplemented"])
+        #expect(throws: Unimplemented.self) { try environment.encoder().encode(1) }
+        #expect(environment.issues == ["decoder", "encoder"].map { "\($0) was used, but is unimplemented" })
     }
 
     // MARK: Encoding
@@ -59,20 +55,11 @@ struct CoderMockTests {
         #expect(throws: Trouble.self) { try environment.encoder().encode(1) }
     }
 
-    @Test func `An encoder mock without a result throws that the value is invalid`() {
+    @Test func `An encoder mock without a result throws that the value is invalid`() throws {
         let error = #expect(throws: EncodingError.self) { try environment.encoder().encode(7) }
-        guard case .invalidValue(let value, let context) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        guard case .invalidValue(let value, let context) = try #require(error) else { throw Trouble() }
         #expect(value as? Int == 7)
         #expect(context.debugDescription.contains("nextEncode"))
-    }
-
-    @Test func `An unimplemented encoder throws and records an issue`() {
-        environment.encoderMock.unimplemented()
-        #expect(throws: Unimplemented.self) { try environment.encoder().encode(1) }
-        #expect(environment.issues == ["encoder was used, but is unimplemented"])
     }
 
     // MARK: JSON

@@ -13,8 +13,7 @@ struct LocalesTests {
         #expect(number(Locales.us) == "1,234,567.5")
         #expect(number(Locales.germany) == "1.234.567,5")
         #expect((1_234_567.5).formatted(.number.locale(Locales.india)) == "12,34,567.5")
-        #expect(Locales.saudiArabia.language.characterDirection == .rightToLeft)
-        #expect(Locales.israel.language.characterDirection == .rightToLeft)
+        for locale in [Locales.saudiArabia, Locales.israel] { #expect(locale.language.characterDirection == .rightToLeft) }
         #expect(Locales.thailand.calendar.identifier == .buddhist)
         #expect(Set(Locales.all).count == 13)
     }
@@ -30,7 +29,7 @@ struct LocalesTests {
         #expect(environment.locale() == Locales.korea)
     }
 
-    @Test func `A check over several locales names every locale that fails`() throws {
+    @Test func `A check over several locales names every locale that fails`() {
         struct Wrong: Error, CustomStringConvertible {
             let description: String
         }
@@ -40,7 +39,7 @@ struct LocalesTests {
                 guard text == "1.5" else { throw Wrong(description: "expected 1.5, got \(text ?? "nothing")") }
             }
         }
-        #expect(try #require(error).failures.map(\.locale) == [Locales.germany, Locales.brazil])
+        #expect(error?.failures.map(\.locale) == [Locales.germany, Locales.brazil])
         #expect(error?.description == "de_DE: expected 1.5, got 1,5\npt_BR: expected 1.5, got 1,5")
         #expect(environment.locale() == Locales.us)
     }
@@ -61,7 +60,6 @@ struct LocaleArgumentsTests {
         encoder.dateEncodingStrategy = .iso8601
         let json = try encoder.encode(Price(amount: 1234.5, at: date))
         #expect(String(decoding: json, as: UTF8.self) == #"{"amount":1234.5,"at":"2024-02-29T12:00:00Z"}"#)
-
         let decoder = environment.jsonDecoder()
         decoder.dateDecodingStrategy = .iso8601
         #expect(try decoder.decode(Price.self, from: json) == Price(amount: 1234.5, at: date))

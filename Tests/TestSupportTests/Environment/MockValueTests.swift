@@ -8,8 +8,7 @@ struct MockValueTests {
     @Test func `A mock's next value is used for every read until it is reset`() {
         #expect(environment.locale() == Locales.us)
         environment.locale.next = Locales.germany
-        #expect(environment.locale() == Locales.germany)
-        #expect(environment.locale() == Locales.germany)
+        #expect([environment.locale(), environment.locale()] == [Locales.germany, Locales.germany])
         environment.locale.reset()
         #expect(environment.locale() == Locales.us)
         #expect(environment.locale.reads == [Locales.us, Locales.germany, Locales.germany, Locales.us])
@@ -27,22 +26,18 @@ struct MockValueTests {
         #expect(environment.issues.isEmpty)
     }
 
-    @Test func `A used-up sequence repeats its last value, and each such read is an issue`() {
-        environment.randomSeed.sequence([4, 5])
-        #expect((0..<4).map { _ in environment.randomSeed() } == [4, 5, 5, 5])
-        #expect(environment.randomSeed.next == 5)
-        #expect(
-            environment.issues == [
-                "randomSeed was used 3 times, but its sequence has 2 values",
-                "randomSeed was used 4 times, but its sequence has 2 values",
-            ])
-    }
-
-    @Test func `An empty sequence gives the default and an issue`() {
-        environment.randomSeed.sequence([])
-        #expect(environment.randomSeed.next == 0)
-        #expect(environment.randomSeed() == 0)
-        #expect(environment.issues == ["randomSeed was used once, but its sequence has 0 values"])
+    @Test(
+        arguments: [
+            ([4, 5], [4, 5, 5, 5], ["3 times, but its sequence has 2 values", "4 times, but its sequence has 2 values"]),
+            ([], [0], ["once, but its sequence has 0 values"]),
+        ] as [([UInt64], [UInt64], [String])])
+    func `A used-up sequence repeats its last value or the default, and each such read is an issue`(
+        values: [UInt64], reads: [UInt64], issues: [String]
+    ) {
+        environment.randomSeed.sequence(values)
+        #expect(reads.map { _ in environment.randomSeed() } == reads)
+        #expect(environment.randomSeed.next == reads.last)
+        #expect(environment.issues == issues.map { "randomSeed was used \($0)" })
     }
 
     @Test func `Each use of an unimplemented value is an issue that names it, and gives the default`() {
@@ -83,9 +78,7 @@ struct MockValueTests {
     @Test func `Reads of a mock value from many threads are all noted`() async {
         environment.randomSeed.sequence(Array(0..<100))
         await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<100 {
-                group.addTask { [environment] in _ = environment.randomSeed() }
-            }
+            for _ in 0..<100 { group.addTask { [environment] in _ = environment.randomSeed() } }
         }
         #expect(environment.randomSeed.reads.sorted() == Array(0..<100))
         #expect(environment.issues.isEmpty)

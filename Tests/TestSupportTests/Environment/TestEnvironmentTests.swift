@@ -70,8 +70,7 @@ struct TestEnvironmentTests {
             Data("hello".utf8), HTTPURLResponse(url: url, statusCode: 201, httpVersion: nil, headerFields: nil), nil
         )
         let (data, response) = try await environment.request(URLRequest(url: url))
-        #expect(data == Data("hello".utf8))
-        #expect((response as? HTTPURLResponse)?.statusCode == 201)
+        #expect(answerText(data, response, nil) == "201 hello")
         environment.session.mockResponse = (nil, nil, NSError(domain: "test", code: 7))
         let request = environment.request
         let error = await #expect(throws: (any Error).self) { _ = try await request(URLRequest(url: url)) }

@@ -44,10 +44,9 @@ import Testing
 
     @Test func `A fault after a number of frames acts at the end of that frame`() {
         let all = head + frame + frame + frame.dropLast()
-        expect([.stall(after: .frames(0))], all, pass: head.count, then: .stop(.stall))
-        expect([.stall(after: .frames(-1))], all, pass: head.count, then: .stop(.stall))
-        expect([.stall(after: .frames(1))], all, pass: head.count + 5, then: .stop(.stall))
-        expect([.stall(after: .frames(2))], all, pass: head.count + 10, then: .stop(.stall))
+        for (frames, bytes) in [(-1, 0), (0, 0), (1, 5), (2, 10)] {
+            expect([.stall(after: .frames(frames))], all, pass: head.count + bytes, then: .stop(.stall))
+        }
         expect([.stall(after: .frames(3))], all, pass: all.count, then: .wait(until: nil))
         expect([.stall(after: .frames(0))], [0x81, 0], pass: 2, then: .wait(until: nil))
     }

@@ -5,18 +5,17 @@ import Testing
 @testable import TestSupport
 
 @Suite struct ProxyConnectionTests {
-    /// Returns both ends of a client's connection.
-    private func connection() throws -> (proxys: Int32, clients: Int32) {
+    /// Calls `body` with both ends of a client's connection, the proxy's first, and with a buffer.
+    private func withClient(_ body: (Int32, Int32, UnsafeMutableRawBufferPointer) throws -> Void) throws {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
-        return (ends[0], ends[1])
+        defer { close(ends[1]) }
+        try withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { try body(ends[0], ends[1], $0) }
     }
 
     @Test func `A reset acts at the client's first bytes, even if they come just before the wait`() throws {
-        let (proxys, clients) = try connection()
-        defer { close(clients) }
-        var connection = ProxyConnection(client: PlainStream(descriptor: proxys), to: [], faults: [], at: .origin)
-        try withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { buffer in
+        try withClient { proxys, clients, buffer in
+            var connection = ProxyConnection(client: PlainStream(descriptor: proxys), to: [], faults: [], at: .origin)
             #expect(connection.advance(at: .origin, with: buffer) == .origin + .seconds(5))
             // The client's bytes arrive after the connection looked and before its thread waits: it must still wait for them.
             try #require(write(clients, "GET", 3) == 3)
@@ -49,15 +48,12 @@ import Testing
     }
 
     @Test func `A connection whose client is gone is over although bytes are left to send`() throws {
-        let (proxys, clients) = try connection()
-        defer { close(clients) }
         let loopback = try #require(SocketAddress(ip4: "127.0.0.1", port: 0))
         let listener = try Listener(loopback)
         defer { listener.close() }
-        let stream = SecureStream(descriptor: proxys)
-        var connection = ProxyConnection(
-            client: stream, to: [loopback.with(port: listener.port)], faults: [], at: Instant.origin)
-        withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { buffer in
+        try withClient { proxys, _, buffer in
+            let stream = SecureStream(descriptor: proxys)
+            var connection = ProxyConnection(client: stream, to: [loopback.with(port: listener.port)], faults: [], at: .origin)
             stream.received = [.end]
             _ = connection.advance(at: .origin, with: buffer)
             #expect(connection.clientHasEnded && !connection.isOver)
@@ -68,27 +64,22 @@ import Testing
     }
 
     @Test func `A reset connection no longer uses its descriptor`() throws {
-        let (proxys, clients) = try connection()
-        defer { close(clients) }
-        let stream = SecureStream(descriptor: proxys)
-        var connection = ProxyConnection(client: stream, to: [], faults: [], at: .origin)
-        stream.hasUnsent = true
-        connection.reset()
-        withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { buffer in
+        try withClient { proxys, _, buffer in
+            let stream = SecureStream(descriptor: proxys)
+            var connection = ProxyConnection(client: stream, to: [], faults: [], at: .origin)
+            stream.hasUnsent = true
+            connection.reset()
             #expect(connection.advance(at: .origin, with: buffer) == nil)
+            #expect(stream.flushes == 0)
         }
-        #expect(stream.flushes == 0)
     }
 
     @Test func `A reset waits at most five seconds for a silent client`() throws {
-        let (proxys, clients) = try connection()
-        defer { close(clients) }
-        var connection = ProxyConnection(client: PlainStream(descriptor: proxys), to: [], faults: [], at: .origin)
-        withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { buffer in
+        try withClient { proxys, _, buffer in
+            var connection = ProxyConnection(client: PlainStream(descriptor: proxys), to: [], faults: [], at: .origin)
             _ = connection.advance(at: .origin, with: buffer)
             _ = connection.advance(at: .origin + .seconds(5), with: buffer)
-            #expect(connection.isOver)
-            #expect(!connection.isWaitingForClient)
+            #expect(connection.isOver && !connection.isWaitingForClient)
         }
     }
 }

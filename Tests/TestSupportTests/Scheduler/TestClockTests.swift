@@ -45,25 +45,17 @@ struct TestClockTests {
     @Test func `A sleep without an executor ends when the scheduler advances`() async throws {
         let scheduler = TestScheduler()
         async let woken: Void = TestClock(scheduler).sleep(for: .seconds(1))
-        try await withWatchdog("the sleeper's timer") {
-            await scheduler.waitForTimer(labeled: "sleep")
-        }
+        try await withWatchdog("the sleeper's timer") { await scheduler.waitForTimer(labeled: "sleep") }
         scheduler.advance(by: .seconds(1))
         try await woken
     }
 
-    @Test func `Canceling a sleep ends it at once and leaves no timer`() async {
+    @Test(arguments: [false, true])
+    func `Canceling a task before or during its sleep ends the sleep at once and leaves no timer`(sleeps: Bool) async {
         let task = sleeper("a", for: .seconds(3))
-        await executor.settle()
+        if sleeps { await executor.settle() }
         task.cancel()
         #expect(executor.scheduler.pendingTimers.isEmpty)
-        await executor.settle()
-        #expect(entries == ["a threw CancellationError() at 0.0 seconds"])
-    }
-
-    @Test func `A task that is canceled before it sleeps doesn't sleep`() async {
-        let task = sleeper("a", for: .seconds(3))
-        task.cancel()
         await executor.settle()
         #expect(entries == ["a threw CancellationError() at 0.0 seconds"])
         #expect(executor.scheduler.pendingTimers.isEmpty)

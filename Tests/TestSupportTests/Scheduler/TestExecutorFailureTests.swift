@@ -24,9 +24,7 @@ struct TestExecutorFailureTests {
         for part in [
             "deadlock at ", "advance it", "back-off at 3.0 seconds, heartbeat at 30.0 seconds", "executor.outside",
             "for a `Task {}`", "TestExecutorFailureTests.swift:",
-        ] {
-            #expect(text.contains(part))
-        }
+        ] { #expect(text.contains(part)) }
     }
 
     @Test func `A body that nothing can wake is also a deadlock if the clock is automatic`() async throws {
@@ -41,9 +39,7 @@ struct TestExecutorFailureTests {
             let urlSession = URLSession(configuration: harness.session.urlSessionConfiguration())
             let url = try #require(URL(string: "https://api.example.com/"))
             for _ in 1...50 {
-                do {
-                    try await harness.makeExecutor().run { _ in _ = try await urlSession.data(from: url) }
-                } catch is Deadlock {}
+                do { try await harness.makeExecutor().run { _ in _ = try await urlSession.data(from: url) } } catch is Deadlock {}
             }
         }
     }
@@ -51,9 +47,7 @@ struct TestExecutorFailureTests {
     @Test func `Waiting for something outside the executor is no deadlock`() async throws {
         let value = try await TestExecutor().run { executor in
             await executor.outside {
-                await withCheckedContinuation { continuation in
-                    DispatchQueue.global().async { continuation.resume(returning: 7) }
-                }
+                await withCheckedContinuation { reply in DispatchQueue.global().async { reply.resume(returning: 7) } }
             }
         }
         #expect(value == 7)
@@ -181,9 +175,7 @@ struct TestExecutorFailureTests {
     @Test func `A condition that nothing can make true fails at once`() async throws {
         let executor = TestExecutor()
         let error = await #expect(throws: NeverHappened.self) {
-            try await executor.run { executor in
-                try await executor.eventually("the subscription") { false }
-            }
+            try await executor.run { try await $0.eventually("the subscription") { false } }
         }
         #expect(error?.what == "the subscription")
         #expect(executor.scheduler.now == .origin)

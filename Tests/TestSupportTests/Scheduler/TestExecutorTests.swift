@@ -23,17 +23,11 @@ struct TestExecutorTests {
     @Test func `An executor runs no job before it is told to, and then one at a time`() {
         let executor = TestExecutor()
         let count = Locked(0)
-        for _ in 0..<3 {
-            Task(executorPreference: executor) { count.withLock { $0 += 1 } }
+        for _ in 0..<3 { Task(executorPreference: executor) { count.withLock { $0 += 1 } } }
+        for (ran, ready) in [(0, 3), (1, 2), (2, 1), (3, 0)] {
+            #expect((count.withLock { $0 }, executor.readyCount) == (ran, ready))
+            #expect(executor.runNextJob() == (ready > 0))
         }
-        #expect(executor.readyCount == 3)
-        #expect(count.withLock { $0 } == 0)
-        #expect(executor.runNextJob())
-        #expect(executor.readyCount == 2)
-        #expect(count.withLock { $0 } == 1)
-        while executor.runNextJob() {}
-        #expect(!executor.runNextJob())
-        #expect(count.withLock { $0 } == 3)
     }
 
     /// An executor is released with its last task, while the thread that enqueued the task's job may still be in the call.

@@ -5,16 +5,12 @@ import Testing
 struct RequestRecorderTests {
     private let session = MockSession(delivery: .immediate)
 
-    init() {
-        session.stub(.any, .ok)
-    }
+    init() { session.stub(.any, .ok) }
 
-    private func send(_ path: String) throws { try session.ask("http://a\(path)") }
+    private func send(_ paths: String...) throws { for path in paths { try session.ask("http://a\(path)") } }
 
     @Test func `The next request is the first that was not returned before`() async throws {
-        try send("/1")
-        try send("/2")
-        try send("/3")
+        try send("/1", "/2", "/3")
         #expect(try await session.nextRequest().path == "/1")
         #expect(try await session.nextRequest("/3").path == "/3")
         #expect(try await session.nextRequest().path == "/2")
@@ -27,9 +23,7 @@ struct RequestRecorderTests {
     @Test func `Each of two waiters gets the request that it waits for`() async throws {
         async let second = session.nextRequest("/2")
         async let first = session.nextRequest("/1")
-        try send("/0")
-        try send("/1")
-        try send("/2")
+        try send("/0", "/1", "/2")
         #expect(try await [first.path, second.path] == ["/1", "/2"])
     }
 

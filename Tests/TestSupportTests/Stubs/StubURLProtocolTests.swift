@@ -7,18 +7,13 @@ struct StubURLProtocolTests {
     private var urlSession: URLSession { URLSession(configuration: session.urlSessionConfiguration()) }
 
     private func request(_ method: String = "GET", body: String? = nil) throws -> URLRequest {
-        var request = URLRequest(url: try #require(URL(string: "https://nowhere.invalid/a")))
-        request.httpMethod = method
-        request.httpBody = body.map { Data($0.utf8) }
-        request.setValue("v", forHTTPHeaderField: "X-Field")
-        return request
+        try URLRequest(line: "\(method) https://nowhere.invalid/a", body: body, fields: ["X-Field": "v"])
     }
 
     @Test func `A URLSession's requests are answered and recorded by the mock session`() async throws {
         session.stub("POST /a", StubResponse(status: 201, headers: ["X-Answer": "yes"], body: Data("body".utf8)))
         let (data, response) = try await urlSession.data(for: request("POST", body: "x=1"))
-        #expect(String(decoding: data, as: UTF8.self) == "body")
-        #expect((response as? HTTPURLResponse)?.statusCode == 201)
+        #expect(answerText(data, response, nil) == "201 body")
         #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-Answer") == "yes")
         #expect(session.requests.map(\.form) == [["x": "1"]])
         #expect(session.requests.first?.header("x-field") == "v")
@@ -69,8 +64,7 @@ struct StubURLProtocolTests {
     }
 
     @Test func `A URLSession that outlives its mock session fails`() async throws {
-        let configuration = MockSession().urlSessionConfiguration()
-        let urlSession = URLSession(configuration: configuration)
+        let urlSession = URLSession(configuration: MockSession().urlSessionConfiguration())
         await #expect(throws: URLError.self) { try await urlSession.data(for: request()) }
     }
 
