@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The snippets of doc comments that need servers, word for word; `ci/checks/snippets` compares them.
-@Suite struct DocCommentTests {
+@Suite(.watchdog) struct DocCommentTests {
     private static let lookUp = #"printf 'GET / HTTP/1.0\r\n\r\n'"#
 
     /// ``NetworkLoop``.
@@ -32,12 +32,10 @@ import Testing
         let authority = try CertificateAuthority()
         let server = try await LocalServer.start(tls: .certificate(authority.issue()))
         let file = try authority.file()  // For clients that take a file: curl --cacert, SSL_CERT_FILE.
-        try await withWatchdog {
-            let client = try await TLSClient.connect(
-                to: server.port, saying: Self.lookUp, "-verify_return_error", "-no-CApath", "-no-CAstore", "-CAfile", file.path)
-            #expect(client.remarks.contains("Verification: OK"))
-            #expect(client.output.hasPrefix("HTTP/1.1 404"))
-        }
+        let client = try await TLSClient.connect(
+            to: server.port, saying: Self.lookUp, "-verify_return_error", "-no-CApath", "-no-CAstore", "-CAfile", file.path)
+        #expect(client.remarks.contains("Verification: OK"))
+        #expect(client.output.hasPrefix("HTTP/1.1 404"))
         await server.stop()
     }
 
@@ -46,16 +44,14 @@ import Testing
         let authority = try CertificateAuthority()
         let server = try await LocalServer.start(tls: ServerTLS(clientCertificates: .required(by: authority)))
         let old = try await LocalServer.start(tls: ServerTLS(versions: .tls11 ... .tls11))
-        try await withWatchdog {
-            let ann = try authority.issueClient(name: "ann")
-            let friend = try await TLSClient.connect(to: server.port, saying: Self.lookUp, showing: ann)
-            #expect(friend.output.hasPrefix("HTTP/1.1 404"))
-            let stranger = try await TLSClient.connect(to: server.port, saying: Self.lookUp)
-            #expect(stranger.output.isEmpty)
-            let veteran = try await TLSClient.connect(
-                to: old.port, saying: Self.lookUp, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0")
-            #expect(veteran.version == "TLSv1.1")
-        }
+        let ann = try authority.issueClient(name: "ann")
+        let friend = try await TLSClient.connect(to: server.port, saying: Self.lookUp, showing: ann)
+        #expect(friend.output.hasPrefix("HTTP/1.1 404"))
+        let stranger = try await TLSClient.connect(to: server.port, saying: Self.lookUp)
+        #expect(stranger.output.isEmpty)
+        let veteran = try await TLSClient.connect(
+            to: old.port, saying: Self.lookUp, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0")
+        #expect(veteran.version == "TLSv1.1")
         await server.stop()
         await old.stop()
     }

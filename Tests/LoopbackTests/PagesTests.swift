@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The snippets of "Scaling out", word for word; `ci/checks/snippets` compares them.
-@Suite struct ScalingPageTests {
+@Suite(.watchdog) struct ScalingPageTests {
     /// Compiled only: it would call a server.
     func follow(_ markets: [String]) async throws {
         func handle(_ event: PusherEvent, of channel: String) {}
@@ -35,17 +35,15 @@ import Testing
         let pool = PusherPool(key: "app-key", connections: 20, options: options, environment: environment)
         pool.subscribe((0..<100).map { "prices-\($0)" })
         let updates = pool.updates
-        try await withWatchdog {
-            async let connections: Void = pool.run()
-            var subscribed = 0
-            for try await change in updates {
-                if case .subscribed = change.update { subscribed += 1 }
-                if subscribed == 100 { break }
-            }
-            #expect(server.connections.count == pool.connections.filter { !$0.channels.all.isEmpty }.count)
-            await pool.shutdown()
-            try await connections
+        async let connections: Void = pool.run()
+        var subscribed = 0
+        for try await change in updates {
+            if case .subscribed = change.update { subscribed += 1 }
+            if subscribed == 100 { break }
         }
+        #expect(server.connections.count == pool.connections.filter { !$0.channels.all.isEmpty }.count)
+        await pool.shutdown()
+        try await connections
         for loop in loops { await loop.shutdown() }
         await server.stop()
     }
@@ -84,7 +82,7 @@ enum ProductionPageTests {
 }
 
 /// The README's first screen: its commands, in their order, print what it shows. They use port 6001, as a user's do.
-@Suite struct FirstScreenTests {
+@Suite(.watchdog) struct FirstScreenTests {
     /// A block of the README: a command for `swift run`, and the lines that it prints.
     private struct Step {
         let program: String
@@ -113,21 +111,19 @@ enum ProductionPageTests {
         let steps = try Self.steps()
         #expect(steps.map(\.program) == ["pusher-channels", "pusher-hello", "pusher-channels"])
         guard steps.count == 3 else { return }
-        try await withWatchdog {
-            let server = try start(steps[0])
-            for line in steps[0].lines {
-                guard let printed = await server.output.next() else {
-                    // Another program of this machine, such as a server of the developer's own, has the port.
-                    #expect(await server.errors.next()?.contains("Address already in use") == true)
-                    return
-                }
-                #expect(printed == line)
+        let server = try start(steps[0])
+        for line in steps[0].lines {
+            guard let printed = await server.output.next() else {
+                // Another program of this machine, such as a server of the developer's own, has the port.
+                #expect(await server.errors.next()?.contains("Address already in use") == true)
+                return
             }
-            let hello = try start(steps[1])
-            try await server.errors.next(containing: "subscribed to private-orders")
-            #expect(await (try start(steps[2])).end() == .exit(0))
-            for line in steps[1].lines { #expect(await hello.output.next() == line) }
+            #expect(printed == line)
         }
+        let hello = try start(steps[1])
+        try await server.errors.next(containing: "subscribed to private-orders")
+        #expect(await (try start(steps[2])).end() == .exit(0))
+        for line in steps[1].lines { #expect(await hello.output.next() == line) }
     }
 }
 #endif

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A server that attacks its clients: it gets nothing signed that it chose, and costs others no more than it sends.
-@Suite struct HostileServerTests {
+@Suite(.watchdog) struct HostileServerTests {
     private static func established(_ socketID: String) -> Frame {
         let data = #"{"socket_id":\#(socketID.quotedJSON),"activity_timeout":120}"#
         return .text(#"{"event":"pusher:connection_established","data":\#(data.quotedJSON)}"#)
@@ -25,15 +25,13 @@ import Testing
                 heard.withLock { $0.append(frame.text) }
             }
         }
-        try await withWatchdog {
-            let user = UserAuthMethod.inline(secret: "local-secret", userData: #"{"id":"ann"}"#)
-            let client = LiveClient(port: server.port, auth: .inline(secret: "local-secret"), userAuth: user)
-            client.pusher.subscribe("private-a")
-            client.pusher.signIn { _ in }
-            client.pusher.connect()
-            for _ in 0..<3 { try await client.expectError(.malformedMessage) }
-            client.pusher.disconnect()
-        }
+        let user = UserAuthMethod.inline(secret: "local-secret", userData: #"{"id":"ann"}"#)
+        let client = LiveClient(port: server.port, auth: .inline(secret: "local-secret"), userAuth: user)
+        client.pusher.subscribe("private-a")
+        client.pusher.signIn { _ in }
+        client.pusher.connect()
+        for _ in 0..<3 { try await client.expectError(.malformedMessage) }
+        client.pusher.disconnect()
         #expect(heard.withLock { $0.filter { $0.contains("local-key:") || $0.contains("private-a") } } == [])
     }
 
@@ -52,16 +50,14 @@ import Testing
             try connection.readToEnd()
         }
         let lines = Locked<[String]>([])
-        try await withWatchdog {
-            var options = PusherClientOptions(host: .host("127.0.0.1"), port: server.port, useTLS: false, timeouts: .patient)
-            options.logger = LineRecorder.logger(lines)
-            options.logger.logLevel = .info
-            let pusher = Pusher(key: "k", options: options)
-            let after = pusher.events(buffering: StreamBuffering(limit: .max, byteLimit: .max))
-            pusher.connect()
-            for try await event in after where event.eventName == "after" { break }
-            await pusher.shutdown()
-        }
+        var options = PusherClientOptions(host: .host("127.0.0.1"), port: server.port, useTLS: false, timeouts: .patient)
+        options.logger = LineRecorder.logger(lines)
+        options.logger.logLevel = .info
+        let pusher = Pusher(key: "k", options: options)
+        let after = pusher.events(buffering: StreamBuffering(limit: .max, byteLimit: .max))
+        pusher.connect()
+        for try await event in after where event.eventName == "after" { break }
+        await pusher.shutdown()
         // On a busy machine it may take several minutes.
         let written = lines.withLock { $0 }
         let leftOut = written.filter { $0.contains("left out") }

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// Publishes over real connections that end at the worst time: after the server has read the request, and before it responds.
-@Suite struct PublishOnceTests {
+@Suite(.watchdog) struct PublishOnceTests {
     private let log = HTTPLog()
 
     private func api(port: Int, _ guarantee: RetryPolicy.Guarantee = .atMostOnce) -> PusherHTTPAPI {
@@ -44,15 +44,13 @@ import Testing
     {
         let server = try server(responding: count, isReset: isReset)
         let api = api(port: server.port)
-        try await withWatchdog {
-            for _ in 0..<count { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
-            let error = await #expect(throws: PusherError.self) {
-                try await api.trigger(channels: ["a"], eventName: "e", data: "2")
-            }
-            #expect(error?.kind == .httpAPI(.noResponse))
-            #expect(error?.message.hasSuffix("; the request may have been carried out") == true, "\(error?.message ?? "")")
-            #expect(calls() == Array(repeating: "/apps/1/events #1", count: count + 1))
+        for _ in 0..<count { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
+        let error = await #expect(throws: PusherError.self) {
+            try await api.trigger(channels: ["a"], eventName: "e", data: "2")
         }
+        #expect(error?.kind == .httpAPI(.noResponse))
+        #expect(error?.message.hasSuffix("; the request may have been carried out") == true, "\(error?.message ?? "")")
+        #expect(calls() == Array(repeating: "/apps/1/events #1", count: count + 1))
     }
 
     /// Bytes that aren't a TLS record, as a broken middlebox sends them, end TLS after the server has read the request.
@@ -78,13 +76,11 @@ import Testing
         let api = PusherHTTPAPI(
             appID: "1", key: "key", secret: "secret", host: .host("127.0.0.1"), port: server.port,
             options: PusherHTTPAPIOptions(timeout: .seconds(86_400)), environment: PusherEnvironment(httpSession: session))
-        try await withWatchdog {
-            let error = await #expect(throws: PusherError.self) {
-                try await api.trigger(channels: ["a"], eventName: "e", data: "1")
-            }
-            #expect(error?.kind == .httpAPI(.noResponse), "\(error?.message ?? "")")
-            #expect(calls() == ["/apps/1/events #1"])
+        let error = await #expect(throws: PusherError.self) {
+            try await api.trigger(channels: ["a"], eventName: "e", data: "1")
         }
+        #expect(error?.kind == .httpAPI(.noResponse), "\(error?.message ?? "")")
+        #expect(calls() == ["/apps/1/events #1"])
     }
 
     // Proves P15.12.
@@ -93,11 +89,9 @@ import Testing
     ) async throws {
         let server = try server(responding: 1, isReset: isReset)
         let api = api(port: server.port, .atLeastOnce)
-        try await withWatchdog {
-            try await api.trigger(channels: ["a"], eventName: "e", data: "1")
-            await #expect(throws: PusherError.self) { try await api.trigger(channels: ["a"], eventName: "e", data: "2") }
-            #expect(calls() == ["/apps/1/events #1", "/apps/1/events #1", "/apps/1/events #2", "/apps/1/events #3"])
-        }
+        try await api.trigger(channels: ["a"], eventName: "e", data: "1")
+        await #expect(throws: PusherError.self) { try await api.trigger(channels: ["a"], eventName: "e", data: "2") }
+        #expect(calls() == ["/apps/1/events #1", "/apps/1/events #1", "/apps/1/events #2", "/apps/1/events #3"])
     }
 
     // Proves P15.13.
@@ -110,18 +104,16 @@ import Testing
             _ = connection.readRest()
         }
         let api = api(port: server.port, .atLeastOnce)
-        try await withWatchdog {
-            let task = Task { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
-            await asked.next()
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
-            #expect(calls() == ["/apps/1/events #1"])
-        }
+        let task = Task { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
+        await asked.next()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(calls() == ["/apps/1/events #1"])
     }
 }
 
 /// Publishes that never reached a server: they weren't carried out, and are repeated if that may help.
-@Suite struct UnsentPublishTests {
+@Suite(.watchdog) struct UnsentPublishTests {
     private let log = HTTPLog()
 
     private func api(
@@ -147,37 +139,31 @@ import Testing
             _ = connection.readRest()
         }
         let session = HTTPRig().session
-        try await withWatchdog {
-            let others = (1...ConnectionPool.limit).map { _ in Task { try await api(session, port: server.port).channels() } }
-            for _ in others { await asked.next() }
-            let error = await failure(of: api(session, port: server.port, timeout: .milliseconds(100)))
-            #expect(error?.kind == .httpAPI(.unreachable))
-            #expect(error?.isRetryable == true)
-            #expect(error?.message.contains("carried out") == false, "\(error?.message ?? "")")
-            for other in others { other.cancel() }
-        }
+        let others = (1...ConnectionPool.limit).map { _ in Task { try await api(session, port: server.port).channels() } }
+        for _ in others { await asked.next() }
+        let error = await failure(of: api(session, port: server.port, timeout: .milliseconds(100)))
+        #expect(error?.kind == .httpAPI(.unreachable))
+        #expect(error?.isRetryable == true)
+        #expect(error?.message.contains("carried out") == false, "\(error?.message ?? "")")
+        for other in others { other.cancel() }
     }
 
     // Proves P15.11.
     @Test func `A publish whose host's address isn't found in time fails as unsent, and may be retried`() async throws {
         let session = NetworkHTTPSession(proxy: .none, loop: .patient, resolve: { _, _ in {} })
-        try await withWatchdog {
-            let error = await failure(of: api(session, port: 80, timeout: .milliseconds(100)))
-            #expect(error?.kind == .httpAPI(.unreachable), "\(error?.message ?? "")")
-            #expect(error?.isRetryable == true)
-        }
+        let error = await failure(of: api(session, port: 80, timeout: .milliseconds(100)))
+        #expect(error?.kind == .httpAPI(.unreachable), "\(error?.message ?? "")")
+        #expect(error?.isRetryable == true)
     }
 
     /// A load balancer that is being restarted hangs up like this.
     // Proves P15.12.
     @Test func `A publish is repeated if the server hangs up during the TLS handshake`() async throws {
         let server = try RawServer { [log] _ in _ = log.connected() }
-        try await withWatchdog {
-            let error = await failure(of: api(HTTPRig().session, port: server.port, useTLS: true, attempts: 3))
-            #expect(error?.kind == .httpAPI(.unreachable), "\(error?.message ?? "")")
-            #expect(error?.isRetryable == true)
-            #expect(log.connections == 3)
-        }
+        let error = await failure(of: api(HTTPRig().session, port: server.port, useTLS: true, attempts: 3))
+        #expect(error?.kind == .httpAPI(.unreachable), "\(error?.message ?? "")")
+        #expect(error?.isRetryable == true)
+        #expect(log.connections == 3)
     }
 
     /// A retry doesn't help if somebody has to change something first.
@@ -192,12 +178,10 @@ import Testing
             try connection.send(response)
         }
         let session = NetworkHTTPSession(proxy: .http(.init(host: "127.0.0.1", port: proxy.port)), loop: .patient)
-        try await withWatchdog {
-            let error = await failure(of: api(session, port: 443, useTLS: true, attempts: 3))
-            #expect(error?.kind == .httpAPI(.unreachable), "\(error?.message ?? "")")
-            #expect(error?.isRetryable == isRepeated, "\(error?.message ?? "")")
-            #expect(log.connections == (isRepeated ? 3 : 1))
-        }
+        let error = await failure(of: api(session, port: 443, useTLS: true, attempts: 3))
+        #expect(error?.kind == .httpAPI(.unreachable), "\(error?.message ?? "")")
+        #expect(error?.isRetryable == isRepeated, "\(error?.message ?? "")")
+        #expect(log.connections == (isRepeated ? 3 : 1))
     }
 }
 #endif

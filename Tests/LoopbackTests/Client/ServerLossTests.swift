@@ -48,7 +48,7 @@ import Testing
 }
 
 /// A peer accepts a connection and resets it at once. The report doesn't depend on when the loop looks at the socket.
-@Suite struct ResetBeforeTheLoopLooksTests {
+@Suite(.watchdog) struct ResetBeforeTheLoopLooksTests {
     /// An action of the peer before it resets the connection.
     enum Before: CaseIterable, Sendable {
         case nothing
@@ -83,14 +83,12 @@ import Testing
         let (listener, port) = try Loopback.ipv4.listener()
         defer { close(listener) }
         let loop = NetworkLoop(timeouts: .long)
-        try await withWatchdog {
-            let resolve = resolver(listener, port: port, loop: loop, after: before)
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolve))
-            rig.open(port: port, host: "resets.example", secure: secure)
-            let failure = try #require(await rig.events.untilClosed().last?.failure)
-            #expect(failure.kind == (secure ? .tlsFailed(.handshakeFailed) : .connectionLost), "\(failure.message)")
-            await loop.shutdown()
-        }
+        let resolve = resolver(listener, port: port, loop: loop, after: before)
+        let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolve))
+        rig.open(port: port, host: "resets.example", secure: secure)
+        let failure = try #require(await rig.events.untilClosed().last?.failure)
+        #expect(failure.kind == (secure ? .tlsFailed(.handshakeFailed) : .connectionLost), "\(failure.message)")
+        await loop.shutdown()
     }
 
     @Test(arguments: Before.allCases)
@@ -98,13 +96,11 @@ import Testing
         let (listener, port) = try Loopback.ipv4.listener()
         defer { close(listener) }
         let loop = NetworkLoop(timeouts: .long)
-        try await withWatchdog {
-            let resolve = resolver(listener, port: port, loop: loop, after: before)
-            let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: loop, resolve: resolve))
-            let failure = try await rig.failure(HTTPRig.request("http://resets.example:\(port)/"))
-            #expect(failure.code == .networkConnectionLost, "\(failure.failure.message)")
-            await loop.shutdown()
-        }
+        let resolve = resolver(listener, port: port, loop: loop, after: before)
+        let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: loop, resolve: resolve))
+        let failure = try await rig.failure(HTTPRig.request("http://resets.example:\(port)/"))
+        #expect(failure.code == .networkConnectionLost, "\(failure.failure.message)")
+        await loop.shutdown()
     }
 }
 #endif

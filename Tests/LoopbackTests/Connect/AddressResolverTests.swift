@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Names are looked up on separate threads, and each request gets its reply whatever becomes of the others.
-@Suite struct AddressResolverTests {
+@Suite(.watchdog) struct AddressResolverTests {
     /// Look-ups that end when the test decides, and a clock that the test sets.
     private final class Rig: Sendable {
         let time = Locked(Instant.origin)
@@ -46,101 +46,89 @@ import Testing
     }
 
     @Test func `Requests for a name that is being looked up share the look-up`() async throws {
-        try await withWatchdog {
-            let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
-            rig.ask(resolver, "one")
-            #expect(await rig.begun.next() == 1)
-            rig.advance(19)
-            rig.ask(resolver, "two")
-            rig.end(1, "::1")
-            #expect(await [rig.replies.next(), rig.replies.next()] == ["one: ::1", "two: ::1"])
-            #expect(rig.ends.withLock { $0.count } == 1)
-        }
+        let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
+        rig.ask(resolver, "one")
+        #expect(await rig.begun.next() == 1)
+        rig.advance(19)
+        rig.ask(resolver, "two")
+        rig.end(1, "::1")
+        #expect(await [rig.replies.next(), rig.replies.next()] == ["one: ::1", "two: ::1"])
+        #expect(rig.ends.withLock { $0.count } == 1)
     }
 
     @Test func `A name is looked up anew if its look-up hasn't returned within 20 seconds`() async throws {
-        try await withWatchdog {
-            let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
-            rig.ask(resolver, "one")
-            #expect(await rig.begun.next() == 1)
-            rig.advance(20)
-            rig.ask(resolver, "two")
-            #expect(await rig.begun.next() == 2)
-            rig.end(2, "::2")
-            #expect(await [rig.replies.next(), rig.replies.next()] == ["one: ::2", "two: ::2"])
-            // The first look-up returns after all, and answers a request that was made meanwhile.
-            rig.ask(resolver, "three")
-            #expect(await rig.begun.next() == 3)
-            rig.end(1, "::1")
-            #expect(await rig.replies.next() == "three: ::1")
-            rig.end(3, "::3")
-        }
+        let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
+        rig.ask(resolver, "one")
+        #expect(await rig.begun.next() == 1)
+        rig.advance(20)
+        rig.ask(resolver, "two")
+        #expect(await rig.begun.next() == 2)
+        rig.end(2, "::2")
+        #expect(await [rig.replies.next(), rig.replies.next()] == ["one: ::2", "two: ::2"])
+        // The first look-up returns after all, and answers a request that was made meanwhile.
+        rig.ask(resolver, "three")
+        #expect(await rig.begun.next() == 3)
+        rig.end(1, "::1")
+        #expect(await rig.replies.next() == "three: ::1")
+        rig.end(3, "::3")
     }
 
     /// A day of requests, one each second, that get no reply.
     @Test func `A name whose look-ups never return takes only 13 threads in a day of requests`() async throws {
-        try await withWatchdog {
-            let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
-            for _ in 1...86_400 {
-                rig.advance(1)
-                rig.ask(resolver, "late")()
-            }
-            for number in 1...13 { #expect(await rig.begun.next() == number) }
-            for number in 1...13 { rig.end(number) }
-            #expect(rig.ends.withLock { $0.count } == 13)
+        let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
+        for _ in 1...86_400 {
+            rig.advance(1)
+            rig.ask(resolver, "late")()
         }
+        for number in 1...13 { #expect(await rig.begun.next() == number) }
+        for number in 1...13 { rig.end(number) }
+        #expect(rig.ends.withLock { $0.count } == 13)
     }
 
     /// As when the name server is down, and hundreds of clients connect to hosts of their own.
     @Test func `Names beyond the limit of look-ups at a time wait for their turn`() async throws {
-        try await withWatchdog {
-            let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
-            let limit = AddressResolver.limit
-            for number in 1...limit { rig.ask(resolver, "\(number)", host: "\(number).example") }
-            for number in 1...limit { #expect(await rig.begun.next() == number) }
-            let withdraw = rig.ask(resolver, "withdrawn", host: "withdrawn.example")
-            rig.ask(resolver, "last", host: "last.example")
-            withdraw()
-            #expect(rig.ends.withLock { $0.count } == limit)
-            rig.end(1, "::1")
-            #expect(await rig.replies.next()?.hasSuffix(": ::1") == true)
-            #expect(await rig.begun.next() == limit + 1)
-            rig.end(limit + 1, "::9")
-            #expect(await rig.replies.next() == "last: ::9")
-            for number in 2...limit { rig.end(number) }
-        }
+        let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
+        let limit = AddressResolver.limit
+        for number in 1...limit { rig.ask(resolver, "\(number)", host: "\(number).example") }
+        for number in 1...limit { #expect(await rig.begun.next() == number) }
+        let withdraw = rig.ask(resolver, "withdrawn", host: "withdrawn.example")
+        rig.ask(resolver, "last", host: "last.example")
+        withdraw()
+        #expect(rig.ends.withLock { $0.count } == limit)
+        rig.end(1, "::1")
+        #expect(await rig.replies.next()?.hasSuffix(": ::1") == true)
+        #expect(await rig.begun.next() == limit + 1)
+        rig.end(limit + 1, "::9")
+        #expect(await rig.replies.next() == "last: ::9")
+        for number in 2...limit { rig.end(number) }
     }
 
     @Test func `Look-ups that never return make room for other names after 20 seconds`() async throws {
-        try await withWatchdog {
-            let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
-            let limit = AddressResolver.limit
-            for number in 1...limit { rig.ask(resolver, "\(number)", host: "\(number).example")() }
-            for number in 1...limit { #expect(await rig.begun.next() == number) }
-            rig.advance(20)
-            rig.ask(resolver, "next", host: "next.example")
-            #expect(await rig.begun.next() == limit + 1)
-            for number in 1...limit + 1 { rig.end(number) }
-        }
+        let (rig, resolver) = { ($0, $0.resolver()) }(Rig())
+        let limit = AddressResolver.limit
+        for number in 1...limit { rig.ask(resolver, "\(number)", host: "\(number).example")() }
+        for number in 1...limit { #expect(await rig.begun.next() == number) }
+        rig.advance(20)
+        rig.ask(resolver, "next", host: "next.example")
+        #expect(await rig.begun.next() == limit + 1)
+        for number in 1...limit + 1 { rig.end(number) }
     }
 
     @Test func `A look-up without a thread to run on fails, and the next look-up succeeds`() async throws {
-        try await withWatchdog {
-            let isShort = Locked(true)
-            let resolver = AddressResolver(
-                look: { _ in .success(["::1"]) },
-                startThread: { (name, body) throws(SystemError) in
-                    guard !isShort.withLock({ $0 }) else { throw SystemError(number: EAGAIN) }
-                    try SystemThread.start(name, body)
-                })
-            let replies = Note<AddressResolver.Resolution>()
-            _ = resolver.resolve("some.example") { replies.send($0) }
-            let text = "No thread to look some.example up: resource temporarily unavailable"
-            #expect(await replies.next() == .failure(TransportError(.unreachable, text)))
-            isShort.withLock { $0 = false }
-            _ = resolver.resolve("some.example") { replies.send($0) }
-            #expect(await replies.next() == .success(["::1"]))
-        }
+        let isShort = Locked(true)
+        let resolver = AddressResolver(
+            look: { _ in .success(["::1"]) },
+            startThread: { (name, body) throws(SystemError) in
+                guard !isShort.withLock({ $0 }) else { throw SystemError(number: EAGAIN) }
+                try SystemThread.start(name, body)
+            })
+        let replies = Note<AddressResolver.Resolution>()
+        _ = resolver.resolve("some.example") { replies.send($0) }
+        let text = "No thread to look some.example up: resource temporarily unavailable"
+        #expect(await replies.next() == .failure(TransportError(.unreachable, text)))
+        isShort.withLock { $0 = false }
+        _ = resolver.resolve("some.example") { replies.send($0) }
+        #expect(await replies.next() == .success(["::1"]))
     }
 
     @Test(arguments: [

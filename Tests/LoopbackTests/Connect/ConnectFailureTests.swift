@@ -6,18 +6,16 @@ import Processes
 import Testing
 
 /// Every failure to connect ends in one report, with an actionable reason.
-@Suite struct ConnectFailureTests {
+@Suite(.watchdog) struct ConnectFailureTests {
     @Test func `The addresses of a host are tried in turn until one accepts the connection`() async throws {
         let server = try RawServer { connection in
             try connection.upgrade()
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            let addresses = ["127.0.0.2", "::1", "127.0.0.1", "127.0.0.3"]
-            let rig = SocketRig(socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: addresses)))
-            rig.open(port: server.port, host: "several.example")
-            #expect(await rig.events.next() == .opened(first))
-        }
+        let addresses = ["127.0.0.2", "::1", "127.0.0.1", "127.0.0.3"]
+        let rig = SocketRig(socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: addresses)))
+        rig.open(port: server.port, host: "several.example")
+        #expect(await rig.events.next() == .opened(first))
     }
 
     /// The following steps have their own time limits, and no other address is tried.
@@ -29,68 +27,62 @@ import Testing
             asked.send(())
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            let time = Duration.milliseconds(50)
-            let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: .seconds(86_400), address: time))
-            // On a busy machine the first address may time out, hence the second one.
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: ["127.0.0.1", "127.0.0.1"])))
-            rig.open(port: server.port, host: "two.example", secure: secure)
-            await asked.next()
-            let fired = Note<Void>()
-            loop.post { service in
-                let timer = service.timers.makeTimer()
-                // Set later, so it fires later.
-                timer.set(after: time) { [timer] in withExtendedLifetime(timer) { fired.send(()) } }
-            }
-            await fired.next()
-            #expect(ProcessTables.connections(toPort: server.port) == 1)
-            await loop.shutdown()
-            #expect(await rig.events.untilClosed().last?.failure?.kind == .cancelled)
+        let time = Duration.milliseconds(50)
+        let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: .seconds(86_400), address: time))
+        // On a busy machine the first address may time out, hence the second one.
+        let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: ["127.0.0.1", "127.0.0.1"])))
+        rig.open(port: server.port, host: "two.example", secure: secure)
+        await asked.next()
+        let fired = Note<Void>()
+        loop.post { service in
+            let timer = service.timers.makeTimer()
+            // Set later, so it fires later.
+            timer.set(after: time) { [timer] in withExtendedLifetime(timer) { fired.send(()) } }
         }
+        await fired.next()
+        #expect(ProcessTables.connections(toPort: server.port) == 1)
+        await loop.shutdown()
+        #expect(await rig.events.untilClosed().last?.failure?.kind == .cancelled)
     }
 
     @Test func `An attempt that all of a host's addresses refuse is reported once`() async throws {
         let (port, descriptor) = try RawServer.refusingPort()
         defer { close(descriptor) }
-        try await withWatchdog {
-            let rig = SocketRig(
-                socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: ["127.0.0.2", "::1", "127.0.0.1"])))
-            rig.open(port: port, host: "several.example")
-            rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
-            rig.open(port: port, host: "several.example", attempt: 3)
-            var reports: [ConnectionAttempt: [TransportError.Kind]] = [:]
-            for _ in 1...3 {
-                guard case .closed(.failed(let failure), let attempt) = await rig.events.next() else { return }
-                reports[attempt, default: []].append(failure.kind)
-            }
-            #expect(reports[second] == [.unsupported])
-            #expect(reports[ConnectionAttempt(3)] == [.connectionRefused])
-            #expect(reports[first]?.count == 1)
+        let rig = SocketRig(
+            socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: ["127.0.0.2", "::1", "127.0.0.1"])))
+        rig.open(port: port, host: "several.example")
+        rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
+        rig.open(port: port, host: "several.example", attempt: 3)
+        var reports: [ConnectionAttempt: [TransportError.Kind]] = [:]
+        for _ in 1...3 {
+            guard case .closed(.failed(let failure), let attempt) = await rig.events.next() else { return }
+            reports[attempt, default: []].append(failure.kind)
         }
+        #expect(reports[second] == [.unsupported])
+        #expect(reports[ConnectionAttempt(3)] == [.connectionRefused])
+        #expect(reports[first]?.count == 1)
     }
 
     @Test func `An address that is found after the socket was closed is ignored`() async throws {
         let reply = Locked<AddressResolver.Completion?>(nil)
         let asked = Note<Void>()
-        try await withWatchdog {
-            let rig = SocketRig(
-                socket: NetworkWebSocket(loop: .patient) { _, completion in
-                    reply.withLock { $0 = completion }
-                    asked.send(())
-                    return {}
-                })
-            rig.open(port: 80, host: "slow.example")
-            await asked.next()
-            rig.socket.close(code: 1000, reason: "")
-            let events = await rig.events.untilClosed()
-            #expect(events.last?.failure?.kind == .cancelled)
-            reply.withLock { $0 }?(.success(["127.0.0.1"]))
-            await serviceTurn()
-            rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
-            guard case .closed(_, second) = await rig.events.next() else {
-                Issue.record("nothing more may be reported of the first attempt")
-                return
-            }
+        let rig = SocketRig(
+            socket: NetworkWebSocket(loop: .patient) { _, completion in
+                reply.withLock { $0 = completion }
+                asked.send(())
+                return {}
+            })
+        rig.open(port: 80, host: "slow.example")
+        await asked.next()
+        rig.socket.close(code: 1000, reason: "")
+        let events = await rig.events.untilClosed()
+        #expect(events.last?.failure?.kind == .cancelled)
+        reply.withLock { $0 }?(.success(["127.0.0.1"]))
+        await serviceTurn()
+        rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
+        guard case .closed(_, second) = await rig.events.next() else {
+            Issue.record("nothing more may be reported of the first attempt")
+            return
         }
     }
 
@@ -104,12 +96,10 @@ import Testing
             try connection.send([21, 3, 3, 0, 2, 2, 40])
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.open(port: server.port, host: "localhost", secure: true)
-            let events = await rig.events.untilClosed()
-            #expect(events.map(\.failure?.kind) == [.tlsFailed(.handshakeFailed)])
-        }
+        let rig = SocketRig()
+        rig.open(port: server.port, host: "localhost", secure: true)
+        let events = await rig.events.untilClosed()
+        #expect(events.map(\.failure?.kind) == [.tlsFailed(.handshakeFailed)])
         withExtendedLifetime(server) {}
     }
 }

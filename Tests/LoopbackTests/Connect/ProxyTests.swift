@@ -7,7 +7,7 @@ import Testing
 import TestSupport
 
 /// Connections through HTTP proxies. For failures, see the page "When connecting fails".
-@Suite struct ProxyTests {
+@Suite(.watchdog) struct ProxyTests {
     private func echo(tls: ServerTLS? = nil, on address: Loopback = .ipv4) throws -> RawServer {
         try RawServer(on: address, tls: tls) { connection in
             try connection.upgrade()
@@ -19,16 +19,14 @@ import TestSupport
     private func speaks(
         through proxy: HTTPProxy, port: Int = 443, tls: TLSConfiguration? = nil
     ) async throws -> Bool {
-        try await withWatchdog {
-            let rig = SocketRig()
-            let request = WebSocketRequest(
-                secure: tls != nil, host: "ws.example", port: port, path: "/", tls: tls ?? TLSConfiguration(),
-                proxy: .http(proxy))
-            rig.socket.open(request, attempt: first)
-            guard await rig.events.next() == .opened(first) else { return false }
-            rig.socket.send("hello")
-            return await rig.events.next() == .text("hello")
-        }
+        let rig = SocketRig()
+        let request = WebSocketRequest(
+            secure: tls != nil, host: "ws.example", port: port, path: "/", tls: tls ?? TLSConfiguration(),
+            proxy: .http(proxy))
+        rig.socket.open(request, attempt: first)
+        guard await rig.events.next() == .opened(first) else { return false }
+        rig.socket.send("hello")
+        return await rig.events.next() == .text("hello")
     }
 
     // Proves W4.3.
@@ -69,23 +67,21 @@ import TestSupport
     @Test func `A proxy's tunnel is closed with the connection that goes through the tunnel`() async throws {
         let server = try echo()
         let proxy = try ConnectProxy(to: server.port)
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.socket.open(
-                WebSocketRequest(
-                    secure: false, host: "ws.example", port: 80, path: "/",
-                    proxy: .http(HTTPProxy(host: "127.0.0.1", port: proxy.port))), attempt: first)
-            #expect(await rig.events.next() == .opened(first))
-            #expect(proxy.openTunnelCount == 1)
-            rig.socket.close(code: 1000, reason: "")
-            _ = await rig.events.untilClosed()
-            await pollTheSystem { proxy.openTunnelCount == 0 }
-        }
+        let rig = SocketRig()
+        rig.socket.open(
+            WebSocketRequest(
+                secure: false, host: "ws.example", port: 80, path: "/",
+                proxy: .http(HTTPProxy(host: "127.0.0.1", port: proxy.port))), attempt: first)
+        #expect(await rig.events.next() == .opened(first))
+        #expect(proxy.openTunnelCount == 1)
+        rig.socket.close(code: 1000, reason: "")
+        _ = await rig.events.untilClosed()
+        await pollTheSystem { proxy.openTunnelCount == 0 }
     }
 }
 
 /// HTTP requests through proxies, and a client whose entire traffic goes through one.
-@Suite struct RequestsThroughProxiesTests {
+@Suite(.watchdog) struct RequestsThroughProxiesTests {
     private func session(
         _ port: Int, _ credentials: HTTPProxy.Credentials? = nil, trusting authority: CertificateAuthority? = nil
     ) -> HTTPRig {
@@ -101,16 +97,14 @@ import TestSupport
         let proxy = try ConnectProxy(
             to: server.port, credentials: ConnectProxy.Credentials(user: "ann", password: "s3cret"))
         let request = try HTTPRig.request("https://api.example/hello")
-        try await withWatchdog {
-            let rig = session(
-                proxy.port, HTTPProxy.Credentials(user: "ann", password: "s3cret"), trusting: authority)
-            for _ in 0..<3 { #expect(try await rig.reply(request) == #"200 {"Hello":"World"}"#) }
-            let failure = try await session(
-                proxy.port, HTTPProxy.Credentials(user: "ann", password: "wr0ng"), trusting: authority
-            ).failure(request)
-            #expect(failure.failure.kind == .proxyRefused(status: 407))
-            #expect(!failure.failure.message.contains("wr0ng"))
-        }
+        let rig = session(
+            proxy.port, HTTPProxy.Credentials(user: "ann", password: "s3cret"), trusting: authority)
+        for _ in 0..<3 { #expect(try await rig.reply(request) == #"200 {"Hello":"World"}"#) }
+        let failure = try await session(
+            proxy.port, HTTPProxy.Credentials(user: "ann", password: "wr0ng"), trusting: authority
+        ).failure(request)
+        #expect(failure.failure.kind == .proxyRefused(status: 407))
+        #expect(!failure.failure.message.contains("wr0ng"))
         // The connection was reused: only two tunnels were requested, one of which was refused.
         #expect(proxy.requests.map(\.target) == ["api.example:443", "api.example:443"])
         await server.stop()
@@ -118,40 +112,34 @@ import TestSupport
 
     @Test(arguments: [0, 70_000], ["http", "https"])
     func `A request through a proxy with an invalid port fails as unsupported`(port: Int, scheme: String) async throws {
-        try await withWatchdog {
-            let rig = session(port, HTTPProxy.Credentials(user: "ann", password: "s3cret"))
-            let failure = try await rig.failure(HTTPRig.request("\(scheme)://api.example/"))
-            #expect(failure.failure == TransportError(.unsupported, "\(port) is not a TCP port"))
-        }
+        let rig = session(port, HTTPProxy.Credentials(user: "ann", password: "s3cret"))
+        let failure = try await rig.failure(HTTPRig.request("\(scheme)://api.example/"))
+        #expect(failure.failure == TransportError(.unsupported, "\(port) is not a TCP port"))
     }
 
     @Test func `A 407 response of a forwarding proxy is the proxy's refusal, not the server's response`() async throws {
         let proxy = try RawServer.replying(
             .text("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno"))
-        try await withWatchdog {
-            let failure = try await session(proxy.port).failure(HTTPRig.request("http://api.example/"))
-            #expect(failure.failure.kind == .proxyRefused(status: 407))
-        }
+        let failure = try await session(proxy.port).failure(HTTPRig.request("http://api.example/"))
+        #expect(failure.failure.kind == .proxyRefused(status: 407))
     }
 
     @Test func `A client's connection and its authorization requests both go through the client's proxy`() async throws {
         let authority = try CertificateAuthority()
         let server = try await LocalServer.start(tls: .certificate(authority.issue(names: ["ws.example", "auth.example"])))
         let proxy = try ConnectProxy(to: server.port)
-        try await withWatchdog {
-            let pusher = Pusher(
-                key: "local-key",
-                options: PusherClientOptions(
-                    authMethod: .endpoint(authEndpoint: "https://auth.example/pusher/auth"), host: .host("ws.example"),
-                    tls: TLSConfiguration(roots: .only(.text(authority.certificatePEM))),
-                    proxy: .http(HTTPProxy(host: "127.0.0.1", port: proxy.port)), timeouts: .patient))
-            let events = pusher.subscribe("private-orders").events(named: "pusher:subscription_succeeded")
-            pusher.connect()
-            var iterator = events.makeAsyncIterator()
-            let event = try await iterator.next()
-            #expect(event != nil)
-            pusher.disconnect()
-        }
+        let pusher = Pusher(
+            key: "local-key",
+            options: PusherClientOptions(
+                authMethod: .endpoint(authEndpoint: "https://auth.example/pusher/auth"), host: .host("ws.example"),
+                tls: TLSConfiguration(roots: .only(.text(authority.certificatePEM))),
+                proxy: .http(HTTPProxy(host: "127.0.0.1", port: proxy.port)), timeouts: .patient))
+        let events = pusher.subscribe("private-orders").events(named: "pusher:subscription_succeeded")
+        pusher.connect()
+        var iterator = events.makeAsyncIterator()
+        let event = try await iterator.next()
+        #expect(event != nil)
+        pusher.disconnect()
         #expect(proxy.requests.map(\.target) == ["ws.example:443", "auth.example:443"])
         await server.stop()
     }

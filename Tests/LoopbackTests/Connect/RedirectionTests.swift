@@ -7,13 +7,11 @@ import TestSupport
 import Testing
 
 /// Redirects of the upgrade, and addresses of both families.
-@Suite struct RedirectionTests {
+@Suite(.watchdog) struct RedirectionTests {
     private func open(_ request: WebSocketRequest) async throws -> SocketEvent? {
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.socket.open(request, attempt: first)
-            return await rig.events.next()
-        }
+        let rig = SocketRig()
+        rig.socket.open(request, attempt: first)
+        return await rig.events.next()
     }
 
     private func request(port: Int, redirects: Int) -> WebSocketRequest {

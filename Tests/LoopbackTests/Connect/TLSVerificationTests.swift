@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 /// A client's trust: every flaw of a server's certificate, tested with real certificates, results in the right typed error.
-@Suite struct TLSVerificationTests {
+@Suite(.watchdog) struct TLSVerificationTests {
     /// The outcome of one attempt.
     private enum Outcome: Equatable {
         case opened
@@ -22,18 +22,16 @@ import Testing
             try connection.upgrade()
             try connection.readToEnd()
         }
-        return try await withWatchdog {
-            let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .certificate(certificate))
-            defer { withExtendedLifetime((server, proxy)) {} }
-            // Every name resolves to this machine.
-            let rig = SocketRig(socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: ["127.0.0.1"])))
-            rig.socket.open(
-                WebSocketRequest(secure: true, host: host, port: proxy.port, path: "/", tls: tls), attempt: first)
-            switch await rig.events.next() {
-            case .opened: return (.opened, "")
-            case .closed(.failed(let failure), _): return (.failed(failure.kind), failure.message)
-            case let other: throw Surprise(text: "\(String(describing: other))")
-            }
+        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .certificate(certificate))
+        defer { withExtendedLifetime((server, proxy)) {} }
+        // Every name resolves to this machine.
+        let rig = SocketRig(socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: ["127.0.0.1"])))
+        rig.socket.open(
+            WebSocketRequest(secure: true, host: host, port: proxy.port, path: "/", tls: tls), attempt: first)
+        switch await rig.events.next() {
+        case .opened: return (.opened, "")
+        case .closed(.failed(let failure), _): return (.failed(failure.kind), failure.message)
+        case let other: throw Surprise(text: "\(String(describing: other))")
         }
     }
 
@@ -169,17 +167,15 @@ import Testing
 }
 
 /// Client certificates, pinned keys and versions that are accepted. For failures, see the page "When connecting fails".
-@Suite struct TLSIdentityTests {
+@Suite(.watchdog) struct TLSIdentityTests {
     /// Returns whether a client with these settings can open a connection to a server.
     private func opens(_ server: ServerTLS, _ tls: TLSConfiguration) async throws -> Bool {
         let raw = try RawServer.replying(tls: server)
         defer { withExtendedLifetime(raw) {} }
-        return try await withWatchdog {
-            let rig = SocketRig()
-            rig.socket.open(
-                WebSocketRequest(secure: true, host: "localhost", port: raw.port, path: "/", tls: tls), attempt: first)
-            return await rig.events.next() == .opened(first)
-        }
+        let rig = SocketRig()
+        rig.socket.open(
+            WebSocketRequest(secure: true, host: "localhost", port: raw.port, path: "/", tls: tls), attempt: first)
+        return await rig.events.next() == .opened(first)
     }
 
     private func trusting(_ authority: CertificateAuthority) -> TLSConfiguration {
@@ -294,29 +290,27 @@ import Testing
 }
 
 /// A client's TLS and proxy settings apply to its authorization requests, too.
-@Suite struct RoutedAuthorizationTests {
+@Suite(.watchdog) struct RoutedAuthorizationTests {
     @Test func `An authorization endpoint is refused if a foreign authority issued its certificate`() async throws {
         let server = try await LocalServer.start(tls: .throwaway)
         let stranger = try await LocalServer.start(tls: .throwaway)
         let authority = try #require(server.certificateAuthority)
-        try await withWatchdog {
-            let pusher = Pusher(
-                key: "local-key",
-                options: PusherClientOptions(
-                    authMethod: .endpoint(authEndpoint: "https://localhost:\(stranger.port)/pusher/auth"),
-                    host: .host("localhost"),
-                    port: server.port, tls: TLSConfiguration(roots: .only(.text(authority.certificatePEM))),
-                    timeouts: .patient))
-            let recorder = RecordingDelegate(of: pusher)
-            pusher.connect()
-            pusher.subscribe("private-room")
-            var error: PusherError?
-            while error == nil { error = try await recorder.next(within: .seconds(Patience.seconds)).failure }
-            #expect(error?.kind == .authorization)
-            #expect(
-                error?.message.contains("TLS with localhost:\(stranger.port) failed") == true, "\(error.map { "\($0)" } ?? "")")
-            pusher.disconnect()
-        }
+        let pusher = Pusher(
+            key: "local-key",
+            options: PusherClientOptions(
+                authMethod: .endpoint(authEndpoint: "https://localhost:\(stranger.port)/pusher/auth"),
+                host: .host("localhost"),
+                port: server.port, tls: TLSConfiguration(roots: .only(.text(authority.certificatePEM))),
+                timeouts: .patient))
+        let recorder = RecordingDelegate(of: pusher)
+        pusher.connect()
+        pusher.subscribe("private-room")
+        var error: PusherError?
+        while error == nil { error = try await recorder.next(within: .seconds(Patience.seconds)).failure }
+        #expect(error?.kind == .authorization)
+        #expect(
+            error?.message.contains("TLS with localhost:\(stranger.port) failed") == true, "\(error.map { "\($0)" } ?? "")")
+        pusher.disconnect()
         await server.stop()
         await stranger.stop()
     }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A request can be cancelled at any time: it ends once, and leaves nothing behind.
-@Suite struct HTTPCancelTests {
+@Suite(.watchdog) struct HTTPCancelTests {
     /// A task, with the number and the results of its handler's calls.
     private struct Started {
         let task: NetworkHTTPTask
@@ -38,25 +38,21 @@ import Testing
     @Test func `A request that is canceled before it starts opens no connection`() async throws {
         let log = HTTPLog()
         let server = try RawServer(log: log) { _, _ in okay() }
-        try await withWatchdog {
-            let started = Started(session, try HTTPRig.request(port: server.port))
-            started.task.cancel()
-            started.task.resume()
-            #expect(await started.end() == .cancelled)
-            #expect(log.connections == 0)
-        }
+        let started = Started(session, try HTTPRig.request(port: server.port))
+        started.task.cancel()
+        started.task.resume()
+        #expect(await started.end() == .cancelled)
+        #expect(log.connections == 0)
     }
 
     /// The server sends no response, so none can arrive before the task is cancelled.
     @Test func `A request that is canceled as soon as it starts leaves no connection behind`() async throws {
         let server = try RawServer { try $0.readToEnd() }
-        try await withWatchdog {
-            let started = Started(session, try HTTPRig.request(port: server.port))
-            started.task.resume()
-            started.task.cancel()
-            #expect(await started.end() == .cancelled)
-            #expect(ProcessTables.connections(toPort: server.port) == 0)
-        }
+        let started = Started(session, try HTTPRig.request(port: server.port))
+        started.task.resume()
+        started.task.cancel()
+        #expect(await started.end() == .cancelled)
+        #expect(ProcessTables.connections(toPort: server.port) == 0)
     }
 
     @Test func `A request that is canceled during the look-up of its host withdraws the look-up`() async throws {
@@ -71,18 +67,16 @@ import Testing
                 asked.send(())
                 return { withdrawn.send(()) }
             })
-        try await withWatchdog {
-            let started = Started(session, try HTTPRig.request("http://slow.example:\(server.port)/"))
-            started.task.resume()
-            await asked.next()
-            started.task.cancel()
-            #expect(await started.end() == .cancelled)
-            await withdrawn.next()
-            reply.withLock { $0 }?(.success(["127.0.0.1"]))
-            await serviceTurn()
-            #expect(ProcessTables.connections(toPort: server.port) == 0)
-            #expect(log.connections == 0)
-        }
+        let started = Started(session, try HTTPRig.request("http://slow.example:\(server.port)/"))
+        started.task.resume()
+        await asked.next()
+        started.task.cancel()
+        #expect(await started.end() == .cancelled)
+        await withdrawn.next()
+        reply.withLock { $0 }?(.success(["127.0.0.1"]))
+        await serviceTurn()
+        #expect(ProcessTables.connections(toPort: server.port) == 0)
+        #expect(log.connections == 0)
     }
 
     /// Cancels in the TLS handshake, after the request, and in the middle of the response.
@@ -96,16 +90,14 @@ import Testing
             asked.send(())
             gone.send((try? connection.readToEnd()) != nil)
         }
-        try await withWatchdog {
-            let started = Started(session, try HTTPRig.request("\(scheme)://127.0.0.1:\(server.port)/"))
-            started.task.resume()
-            await asked.next()
-            await serviceTurn()
-            started.task.cancel()
-            #expect(await started.end() == .cancelled)
-            _ = await gone.next()
-            #expect(ProcessTables.connections(toPort: server.port) == 0)
-        }
+        let started = Started(session, try HTTPRig.request("\(scheme)://127.0.0.1:\(server.port)/"))
+        started.task.resume()
+        await asked.next()
+        await serviceTurn()
+        started.task.cancel()
+        #expect(await started.end() == .cancelled)
+        _ = await gone.next()
+        #expect(ProcessTables.connections(toPort: server.port) == 0)
     }
 
     @Test func `A request that is canceled while it waits for a connection is never sent`() async throws {
@@ -117,17 +109,15 @@ import Testing
             open.withLock { $0 }.wait()
             return okay()
         }
-        try await withWatchdog {
-            let started = try (1...8).map { Started(session, try HTTPRig.request(port: server.port, "/\($0)")) }
-            for one in started { one.task.resume() }
-            for _ in 1...6 { await asked.next() }
-            started[6].task.cancel()
-            #expect(await started[6].end() == .cancelled)
-            for _ in 1...7 { open.withLock { $0 }.signal() }
-            for index in [0, 1, 2, 3, 4, 5, 7] { #expect(await started[index].end() == nil) }
-            #expect(log.requests.count == 7)
-            #expect(!log.requests.contains { $0.hasPrefix("/7") })
-        }
+        let started = try (1...8).map { Started(session, try HTTPRig.request(port: server.port, "/\($0)")) }
+        for one in started { one.task.resume() }
+        for _ in 1...6 { await asked.next() }
+        started[6].task.cancel()
+        #expect(await started[6].end() == .cancelled)
+        for _ in 1...7 { open.withLock { $0 }.signal() }
+        for index in [0, 1, 2, 3, 4, 5, 7] { #expect(await started[index].end() == nil) }
+        #expect(log.requests.count == 7)
+        #expect(!log.requests.contains { $0.hasPrefix("/7") })
     }
 
     /// The time that a request waits for a connection counts toward its time-out. A cancelled one makes room for the next.
@@ -141,24 +131,22 @@ import Testing
             if number > 6 { try connection.send(okay()) }
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            let busy = try (1...7).map { _ in Started(session, try HTTPRig.request(port: server.port)) }
-            for one in busy[..<6] { one.task.resume() }
-            for _ in 1...6 { await asked.next() }
-            let failure = try await HTTPRig(session).failure(HTTPRig.request(port: server.port, timeout: 0.1))
-            #expect(failure.code == .timedOut)
-            #expect(failure.failure.message == "No connection to 127.0.0.1:\(server.port) was free for the request within 0.1 s")
-            busy[6].task.resume()
-            busy[3].task.cancel()
-            #expect(await busy[3].end() == .cancelled)
-            #expect(await busy[6].end() == nil)
-            for index in [0, 1, 2, 4, 5] {
-                busy[index].task.cancel()
-                #expect(await busy[index].end() == .cancelled)
-            }
-            // The one that had a response.
-            #expect(ProcessTables.connections(toPort: server.port) == 1)
+        let busy = try (1...7).map { _ in Started(session, try HTTPRig.request(port: server.port)) }
+        for one in busy[..<6] { one.task.resume() }
+        for _ in 1...6 { await asked.next() }
+        let failure = try await HTTPRig(session).failure(HTTPRig.request(port: server.port, timeout: 0.1))
+        #expect(failure.code == .timedOut)
+        #expect(failure.failure.message == "No connection to 127.0.0.1:\(server.port) was free for the request within 0.1 s")
+        busy[6].task.resume()
+        busy[3].task.cancel()
+        #expect(await busy[3].end() == .cancelled)
+        #expect(await busy[6].end() == nil)
+        for index in [0, 1, 2, 4, 5] {
+            busy[index].task.cancel()
+            #expect(await busy[index].end() == .cancelled)
         }
+        // The one that had a response.
+        #expect(ProcessTables.connections(toPort: server.port) == 1)
     }
 
     /// A cancelled request lets waiting ones go ahead, which fail at once here. They must end one after the other, not nested.
@@ -168,18 +156,16 @@ import Testing
         let tls = TLSConfiguration(roots: .only(.file(file.path)))
         let session = NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient, resolve: { _, _ in {} })
         let order = Note<Int>()
-        try await withWatchdog {
-            let tasks = try (1...12).map { number in
-                session.dataTask(with: try HTTPRig.request("https://slow.example/")) { _, _, _ in order.send(number) }
-            }
-            for task in tasks { task.resume() }
-            await serviceTurn()
-            // From now on no connection has an authority to trust.
-            try FileManager.default.removeItem(at: file)
-            tasks[0].cancel()
-            for number in [7, 8, 9, 10, 11, 12, 1] { #expect(await order.next() == number) }
-            for task in tasks { task.cancel() }
+        let tasks = try (1...12).map { number in
+            session.dataTask(with: try HTTPRig.request("https://slow.example/")) { _, _, _ in order.send(number) }
         }
+        for task in tasks { task.resume() }
+        await serviceTurn()
+        // From now on no connection has an authority to trust.
+        try FileManager.default.removeItem(at: file)
+        tasks[0].cancel()
+        for number in [7, 8, 9, 10, 11, 12, 1] { #expect(await order.next() == number) }
+        for task in tasks { task.cancel() }
     }
 
     @Test func `The loop keeps nothing of a request that has ended`() async throws {
@@ -190,41 +176,37 @@ import Testing
         }
         let loop = NetworkLoop(timeouts: .long)
         let session = NetworkHTTPSession(proxy: .none, loop: loop)
-        try await withWatchdog {
-            session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, _ in done.send(()) }.resume()
-            loop.post { counts.send($0.service(HTTPClient.self).count) }
-            #expect(await counts.next() == 1)
-            open.signal()
-            await done.next()
-            loop.post { counts.send($0.service(HTTPClient.self).count) }
-            #expect(await counts.next() == 0)
-            await loop.shutdown()
-        }
+        session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, _ in done.send(()) }.resume()
+        loop.post { counts.send($0.service(HTTPClient.self).count) }
+        #expect(await counts.next() == 1)
+        open.signal()
+        await done.next()
+        loop.post { counts.send($0.service(HTTPClient.self).count) }
+        #expect(await counts.next() == 0)
+        await loop.shutdown()
     }
 
     /// A task retains its handler's captures until the handler has been called, and no longer.
     @Test func `A request's completion handler is released once it has been called`() async throws {
         final class Owner: Sendable {}
         let server = try RawServer(log: HTTPLog()) { _, _ in okay() }
-        try await withWatchdog {
-            let owner = Locked<Owner?>(Owner())
-            weak let kept = owner.withLock { $0 }
-            let done = Note<Void>()
-            let task: NetworkHTTPTask
-            do {
-                let held = owner.withLock { $0 }
-                task = session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, _ in
-                    withExtendedLifetime(held) { done.send(()) }
-                }
+        let owner = Locked<Owner?>(Owner())
+        weak let kept = owner.withLock { $0 }
+        let done = Note<Void>()
+        let task: NetworkHTTPTask
+        do {
+            let held = owner.withLock { $0 }
+            task = session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, _ in
+                withExtendedLifetime(held) { done.send(()) }
             }
-            owner.withLock { $0 = nil }
-            #expect(kept != nil)
-            task.resume()
-            await done.next()
-            await serviceTurn()
-            #expect(kept == nil)
-            withExtendedLifetime(task) {}
         }
+        owner.withLock { $0 = nil }
+        #expect(kept != nil)
+        task.resume()
+        await done.next()
+        await serviceTurn()
+        #expect(kept == nil)
+        withExtendedLifetime(task) {}
     }
 }
 #endif

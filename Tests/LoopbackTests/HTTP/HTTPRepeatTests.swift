@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Requests on connections that turn out to be gone: which of them are repeated, how often, and when.
-@Suite struct HTTPRepeatTests {
+@Suite(.watchdog) struct HTTPRepeatTests {
     private let rig = HTTPRig()
     private let log = HTTPLog()
 
@@ -33,13 +33,11 @@ import Testing
                 try connection.send(okay())
             }
         }
-        try await withWatchdog {
-            for number in 1...3 {
-                let reply = try await rig.reply(HTTPRig.request(port: server.port, "/\(number)"))
-                #expect(reply == "200 ok")
-            }
-            #expect(log.requests == ["/1 #1", "/2 #1", "/2 #2", "/3 #2"])
+        for number in 1...3 {
+            let reply = try await rig.reply(HTTPRig.request(port: server.port, "/\(number)"))
+            #expect(reply == "200 ok")
         }
+        #expect(log.requests == ["/1 #1", "/2 #1", "/2 #2", "/3 #2"])
     }
 
     /// The request was sent completely, so the server may have carried a POST out; only the user can decide to repeat it.
@@ -48,13 +46,11 @@ import Testing
         method: String, requests: [String]
     ) async throws {
         let server = try RawServer(log: log) { connection, request in (connection, request) == (1, 1) ? okay() : nil }
-        try await withWatchdog {
-            _ = try await rig.reply(HTTPRig.request(port: server.port, "/1"))
-            let body = method == "POST" ? "x" : nil
-            let failure = try await rig.failure(HTTPRig.request(port: server.port, "/2", method: method, body: body))
-            #expect(failure.code == .networkConnectionLost)
-            #expect(log.requests == requests)
-        }
+        _ = try await rig.reply(HTTPRig.request(port: server.port, "/1"))
+        let body = method == "POST" ? "x" : nil
+        let failure = try await rig.failure(HTTPRig.request(port: server.port, "/2", method: method, body: body))
+        #expect(failure.code == .networkConnectionLost)
+        #expect(log.requests == requests)
     }
 
     /// A server that got only a part of the request can't have acted on it.
@@ -69,13 +65,11 @@ import Testing
             // Then it hangs up, with most of the next one unread.
             if number == 1 { _ = try connection.readRequest() }
         }
-        try await withWatchdog {
-            _ = try await rig.reply(HTTPRig.request(port: server.port, "/1"))
-            let body = String(repeating: "x", count: size)
-            let reply = try await rig.reply(HTTPRig.request(port: server.port, "/2", method: "POST", body: body))
-            #expect(reply == "200 ok")
-            #expect(log.requests == ["/1 #1", "/2 #2"])
-        }
+        _ = try await rig.reply(HTTPRig.request(port: server.port, "/1"))
+        let body = String(repeating: "x", count: size)
+        let reply = try await rig.reply(HTTPRig.request(port: server.port, "/2", method: "POST", body: body))
+        #expect(reply == "200 ok")
+        #expect(log.requests == ["/1 #1", "/2 #2"])
     }
 
     /// The server has begun to respond, so it has read the request and may have carried it out.
@@ -87,12 +81,10 @@ import Testing
             log.requested(try connection.readRequest(), on: number)
             try connection.send("H")
         }
-        try await withWatchdog {
-            _ = try await rig.reply(HTTPRig.request(port: server.port, "/1"))
-            let failure = try await rig.failure(HTTPRig.request(port: server.port, "/2"))
-            #expect(failure.code == .networkConnectionLost)
-            #expect(log.requests == ["/1 #1", "/2 #1"])
-        }
+        _ = try await rig.reply(HTTPRig.request(port: server.port, "/1"))
+        let failure = try await rig.failure(HTTPRig.request(port: server.port, "/2"))
+        #expect(failure.code == .networkConnectionLost)
+        #expect(log.requests == ["/1 #1", "/2 #1"])
     }
 
     /// The repeated request gets a new connection, because all existing ones may be gone as well.
@@ -105,15 +97,13 @@ import Testing
             open.wait()
             return request == 1 ? okay() : nil
         }
-        try await withWatchdog {
-            try start(1...2, port: server.port, ends: ends)
-            for _ in 1...2 { await asked.next() }
-            for _ in 1...4 { open.signal() }
-            for _ in 1...2 { #expect(await ends.next() == .some(200)) }
-            #expect(try await rig.reply(HTTPRig.request(port: server.port, "/3")) == "200 ok")
-            #expect(log.requests.count == 4)
-            #expect(log.requests.last == "/3 #3")
-        }
+        try start(1...2, port: server.port, ends: ends)
+        for _ in 1...2 { await asked.next() }
+        for _ in 1...4 { open.signal() }
+        for _ in 1...2 { #expect(await ends.next() == .some(200)) }
+        #expect(try await rig.reply(HTTPRig.request(port: server.port, "/3")) == "200 ok")
+        #expect(log.requests.count == 4)
+        #expect(log.requests.last == "/3 #3")
     }
 
     @Test func `A repeated request goes ahead of the requests that wait for a connection`() async throws {
@@ -130,22 +120,20 @@ import Testing
             }
             return isFirst ? nil : okay()
         }
-        try await withWatchdog {
-            let count = ConnectionPool.limit
-            try start(1...count, port: server.port, ends: ends)
-            for _ in 1...count { await asked.next() }
-            for _ in 1...count { open.signal() }
-            for _ in 1...count { #expect(await ends.next() == .some(200)) }
-            // All connections are busy, and one request waits for one of them.
-            try start(11...11 + count, port: server.port, ends: ends)
-            for _ in 1...count { await asked.next() }
-            open.signal()
-            await asked.next()
-            let paths = log.requests.map { $0.prefix { $0 != " " } }
-            #expect(paths[count..<2 * count].contains(paths[2 * count]))
-            for _ in 0...count { open.signal() }
-            for _ in 0...count { #expect(await ends.next() == .some(200)) }
-        }
+        let count = ConnectionPool.limit
+        try start(1...count, port: server.port, ends: ends)
+        for _ in 1...count { await asked.next() }
+        for _ in 1...count { open.signal() }
+        for _ in 1...count { #expect(await ends.next() == .some(200)) }
+        // All connections are busy, and one request waits for one of them.
+        try start(11...11 + count, port: server.port, ends: ends)
+        for _ in 1...count { await asked.next() }
+        open.signal()
+        await asked.next()
+        let paths = log.requests.map { $0.prefix { $0 != " " } }
+        #expect(paths[count..<2 * count].contains(paths[2 * count]))
+        for _ in 0...count { open.signal() }
+        for _ in 0...count { #expect(await ends.next() == .some(200)) }
     }
 }
 #endif

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Connections that carry one request after another, and what happens when they are gone.
-@Suite struct HTTPReuseTests {
+@Suite(.watchdog) struct HTTPReuseTests {
     private let rig = HTTPRig()
     private let log = HTTPLog()
 
@@ -33,15 +33,13 @@ import Testing
         let server = try RawServer(log: log) { _, _ in okay() }
         let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: secure ? .throwaway : nil)
         let roots = proxy.certificateAuthority.map { TLSConfiguration.Roots.only(.text($0.certificatePEM)) }
-        try await withWatchdog {
-            let tls = TLSConfiguration(roots: roots ?? .system)
-            let rig = HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient))
-            let address = "\(secure ? "https" : "http")://127.0.0.1:\(proxy.port)"
-            let count = try await many(200, atATime: 16, address, with: rig)
-            #expect(count == 200)
-            #expect(log.requests.count == 200)
-            #expect(proxy.connectionCount <= ConnectionPool.limit)
-        }
+        let tls = TLSConfiguration(roots: roots ?? .system)
+        let rig = HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient))
+        let address = "\(secure ? "https" : "http")://127.0.0.1:\(proxy.port)"
+        let count = try await many(200, atATime: 16, address, with: rig)
+        #expect(count == 200)
+        #expect(log.requests.count == 200)
+        #expect(proxy.connectionCount <= ConnectionPool.limit)
         proxy.stop()
     }
 
@@ -56,24 +54,22 @@ import Testing
             }
             return okay()
         }
-        try await withWatchdog {
-            let order = Note<String>()
-            for number in 1...12 {
-                let path = "/\(number)"
-                rig.session.dataTask(with: try HTTPRig.request(port: server.port, path)) { _, response, _ in
-                    order.send(response == nil ? "nothing" : path)
-                }.resume()
-            }
-            for _ in 1...6 { await gate.next() }
-            #expect(Set(log.requests.map { $0.prefix(2) }) == ["/1", "/2", "/3", "/4", "/5", "/6"])
-            // One connection continues, and takes all waiting requests.
-            open.withLock { $0 }.signal()
-            for _ in 1...7 { _ = await order.next() }
-            #expect(log.requests.dropFirst(6).map { $0.prefix { $0 != " " } } == ["/7", "/8", "/9", "/10", "/11", "/12"])
-            for _ in 1...5 { open.withLock { $0 }.signal() }
-            for _ in 1...5 { _ = await order.next() }
-            #expect(log.connections == 6)
+        let order = Note<String>()
+        for number in 1...12 {
+            let path = "/\(number)"
+            rig.session.dataTask(with: try HTTPRig.request(port: server.port, path)) { _, response, _ in
+                order.send(response == nil ? "nothing" : path)
+            }.resume()
         }
+        for _ in 1...6 { await gate.next() }
+        #expect(Set(log.requests.map { $0.prefix(2) }) == ["/1", "/2", "/3", "/4", "/5", "/6"])
+        // One connection continues, and takes all waiting requests.
+        open.withLock { $0 }.signal()
+        for _ in 1...7 { _ = await order.next() }
+        #expect(log.requests.dropFirst(6).map { $0.prefix { $0 != " " } } == ["/7", "/8", "/9", "/10", "/11", "/12"])
+        for _ in 1...5 { open.withLock { $0 }.signal() }
+        for _ in 1...5 { _ = await order.next() }
+        #expect(log.connections == 6)
     }
 
     // MARK: Connections that end
@@ -81,10 +77,8 @@ import Testing
     @Test(arguments: ["Connection: close\r\n", "Keep-Alive: timeout=1\r\n"])
     func `A connection that the server says it will close is not used again`(field: String) async throws {
         let server = try RawServer(log: log) { _, _ in okay("x", field) }
-        try await withWatchdog { () async throws in
-            for _ in 1...3 { #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 x") }
-            #expect(log.connections == 3)
-        }
+        for _ in 1...3 { #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 x") }
+        #expect(log.connections == 3)
     }
 
     @Test func `A request after the server closed an idle connection gets a new connection`() async throws {
@@ -101,13 +95,11 @@ import Testing
                 try connection.readToEnd()
             }
         }
-        try await withWatchdog {
-            let reply = try await rig.reply(HTTPRig.request(port: server.port))
-            #expect(reply == "200 1")
-            // The client has closed its end, too.
-            await closed.next()
-            #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 2")
-        }
+        let reply = try await rig.reply(HTTPRig.request(port: server.port))
+        #expect(reply == "200 1")
+        // The client has closed its end, too.
+        await closed.next()
+        #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 2")
     }
 
     /// A busy loop may handle the next request, which must not be sent twice, before it sees the connection's end.
@@ -125,28 +117,26 @@ import Testing
             try connection.readToEnd()
         }
         let loop = NetworkLoop(timeouts: .long)
-        try await withWatchdog {
-            let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: loop))
-            #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 1")
-            let end = Note<String>()
-            let publish = rig.session.dataTask(with: try HTTPRig.request(port: server.port, method: "POST", body: "once")) {
-                data, _, error in
-                end.send(data.map { String(decoding: $0, as: UTF8.self) } ?? "\(String(describing: error))")
-            }
-            // Commands posted during another command are carried out together, before the loop looks at the sockets.
-            loop.post { _ in
-                loop.post { _ in
-                    leave.signal()
-                    left.wait()
-                    for client in ProcessTables.descriptors(connectedTo: server.port) {
-                        #expect(Readiness.readable.wait(for: client))
-                    }
-                }
-                publish.resume()
-            }
-            #expect(await end.next() == "2")
-            await loop.shutdown()
+        let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: loop))
+        #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 1")
+        let end = Note<String>()
+        let publish = rig.session.dataTask(with: try HTTPRig.request(port: server.port, method: "POST", body: "once")) {
+            data, _, error in
+            end.send(data.map { String(decoding: $0, as: UTF8.self) } ?? "\(String(describing: error))")
         }
+        // Commands posted during another command are carried out together, before the loop looks at the sockets.
+        loop.post { _ in
+            loop.post { _ in
+                leave.signal()
+                left.wait()
+                for client in ProcessTables.descriptors(connectedTo: server.port) {
+                    #expect(Readiness.readable.wait(for: client))
+                }
+            }
+            publish.resume()
+        }
+        #expect(await end.next() == "2")
+        await loop.shutdown()
     }
 
     /// The server waits two seconds, and the client only one, so that no request crosses the server's close.
@@ -157,11 +147,9 @@ import Testing
             try connection.send(okay("x", "Keep-Alive: timeout=2\r\n"))
             closed.send(try connection.readToEnd().isEmpty)
         }
-        try await withWatchdog {
-            let reply = try await rig.reply(HTTPRig.request(port: server.port))
-            #expect(reply == "200 x")
-            #expect(await closed.next() == true)
-        }
+        let reply = try await rig.reply(HTTPRig.request(port: server.port))
+        #expect(reply == "200 x")
+        #expect(await closed.next() == true)
     }
 
     /// A second response to a request would be mistaken for the response to the next one.
@@ -189,16 +177,14 @@ import Testing
                 try connection.send(okay("used again"))
             }
         }
-        try await withWatchdog {
-            let reply = try await rig.reply(HTTPRig.request(port: server.port))
-            #expect(reply == "200 first")
-            heard.signal()
-            if !atOnce {
-                await said.next()
-                await serviceTurn()
-            }
-            #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 another connection")
+        let reply = try await rig.reply(HTTPRig.request(port: server.port))
+        #expect(reply == "200 first")
+        heard.signal()
+        if !atOnce {
+            await said.next()
+            await serviceTurn()
         }
+        #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 another connection")
     }
 
     /// The response arrives before the whole request was sent; the rest would be mistaken for the next request.
@@ -215,15 +201,13 @@ import Testing
             heard.wait()
             isCut.send(connection.readRest().count < size)
         }
-        try await withWatchdog {
-            let body = String(repeating: "x", count: size)
-            let reply = try await rig.reply(HTTPRig.request(port: server.port, method: "POST", body: body))
-            #expect(reply == "413 1")
-            // Sent at once, because a connection that was kept would be closed for its age eventually.
-            #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "413 2")
-            heard.signal()
-            #expect(await isCut.next() == true)
-        }
+        let body = String(repeating: "x", count: size)
+        let reply = try await rig.reply(HTTPRig.request(port: server.port, method: "POST", body: body))
+        #expect(reply == "413 1")
+        // Sent at once, because a connection that was kept would be closed for its age eventually.
+        #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "413 2")
+        heard.signal()
+        #expect(await isCut.next() == true)
     }
 
     /// The connection's idle time passes while it is in use.
@@ -236,24 +220,22 @@ import Testing
             return okay("second")
         }
         let silent = try RawServer { try $0.readToEnd() }
-        try await withWatchdog {
-            let second = rig.session.dataTask(with: try HTTPRig.request(port: server.port)) { data, _, _ in
-                end.send(data.map { String(decoding: $0, as: UTF8.self) } ?? "")
-            }
-            // A request on the same loop with a later deadline.
-            let late = rig.session.dataTask(with: try HTTPRig.request(port: silent.port, timeout: 1)) { _, _, error in
-                isOver.send((error as? URLError)?.code)
-            }
-            // Started from the first response's handler, before the connection is old, however busy the machine is.
-            rig.session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, _ in
-                second.resume()
-                late.resume()
-            }.resume()
-            #expect(await isOver.next() == .some(.timedOut))
-            open.signal()
-            #expect(await end.next() == "second")
-            #expect(log.connections == 1)
+        let second = rig.session.dataTask(with: try HTTPRig.request(port: server.port)) { data, _, _ in
+            end.send(data.map { String(decoding: $0, as: UTF8.self) } ?? "")
         }
+        // A request on the same loop with a later deadline.
+        let late = rig.session.dataTask(with: try HTTPRig.request(port: silent.port, timeout: 1)) { _, _, error in
+            isOver.send((error as? URLError)?.code)
+        }
+        // Started from the first response's handler, before the connection is old, however busy the machine is.
+        rig.session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, _ in
+            second.resume()
+            late.resume()
+        }.resume()
+        #expect(await isOver.next() == .some(.timedOut))
+        open.signal()
+        #expect(await end.next() == "second")
+        #expect(log.connections == 1)
     }
 
     // MARK: Connections of sessions
@@ -261,16 +243,14 @@ import Testing
     /// The connections are closed at once, not when they are old.
     @Test func `The idle connections of a session are closed when the session is released`() async throws {
         let server = try RawServer(log: log) { _, _ in okay() }
-        try await withWatchdog {
-            // Only its task still refers to the session.
-            let reply = try await HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient)).reply(
-                HTTPRig.request(port: server.port))
-            #expect(reply == "200 ok")
-            // The loop releases the session in the turn in which it responds, and learns of its end in the next.
-            await serviceTurn()
-            await serviceTurn()
-            #expect(ProcessTables.connections(toPort: server.port) == 0)
-        }
+        // Only its task still refers to the session.
+        let reply = try await HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient)).reply(
+            HTTPRig.request(port: server.port))
+        #expect(reply == "200 ok")
+        // The loop releases the session in the turn in which it responds, and learns of its end in the next.
+        await serviceTurn()
+        await serviceTurn()
+        #expect(ProcessTables.connections(toPort: server.port) == 0)
     }
 
     @Test func `Sessions routed from one session share connections if their settings are the same`() async throws {
@@ -278,22 +258,20 @@ import Testing
         let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .throwaway)
         let authority = try #require(proxy.certificateAuthority)
         let root = NetworkHTTPSession(proxy: .none, loop: .patient)
-        try await withWatchdog {
-            var tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
-            let request = try HTTPRig.request("https://127.0.0.1:\(proxy.port)/")
-            for _ in 1...3 {
-                _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).reply(request)
-            }
-            #expect(proxy.connectionCount == 1)
-            tls.minimumVersion = .tls13
+        var tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
+        let request = try HTTPRig.request("https://127.0.0.1:\(proxy.port)/")
+        for _ in 1...3 {
             _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).reply(request)
-            #expect(proxy.connectionCount == 2)
-            // Connections aren't shared across settings: the root session doesn't trust this authority.
-            #expect(try await HTTPRig(root).failure(request).code == .serverCertificateHasUnknownRoot)
-            // Another session has its own connections.
-            _ = try await HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient)).reply(request)
-            #expect(proxy.connectionCount == 4)
         }
+        #expect(proxy.connectionCount == 1)
+        tls.minimumVersion = .tls13
+        _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).reply(request)
+        #expect(proxy.connectionCount == 2)
+        // Connections aren't shared across settings: the root session doesn't trust this authority.
+        #expect(try await HTTPRig(root).failure(request).code == .serverCertificateHasUnknownRoot)
+        // Another session has its own connections.
+        _ = try await HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient)).reply(request)
+        #expect(proxy.connectionCount == 4)
         proxy.stop()
     }
 
@@ -307,21 +285,19 @@ import Testing
             try connection.readToEnd()
         }
         let loop = NetworkLoop(timeouts: .long)
-        try await withWatchdog {
-            let session = NetworkHTTPSession(proxy: .none, loop: loop)
-            let ends = Note<URLError.Code?>()
-            for _ in 1...9 {
-                session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, error in
-                    ends.send((error as? URLError)?.code)
-                }.resume()
-            }
-            for _ in 1...6 { await asked.next() }
-            await loop.shutdown()
-            for _ in 1...9 { #expect(await ends.next() == .some(.cancelled)) }
-            #expect(log.connections == 6)
-            #expect(try await HTTPRig(session).reply(HTTPRig.request(port: server.port)) == "200 again")
-            await loop.shutdown()
+        let session = NetworkHTTPSession(proxy: .none, loop: loop)
+        let ends = Note<URLError.Code?>()
+        for _ in 1...9 {
+            session.dataTask(with: try HTTPRig.request(port: server.port)) { _, _, error in
+                ends.send((error as? URLError)?.code)
+            }.resume()
         }
+        for _ in 1...6 { await asked.next() }
+        await loop.shutdown()
+        for _ in 1...9 { #expect(await ends.next() == .some(.cancelled)) }
+        #expect(log.connections == 6)
+        #expect(try await HTTPRig(session).reply(HTTPRig.request(port: server.port)) == "200 again")
+        await loop.shutdown()
     }
 }
 #endif

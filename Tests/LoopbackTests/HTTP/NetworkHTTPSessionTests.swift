@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Requests and their responses, and every way in which a request can fail.
-@Suite struct NetworkHTTPSessionTests {
+@Suite(.watchdog) struct NetworkHTTPSessionTests {
     private let rig = HTTPRig()
 
     // MARK: Responses
@@ -25,17 +25,15 @@ import Testing
         }
         let faults: [Fault] = isCut ? [.halfClose(after: .bytes((head + "pay 100").utf8.count))] : []
         let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, faults: faults, tls: .throwaway)
-        try await withWatchdog {
-            let tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
-            let rig = HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient))
-            let request = try HTTPRig.request("https://127.0.0.1:\(proxy.port)/")
-            if isCut {
-                let failure = try await rig.failure(request)
-                #expect(failure.code == .networkConnectionLost)
-                #expect(failure.failure.message.hasSuffix("hung up in the middle of its answer"))
-            } else {
-                #expect(try await rig.reply(request) == "200 pay 100")
-            }
+        let tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
+        let rig = HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient))
+        let request = try HTTPRig.request("https://127.0.0.1:\(proxy.port)/")
+        if isCut {
+            let failure = try await rig.failure(request)
+            #expect(failure.code == .networkConnectionLost)
+            #expect(failure.failure.message.hasSuffix("hung up in the middle of its answer"))
+        } else {
+            #expect(try await rig.reply(request) == "200 pay 100")
         }
         proxy.stop()
     }
@@ -48,19 +46,17 @@ import Testing
             try connection.send("HTTP/1.1 201 Made\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 6\r\n\r\nanswer")
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            var request = try HTTPRig.request(port: server.port, "/auth?a=b", method: "POST", body: "socket_id=1.2")
-            request.setValue("Bearer token", forHTTPHeaderField: "Authorization")
-            let (body, response) = try await rig.session.response(to: request)
-            #expect(String(decoding: body, as: UTF8.self) == "answer")
-            #expect(response.statusCode == 201)
-            #expect(response.value(forHTTPHeaderField: "x-A") == "1, 2")
-            #expect(response.url == request.url)
-            let text = try #require(await heard.next())
-            #expect(text.hasPrefix("POST /auth?a=b HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"))
-            #expect(text.contains("\r\nAuthorization: Bearer token\r\n"))
-            #expect(text.hasSuffix("\r\n\r\nsocket_id=1.2"))
-        }
+        var request = try HTTPRig.request(port: server.port, "/auth?a=b", method: "POST", body: "socket_id=1.2")
+        request.setValue("Bearer token", forHTTPHeaderField: "Authorization")
+        let (body, response) = try await rig.session.response(to: request)
+        #expect(String(decoding: body, as: UTF8.self) == "answer")
+        #expect(response.statusCode == 201)
+        #expect(response.value(forHTTPHeaderField: "x-A") == "1, 2")
+        #expect(response.url == request.url)
+        let text = try #require(await heard.next())
+        #expect(text.hasPrefix("POST /auth?a=b HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"))
+        #expect(text.contains("\r\nAuthorization: Bearer token\r\n"))
+        #expect(text.hasSuffix("\r\n\r\nsocket_id=1.2"))
     }
 
     @Test(arguments: [
@@ -80,10 +76,8 @@ import Testing
             _ = try connection.readRequest()
             try connection.send(sent)
         }
-        try await withWatchdog {
-            let got = try await rig.reply(HTTPRig.request(port: server.port, method: method))
-            #expect(got == reply)
-        }
+        let got = try await rig.reply(HTTPRig.request(port: server.port, method: method))
+        #expect(got == reply)
     }
 
     // MARK: No response
@@ -112,13 +106,11 @@ import Testing
             connection.finish()
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            let failure = try await rig.failure(HTTPRig.request(port: server.port))
-            #expect(failure.code == code)
-            #expect(failure.failure.message.contains(text))
-            #expect(failure.failure.message.contains("127.0.0.1:\(server.port)"))
-            #expect(log.connections == 1)
-        }
+        let failure = try await rig.failure(HTTPRig.request(port: server.port))
+        #expect(failure.code == code)
+        #expect(failure.failure.message.contains(text))
+        #expect(failure.failure.message.contains("127.0.0.1:\(server.port)"))
+        #expect(log.connections == 1)
     }
 
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", "HTTP/1.1 200 OK\r\n\r\nhell"])
@@ -128,11 +120,9 @@ import Testing
             try connection.send(sent)
             connection.resetOnClose()
         }
-        try await withWatchdog {
-            let failure = try await rig.failure(HTTPRig.request(port: server.port))
-            #expect(failure.code == .networkConnectionLost)
-            #expect(failure.failure.message.contains("reset by peer"))
-        }
+        let failure = try await rig.failure(HTTPRig.request(port: server.port))
+        #expect(failure.code == .networkConnectionLost)
+        #expect(failure.failure.message.contains("reset by peer"))
     }
 
     // MARK: Deadlines
@@ -148,22 +138,20 @@ import Testing
             try connection.send(sent)
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            // A busy machine may take longer to get to that stage.
-            var message = ""
-            for timeout in [0.25, 1, 4, 12] where !message.contains(text) {
-                let start = ContinuousClock().now
-                let failure = try await rig.failure(HTTPRig.request(port: server.port, timeout: timeout))
-                #expect(start.duration(to: ContinuousClock().now) >= .seconds(timeout))
-                #expect(failure.code == .timedOut)
-                message = failure.failure.message
-                #expect(message.hasSuffix(timeout < 1 ? "within 0.25 s" : "within \(Int(timeout)) s"))
-            }
-            #expect(message.hasPrefix("127.0.0.1:\(server.port) \(text) within"))
-            await serviceTurn()
-            await serviceTurn()
-            #expect(ProcessTables.connections(toPort: server.port) == 0)
+        // A busy machine may take longer to get to that stage.
+        var message = ""
+        for timeout in [0.25, 1, 4, 12] where !message.contains(text) {
+            let start = ContinuousClock().now
+            let failure = try await rig.failure(HTTPRig.request(port: server.port, timeout: timeout))
+            #expect(start.duration(to: ContinuousClock().now) >= .seconds(timeout))
+            #expect(failure.code == .timedOut)
+            message = failure.failure.message
+            #expect(message.hasSuffix(timeout < 1 ? "within 0.25 s" : "within \(Int(timeout)) s"))
         }
+        #expect(message.hasPrefix("127.0.0.1:\(server.port) \(text) within"))
+        await serviceTurn()
+        await serviceTurn()
+        #expect(ProcessTables.connections(toPort: server.port) == 0)
     }
 
     /// Each byte arrives in time, but the whole response doesn't.
@@ -173,10 +161,8 @@ import Testing
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n")
             while true { try connection.send("x") }
         }
-        try await withWatchdog {
-            let code = try await rig.failure(HTTPRig.request(port: server.port, timeout: 0.25)).code
-            #expect(code == .timedOut)
-        }
+        let code = try await rig.failure(HTTPRig.request(port: server.port, timeout: 0.25)).code
+        #expect(code == .timedOut)
     }
 
     /// Reading its body may take long, as for an authorization endpoint's response.
@@ -185,29 +171,25 @@ import Testing
             let size = try connection.readRequest().contains("GET /large ") ? NetworkHTTPSession.largeSize + 1 : 1
             try connection.send(okay(String(repeating: "x", count: size)))
         }
-        try await withWatchdog {
-            let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: NetworkLoop(timeouts: .long)))
-            let (begun, ended, gate) = (Note<Void>(), Note<Int>(), DispatchSemaphore(value: 0))
-            let large = rig.session.dataTask(with: try HTTPRig.request(port: server.port, "/large")) { body, _, _ in
-                begun.send(())
-                gate.wait()
-                ended.send(body?.count ?? 0)
-            }
-            large.resume()
-            await begun.next()
-            #expect(try await rig.reply(HTTPRig.request(port: server.port, "/small")) == "200 x")
-            gate.signal()
-            #expect(await ended.next() == NetworkHTTPSession.largeSize + 1)
+        let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: NetworkLoop(timeouts: .long)))
+        let (begun, ended, gate) = (Note<Void>(), Note<Int>(), DispatchSemaphore(value: 0))
+        let large = rig.session.dataTask(with: try HTTPRig.request(port: server.port, "/large")) { body, _, _ in
+            begun.send(())
+            gate.wait()
+            ended.send(body?.count ?? 0)
         }
+        large.resume()
+        await begun.next()
+        #expect(try await rig.reply(HTTPRig.request(port: server.port, "/small")) == "200 x")
+        gate.signal()
+        #expect(await ended.next() == NetworkHTTPSession.largeSize + 1)
     }
 
     @Test func `A request times out if its host's address isn't found in time`() async throws {
-        try await withWatchdog {
-            let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient, resolve: { _, _ in {} }))
-            let failure = try await rig.failure(HTTPRig.request("http://slow.example/", timeout: 0.1))
-            #expect(failure.code == .timedOut)
-            #expect(failure.failure.message == "slow.example:80 was not reached within 0.1 s")
-        }
+        let rig = HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient, resolve: { _, _ in {} }))
+        let failure = try await rig.failure(HTTPRig.request("http://slow.example/", timeout: 0.1))
+        #expect(failure.code == .timedOut)
+        #expect(failure.failure.message == "slow.example:80 was not reached within 0.1 s")
     }
 
     // MARK: TLS
@@ -218,12 +200,10 @@ import Testing
         let server = try RawServer(tls: ServerTLS(clientCertificates: .required(by: authority), versions: .tls13 ... .tls13)) {
             try $0.readToEnd()
         }
-        try await withWatchdog {
-            let tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
-            let rig = HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient))
-            let failure = try await rig.failure(HTTPRig.request("https://127.0.0.1:\(server.port)/"))
-            #expect(failure.code == .clientCertificateRequired)
-        }
+        let tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
+        let rig = HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient))
+        let failure = try await rig.failure(HTTPRig.request("https://127.0.0.1:\(server.port)/"))
+        #expect(failure.code == .clientCertificateRequired)
     }
 
     // MARK: Secrets
@@ -232,19 +212,17 @@ import Testing
         let (port, descriptor) = try RawServer.refusingPort()
         defer { close(descriptor) }
         let proxy = HTTPProxy(host: "127.0.0.1", port: port, credentials: .init(user: "ann", password: "secret1"))
-        try await withWatchdog {
-            for scheme in ["http", "https"] {
-                var request = try HTTPRig.request("\(scheme)://bob:secret2@example.com/?token=secret3", body: "secret4")
-                request.setValue("secret5", forHTTPHeaderField: "Authorization")
-                do {
-                    _ = try await NetworkHTTPSession(proxy: .http(proxy), loop: .patient).response(to: request)
-                    throw Unexpected("it succeeded")
-                } catch let error as URLError {
-                    #expect(error.localizedDescription.contains("Proxy 127.0.0.1:\(port)"))
-                    var dumped = "\(error) \(error.localizedDescription) \(error.userInfo)"
-                    dump(error, to: &dumped)
-                    #expect(!dumped.contains("secret"))
-                }
+        for scheme in ["http", "https"] {
+            var request = try HTTPRig.request("\(scheme)://bob:secret2@example.com/?token=secret3", body: "secret4")
+            request.setValue("secret5", forHTTPHeaderField: "Authorization")
+            do {
+                _ = try await NetworkHTTPSession(proxy: .http(proxy), loop: .patient).response(to: request)
+                throw Unexpected("it succeeded")
+            } catch let error as URLError {
+                #expect(error.localizedDescription.contains("Proxy 127.0.0.1:\(port)"))
+                var dumped = "\(error) \(error.localizedDescription) \(error.userInfo)"
+                dump(error, to: &dumped)
+                #expect(!dumped.contains("secret"))
             }
         }
     }

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A loop whose connections have nothing to do sleeps, whatever data waits in them.
-@Suite struct IdleLoopTests {
+@Suite(.watchdog) struct IdleLoopTests {
     /// The reason why a connection has nothing to do.
     enum Idleness: CaseIterable, Sendable {
         /// Neither side has sent anything.
@@ -48,38 +48,34 @@ import Testing
             isOver.wait()
         }
         defer { isOver.signal() }
-        try await withWatchdog {
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
-            rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
-            if idleness != .unanswered { #expect(await rig.events.next() == .opened(first)) }
-            if idleness.pauses { rig.socket.setReading(false) }
-            await serviceTurn(of: loop)
-            goOn.signal()
-            await reached.next()
-            let descriptor = try #require(ProcessTables.descriptors(connectedTo: server.port).first)
-            if idleness.pauses { #expect(try await onThread { Readiness.readable.wait(for: descriptor) }) }
-            server.ports.forEach(ProcessTables.limitBuffers)
-            repeat {
-                // Repeated until all buffers are full: the systems' at both ends, and those of a proxy between them.
-                if idleness.blocks { rig.socket.send(String(repeating: "x", count: 1 << 20)) }
-                #expect(try await sleeps(loop))
-            } while idleness.blocks && Readiness.writable.holds(for: descriptor)
-            // The connection still exists, so the loop slept with it open.
-            #expect(ProcessTables.descriptors(connectedTo: server.port) == [descriptor])
-            await loop.shutdown()
-        }
+        let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
+        rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
+        if idleness != .unanswered { #expect(await rig.events.next() == .opened(first)) }
+        if idleness.pauses { rig.socket.setReading(false) }
+        await serviceTurn(of: loop)
+        goOn.signal()
+        await reached.next()
+        let descriptor = try #require(ProcessTables.descriptors(connectedTo: server.port).first)
+        if idleness.pauses { #expect(try await onThread { Readiness.readable.wait(for: descriptor) }) }
+        server.ports.forEach(ProcessTables.limitBuffers)
+        repeat {
+            // Repeated until all buffers are full: the systems' at both ends, and those of a proxy between them.
+            if idleness.blocks { rig.socket.send(String(repeating: "x", count: 1 << 20)) }
+            #expect(try await sleeps(loop))
+        } while idleness.blocks && Readiness.writable.holds(for: descriptor)
+        // The connection still exists, so the loop slept with it open.
+        #expect(ProcessTables.descriptors(connectedTo: server.port) == [descriptor])
+        await loop.shutdown()
     }
 
     @Test func `A loop whose connections wait for servers sleeps while no deadline is due`() async throws {
         let full = try FullListener()
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            let rigs = (0..<10).map { _ in SocketRig(socket: NetworkWebSocket(loop: loop)) }
-            for rig in rigs { rig.open(port: full.port) }
-            let isAsleep = try await sleeps(loop)
-            #expect(isAsleep)
-            await loop.shutdown()
-        }
+        let loop = NetworkLoop(timeouts: .long)
+        let rigs = (0..<10).map { _ in SocketRig(socket: NetworkWebSocket(loop: loop)) }
+        for rig in rigs { rig.open(port: full.port) }
+        let isAsleep = try await sleeps(loop)
+        #expect(isAsleep)
+        await loop.shutdown()
     }
 
     /// A forked child that runs no other program also has all sockets. Here a duplicate descriptor in this process takes its
@@ -95,19 +91,17 @@ import Testing
             _ = connection.readRest()
             ended.send(())
         }
-        try await withWatchdog {
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
-            rig.open(port: server.port)
-            await asked.next()
-            if isOpen { #expect(await rig.events.next() == .opened(first)) }
-            let inherited = dup(try #require(ProcessTables.descriptors(connectedTo: server.port).first))
-            defer { close(inherited) }
-            rig.socket.close(code: 1000, reason: "")
-            _ = await rig.events.untilClosed()
-            await ended.next()
-            #expect(try await sleeps(loop))
-            await loop.shutdown()
-        }
+        let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
+        rig.open(port: server.port)
+        await asked.next()
+        if isOpen { #expect(await rig.events.next() == .opened(first)) }
+        let inherited = dup(try #require(ProcessTables.descriptors(connectedTo: server.port).first))
+        defer { close(inherited) }
+        rig.socket.close(code: 1000, reason: "")
+        _ = await rig.events.untilClosed()
+        await ended.next()
+        #expect(try await sleeps(loop))
+        await loop.shutdown()
     }
 
     /// Returns whether the loop's thread sleeps while another loop exchanges messages. At first it may still have something to

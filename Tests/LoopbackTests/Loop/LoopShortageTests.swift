@@ -8,53 +8,49 @@ import TestSupport
 import Testing
 
 /// A loop that can't start reports an error to the callers that wanted it; the next caller can start it.
-@Suite struct LoopShortageTests {
+@Suite(.watchdog) struct LoopShortageTests {
     private let failure = TransportError(
         .unreachable, "Can't start what serves connections: resource temporarily unavailable")
 
     @Test func `Attempts and requests fail while the loop's thread can't start; a later attempt opens`() async throws {
         let server = try RawServer.replying()
-        try await withWatchdog {
-            let threads = FewThreads()
-            let loop = NetworkLoop(timeouts: .long, startThread: threads.start)
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
-            for attempt in 1...3 {
-                rig.open(port: server.port, attempt: attempt)
-                #expect(await rig.events.next() == .closed(.failed(failure), ConnectionAttempt(attempt)))
-                #expect(!loop.isRunning)
-            }
-            let session = HTTPRig(NetworkHTTPSession(proxy: .none, loop: loop))
-            let refused = try await session.failure(HTTPRig.request(port: server.port))
-            #expect(refused == HTTPFailure(.cannotConnectToHost, failure))
-            await loop.shutdown()
-            threads.allow(1)
-            rig.open(port: server.port, attempt: 4)
-            #expect(await rig.events.next() == .opened(ConnectionAttempt(4)))
-            await loop.shutdown()
+        let threads = FewThreads()
+        let loop = NetworkLoop(timeouts: .long, startThread: threads.start)
+        let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
+        for attempt in 1...3 {
+            rig.open(port: server.port, attempt: attempt)
+            #expect(await rig.events.next() == .closed(.failed(failure), ConnectionAttempt(attempt)))
+            #expect(!loop.isRunning)
         }
+        let session = HTTPRig(NetworkHTTPSession(proxy: .none, loop: loop))
+        let refused = try await session.failure(HTTPRig.request(port: server.port))
+        #expect(refused == HTTPFailure(.cannotConnectToHost, failure))
+        await loop.shutdown()
+        threads.allow(1)
+        rig.open(port: server.port, attempt: 4)
+        #expect(await rig.events.next() == .opened(ConnectionAttempt(4)))
+        await loop.shutdown()
     }
 
     /// A delegate that receives a failure while it connects may try again at once, from within that call.
     @Test func `A delegate that is told that a loop can't start may open again within that call`() async throws {
         let server = try RawServer.replying()
-        try await withWatchdog {
-            let threads = FewThreads()
-            let loop = NetworkLoop(timeouts: .long, startThread: threads.start)
-            let holder = Locked<SocketRig?>(nil)
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
-                guard case .closed(_, let attempt) = event, attempt.number < 10 else { return }
-                if attempt.number == 9 { threads.allow(1) }
-                holder.withLock { $0 }?.open(port: server.port, attempt: attempt.number + 1)
-            }
-            holder.withLock { $0 = rig }
-            rig.open(port: server.port)
-            for attempt in 1...9 {
-                #expect(await rig.events.next() == .closed(.failed(failure), ConnectionAttempt(attempt)))
-            }
-            #expect(await rig.events.next() == .opened(ConnectionAttempt(10)))
-            holder.withLock { $0 = nil }
-            await loop.shutdown()
+        let threads = FewThreads()
+        let loop = NetworkLoop(timeouts: .long, startThread: threads.start)
+        let holder = Locked<SocketRig?>(nil)
+        let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
+            guard case .closed(_, let attempt) = event, attempt.number < 10 else { return }
+            if attempt.number == 9 { threads.allow(1) }
+            holder.withLock { $0 }?.open(port: server.port, attempt: attempt.number + 1)
         }
+        holder.withLock { $0 = rig }
+        rig.open(port: server.port)
+        for attempt in 1...9 {
+            #expect(await rig.events.next() == .closed(.failed(failure), ConnectionAttempt(attempt)))
+        }
+        #expect(await rig.events.next() == .opened(ConnectionAttempt(10)))
+        holder.withLock { $0 = nil }
+        await loop.shutdown()
     }
 }
 

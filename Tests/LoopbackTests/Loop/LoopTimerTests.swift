@@ -57,7 +57,7 @@ import TestSupport
 }
 
 /// No loop follows the machine's routes, whatever the version of libwebsockets. Other tests' loops start only between these looks.
-@Suite(.serialized) struct RouteMonitorTests {
+@Suite(.serialized, .watchdog) struct RouteMonitorTests {
     private struct NoMonitor: Error {
         let number = errno
     }
@@ -99,42 +99,38 @@ import TestSupport
 
     @Test func `A process with a running loop has no socket that follows the machine's routes`() async throws {
         let server = try RawServer.replying()
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
-            rig.open(port: server.port)
-            #expect(await rig.events.next() == .opened(ConnectionAttempt(1)))
-            LibwebsocketsContext.ofTheProcess.withLock { _ in
-                let descriptors = (0..<Int32(4096)).filter { fcntl($0, F_GETFD) >= 0 }
-                #expect(descriptors.filter(RouteMonitors.followsRoutes) == [])
-            }
-            await loop.shutdown()
+        let loop = NetworkLoop(timeouts: .long)
+        let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
+        rig.open(port: server.port)
+        #expect(await rig.events.next() == .opened(ConnectionAttempt(1)))
+        LibwebsocketsContext.ofTheProcess.withLock { _ in
+            let descriptors = (0..<Int32(4096)).filter { fcntl($0, F_GETFD) >= 0 }
+            #expect(descriptors.filter(RouteMonitors.followsRoutes) == [])
         }
+        await loop.shutdown()
     }
 }
 
 /// Deadlines are met whatever other actions do, and whatever the process is short of.
-@Suite struct TimerThreadsTests {
+@Suite(.watchdog) struct TimerThreadsTests {
     /// As with clients whose delegates block: there are more such actions than a libdispatch queue has threads for on a machine
     /// with two cores.
     @Test func `Timer actions that block hold up no other action`() async throws {
         let scheduler = LiveScheduler()
         let gate = DispatchSemaphore(value: 0)
         let (begun, done) = (Note<Void>(), Note<Int>())
-        try await withWatchdog {
-            for number in 1...40 {
-                _ = scheduler.schedule(at: scheduler.now, label: "blocked") {
-                    begun.send(())
-                    gate.wait()
-                    done.send(number)
-                }
+        for number in 1...40 {
+            _ = scheduler.schedule(at: scheduler.now, label: "blocked") {
+                begun.send(())
+                gate.wait()
+                done.send(number)
             }
-            for _ in 1...40 { await begun.next() }
-            _ = scheduler.schedule(at: scheduler.now + .milliseconds(1), label: "free") { done.send(0) }
-            #expect(await done.next() == 0)
-            for _ in 1...40 { gate.signal() }
-            for _ in 1...40 { _ = await done.next() }
         }
+        for _ in 1...40 { await begun.next() }
+        _ = scheduler.schedule(at: scheduler.now + .milliseconds(1), label: "free") { done.send(0) }
+        #expect(await done.next() == 0)
+        for _ in 1...40 { gate.signal() }
+        for _ in 1...40 { _ = await done.next() }
     }
 
     @Test func `With only one thread, timer actions run one after the other, by their deadlines`() async throws {
@@ -142,29 +138,25 @@ import TestSupport
         threads.allow(1)
         let timers = TimerThreads(startThread: threads.start)
         timers.prepare()
-        try await withWatchdog {
-            let done = Note<Int>()
-            for number in 1...10 {
-                _ = timers.add({ done.send(number) }, at: LiveScheduler.now + .milliseconds(number))
-            }
-            for number in 1...10 { #expect(await done.next() == number) }
+        let done = Note<Int>()
+        for number in 1...10 {
+            _ = timers.add({ done.send(number) }, at: LiveScheduler.now + .milliseconds(number))
         }
+        for number in 1...10 { #expect(await done.next() == number) }
     }
 
     @Test func `Without any thread, the first deadline waits until a thread can be started`() async throws {
         let threads = FewThreads()
         let timers = TimerThreads(startThread: threads.start)
         timers.prepare()
-        try await withWatchdog {
-            let fired = Note<Void>()
-            // The caller of `add` waits, so it runs on a thread that may block.
-            try SystemThread.start("waits") {
-                _ = timers.add({ fired.send(()) }, at: LiveScheduler.now)
-            }
-            for _ in 1...5 { await threads.refusals.next() }
-            threads.allow(1)
-            await fired.next()
+        let fired = Note<Void>()
+        // The caller of `add` waits, so it runs on a thread that may block.
+        try SystemThread.start("waits") {
+            _ = timers.add({ fired.send(()) }, at: LiveScheduler.now)
         }
+        for _ in 1...5 { await threads.refusals.next() }
+        threads.allow(1)
+        await fired.next()
     }
 
     /// The action is added while a call of `prepare()` fails to start a thread.
@@ -182,10 +174,8 @@ import TestSupport
         }
         timers.withLock { $0 = made }
         defer { timers.withLock { $0 = nil } }
-        try await withWatchdog {
-            made.prepare()
-            await fired.next()
-        }
+        made.prepare()
+        await fired.next()
     }
 
     @Test func `An idle timer thread doesn't keep its last action alive`() async throws {
@@ -195,13 +185,11 @@ import TestSupport
             deinit { gone.send(()) }
         }
         let timers = TimerThreads()
-        try await withWatchdog {
-            let gone = Note<Void>()
-            var held: Held? = Held(gone: gone)
-            _ = timers.add({ [held] in withExtendedLifetime(held) {} }, at: LiveScheduler.now)
-            held = nil
-            await gone.next()
-        }
+        let gone = Note<Void>()
+        var held: Held? = Held(gone: gone)
+        _ = timers.add({ [held] in withExtendedLifetime(held) {} }, at: LiveScheduler.now)
+        held = nil
+        await gone.next()
     }
 
     @Test func `A blocked timer action holds up no other once a shortage of threads is over`() async throws {
@@ -209,36 +197,32 @@ import TestSupport
         threads.allow(1)
         let timers = TimerThreads(startThread: threads.start)
         timers.prepare()
-        try await withWatchdog {
-            let (done, gate) = (Note<Int>(), DispatchSemaphore(value: 0))
-            // As many actions as may run at a time, each of which requested another thread to watch.
-            for number in 1...TimerThreads.limit { _ = timers.add({ done.send(number) }, at: LiveScheduler.now) }
-            for _ in 1...TimerThreads.limit { _ = await done.next() }
-            threads.allow(1)
-            _ = timers.add({ gate.wait() }, at: LiveScheduler.now)
-            _ = timers.add(
-                {
-                    done.send(0)
-                    gate.signal()
-                }, at: LiveScheduler.now + .milliseconds(1))
-            #expect(await done.next() == 0)
-        }
+        let (done, gate) = (Note<Int>(), DispatchSemaphore(value: 0))
+        // As many actions as may run at a time, each of which requested another thread to watch.
+        for number in 1...TimerThreads.limit { _ = timers.add({ done.send(number) }, at: LiveScheduler.now) }
+        for _ in 1...TimerThreads.limit { _ = await done.next() }
+        threads.allow(1)
+        _ = timers.add({ gate.wait() }, at: LiveScheduler.now)
+        _ = timers.add(
+            {
+                done.send(0)
+                gate.signal()
+            }, at: LiveScheduler.now + .milliseconds(1))
+        #expect(await done.next() == 0)
     }
 
     @Test func `A canceled timer action doesn't run`() async throws {
         let scheduler = LiveScheduler()
-        try await withWatchdog {
-            // On a busy machine, the deadline may pass before all actions are cancelled.
-            for delay in sequence(first: Duration.milliseconds(20), next: { $0 * 4 }) {
-                let done = Note<Int>()
-                let soon = scheduler.now + delay
-                let taken = (1...100).map { number in scheduler.schedule(at: soon, label: "") { done.send(number) } }
-                _ = scheduler.schedule(at: soon, label: "") { done.send(0) }
-                for action in taken { action.cancel() }
-                guard scheduler.now < soon else { continue }
-                #expect(await done.next() == 0)
-                return
-            }
+        // On a busy machine, the deadline may pass before all actions are cancelled.
+        for delay in sequence(first: Duration.milliseconds(20), next: { $0 * 4 }) {
+            let done = Note<Int>()
+            let soon = scheduler.now + delay
+            let taken = (1...100).map { number in scheduler.schedule(at: soon, label: "") { done.send(number) } }
+            _ = scheduler.schedule(at: soon, label: "") { done.send(0) }
+            for action in taken { action.cancel() }
+            guard scheduler.now < soon else { continue }
+            #expect(await done.next() == 0)
+            return
         }
     }
 }

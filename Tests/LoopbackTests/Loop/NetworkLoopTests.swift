@@ -6,7 +6,7 @@ import Processes
 import Testing
 
 /// Custom loops, from their first connection to their end.
-@Suite struct NetworkLoopTests {
+@Suite(.watchdog) struct NetworkLoopTests {
     /// The stage of a connection when its loop is shut down.
     enum Stage: CaseIterable, Sendable {
         case resolving, connecting, securing, upgrading, open, paused, closing
@@ -69,37 +69,33 @@ import Testing
 
     @Test(arguments: Stage.allCases)
     func `A loop's shutdown ends each connection, whatever stage the connection has reached`(stage: Stage) async throws {
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            let (rig, holding) = try await bring(to: stage, on: loop)
-            await loop.shutdown()
-            guard case .closed(let closure, first) = await rig.events.next() else {
-                Issue.record("not closed")
-                return
-            }
-            let isShutDown = closure == .failed(TransportError(.cancelled, "The loop was shut down"))
-            #expect(stage == .closing ? closure == .closed(code: 1000, reason: "") : isShutDown, "\(closure)")
-            withExtendedLifetime(holding) {}
+        let loop = NetworkLoop(timeouts: .long)
+        let (rig, holding) = try await bring(to: stage, on: loop)
+        await loop.shutdown()
+        guard case .closed(let closure, first) = await rig.events.next() else {
+            Issue.record("not closed")
+            return
         }
+        let isShutDown = closure == .failed(TransportError(.cancelled, "The loop was shut down"))
+        #expect(stage == .closing ? closure == .closed(code: 1000, reason: "") : isShutDown, "\(closure)")
+        withExtendedLifetime(holding) {}
     }
 
     @Test func `A loop that was shut down has no connection open, and starts again for the next one`() async throws {
         let server = try echo()
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            let rig = rig(loop)
-            for attempt in 1...3 {
-                rig.open(port: server.port, attempt: attempt)
-                #expect(await rig.events.next() == .opened(ConnectionAttempt(attempt)))
-                rig.socket.send("hello")
-                #expect(await rig.events.next() == .text("hello"))
-                await loop.shutdown()
-                guard case .closed = await rig.events.next() else {
-                    Issue.record("not closed")
-                    return
-                }
-                #expect(ProcessTables.connections(toPort: server.port) == 0)
+        let loop = NetworkLoop(timeouts: .long)
+        let rig = rig(loop)
+        for attempt in 1...3 {
+            rig.open(port: server.port, attempt: attempt)
+            #expect(await rig.events.next() == .opened(ConnectionAttempt(attempt)))
+            rig.socket.send("hello")
+            #expect(await rig.events.next() == .text("hello"))
+            await loop.shutdown()
+            guard case .closed = await rig.events.next() else {
+                Issue.record("not closed")
+                return
             }
+            #expect(ProcessTables.connections(toPort: server.port) == 0)
         }
     }
 
@@ -114,45 +110,41 @@ import Testing
         struct Weak {
             weak var loop: EventLoop?
         }
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            let (rig, holding) = try await bring(to: stage, on: loop)
-            // More connections than may open at once, to an endpoint that doesn't accept them.
-            let full = try FullListener()
-            let waiting = (0..<100).map { _ in self.rig(loop) }
-            for rig in waiting { rig.open(port: full.port) }
-            if stage == .open { rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second) }
-            let event = Locked(Weak())
-            loop.post { current in event.withLock { $0.loop = current } }
-            await serviceTurn(of: loop)
-            await loop.shutdown()
-            #expect(event.withLock { $0.loop } == nil)
-            withExtendedLifetime((rig, holding, full, waiting)) {}
-        }
+        let loop = NetworkLoop(timeouts: .long)
+        let (rig, holding) = try await bring(to: stage, on: loop)
+        // More connections than may open at once, to an endpoint that doesn't accept them.
+        let full = try FullListener()
+        let waiting = (0..<100).map { _ in self.rig(loop) }
+        for rig in waiting { rig.open(port: full.port) }
+        if stage == .open { rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second) }
+        let event = Locked(Weak())
+        loop.post { current in event.withLock { $0.loop = current } }
+        await serviceTurn(of: loop)
+        await loop.shutdown()
+        #expect(event.withLock { $0.loop } == nil)
+        withExtendedLifetime((rig, holding, full, waiting)) {}
     }
 
     @Test func `After a shutdown, neither sending, closing nor a late address starts the loop again`() async throws {
         let server = try echo()
         let reply = Locked<AddressResolver.Completion?>(nil)
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            var rig: SocketRig? = self.rig(loop)
-            rig?.open(port: server.port)
-            let slow = SocketRig(
-                socket: NetworkWebSocket(loop: loop) { _, completion in
-                    reply.withLock { $0 = completion }
-                    return {}
-                })
-            slow.open(port: 80, host: "slow.example")
-            #expect(await rig?.events.next() == .opened(first))
-            await loop.shutdown()
-            rig?.socket.send("late")
-            rig?.socket.setReading(false)
-            rig?.socket.close(code: 1000, reason: "")
-            rig = nil
-            reply.withLock { $0 }?(.success(["127.0.0.1"]))
-            #expect(!loop.isRunning)
-        }
+        let loop = NetworkLoop(timeouts: .long)
+        var rig: SocketRig? = self.rig(loop)
+        rig?.open(port: server.port)
+        let slow = SocketRig(
+            socket: NetworkWebSocket(loop: loop) { _, completion in
+                reply.withLock { $0 = completion }
+                return {}
+            })
+        slow.open(port: 80, host: "slow.example")
+        #expect(await rig?.events.next() == .opened(first))
+        await loop.shutdown()
+        rig?.socket.send("late")
+        rig?.socket.setReading(false)
+        rig?.socket.close(code: 1000, reason: "")
+        rig = nil
+        reply.withLock { $0 }?(.success(["127.0.0.1"]))
+        #expect(!loop.isRunning)
     }
 
     @Test func `A command given while a loop shuts down is dropped and released`() async throws {
@@ -161,111 +153,101 @@ import Testing
             weak var token: Token?
         }
         let server = try echo()
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            let token = Locked(Weak())
-            let holder = Locked<SocketRig?>(nil)
-            // The close is reported while the loop still runs, but commands from this report are no longer carried out.
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
-                guard case .closed = event else { return }
-                holder.withLock { $0 }?.socket.setReading(true)
-                let asked = Token()
-                token.withLock { $0.token = asked }
-                loop.post { _ in withExtendedLifetime(asked) {} }
-            }
-            holder.withLock { $0 = rig }
-            rig.open(port: server.port)
-            #expect(await rig.events.next() == .opened(first))
-            await loop.shutdown()
-            #expect(await rig.events.next()?.failure?.kind == .cancelled)
-            #expect(!loop.isRunning)
-            #expect(token.withLock { $0.token } == nil)
-            holder.withLock { $0 = nil }
+        let loop = NetworkLoop(timeouts: .long)
+        let token = Locked(Weak())
+        let holder = Locked<SocketRig?>(nil)
+        // The close is reported while the loop still runs, but commands from this report are no longer carried out.
+        let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
+            guard case .closed = event else { return }
+            holder.withLock { $0 }?.socket.setReading(true)
+            let asked = Token()
+            token.withLock { $0.token = asked }
+            loop.post { _ in withExtendedLifetime(asked) {} }
         }
+        holder.withLock { $0 = rig }
+        rig.open(port: server.port)
+        #expect(await rig.events.next() == .opened(first))
+        await loop.shutdown()
+        #expect(await rig.events.next()?.failure?.kind == .cancelled)
+        #expect(!loop.isRunning)
+        #expect(token.withLock { $0.token } == nil)
+        holder.withLock { $0 = nil }
     }
 
     @Test func `A lookup's result that comes after a shutdown doesn't affect a later connection`() async throws {
         let server = try RawServer.replying()
         let replies = Locked<[String: AddressResolver.Completion]>([:])
         let asked = Note<Void>()
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            let rig = SocketRig(
-                socket: NetworkWebSocket(loop: loop) { host, completion in
-                    replies.withLock { $0[host] = completion }
-                    asked.send(())
-                    return {}
-                })
-            rig.open(port: server.port, host: "old.example")
-            await asked.next()
-            await loop.shutdown()
-            _ = await rig.events.untilClosed()
-            rig.open(port: server.port, host: "new.example", attempt: 2)
-            await asked.next()
-            // A connection that received this reply would fail.
-            replies.withLock { $0["old.example"] }?(.failure(TransportError(.hostNotFound, "too late")))
-            await serviceTurn(of: loop)
-            replies.withLock { $0["new.example"] }?(.success(["127.0.0.1"]))
-            #expect(await rig.events.next() == .opened(second))
-            await loop.shutdown()
-        }
+        let loop = NetworkLoop(timeouts: .long)
+        let rig = SocketRig(
+            socket: NetworkWebSocket(loop: loop) { host, completion in
+                replies.withLock { $0[host] = completion }
+                asked.send(())
+                return {}
+            })
+        rig.open(port: server.port, host: "old.example")
+        await asked.next()
+        await loop.shutdown()
+        _ = await rig.events.untilClosed()
+        rig.open(port: server.port, host: "new.example", attempt: 2)
+        await asked.next()
+        // A connection that received this reply would fail.
+        replies.withLock { $0["old.example"] }?(.failure(TransportError(.hostNotFound, "too late")))
+        await serviceTurn(of: loop)
+        replies.withLock { $0["new.example"] }?(.success(["127.0.0.1"]))
+        #expect(await rig.events.next() == .opened(second))
+        await loop.shutdown()
     }
 
     @Test func `A shutdown of a busy loop ends a connection that was opened shortly before`() async throws {
         let server = try echo()
         let (started, goOn) = (Note<Void>(), DispatchSemaphore(value: 0))
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            let rig = rig(loop)
-            loop.start { _ in
-                started.send(())
-                goOn.wait()
-            }
-            await started.next()
-            // The loop is busy when these calls are made.
-            let stopping = Task { await loop.shutdown() }
-            rig.open(port: server.port)
-            let again = Task { await loop.shutdown() }
-            goOn.signal()
-            await stopping.value
-            await again.value
-            guard case .closed = await rig.events.untilClosed().last else {
-                Issue.record("not closed")
-                return
-            }
-            #expect(!loop.isRunning)
+        let loop = NetworkLoop(timeouts: .long)
+        let rig = rig(loop)
+        loop.start { _ in
+            started.send(())
+            goOn.wait()
         }
+        await started.next()
+        // The loop is busy when these calls are made.
+        let stopping = Task { await loop.shutdown() }
+        rig.open(port: server.port)
+        let again = Task { await loop.shutdown() }
+        goOn.signal()
+        await stopping.value
+        await again.value
+        guard case .closed = await rig.events.untilClosed().last else {
+            Issue.record("not closed")
+            return
+        }
+        #expect(!loop.isRunning)
     }
 
     @Test func `A command that keeps posting further commands doesn't hold up a loop's shutdown`() async throws {
         @Sendable func ask(_ loop: EventLoop) { loop.owner.post(ask) }
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            loop.start(ask)
-            await loop.shutdown()
-            #expect(!loop.isRunning)
-        }
+        let loop = NetworkLoop(timeouts: .long)
+        loop.start(ask)
+        await loop.shutdown()
+        #expect(!loop.isRunning)
     }
 
     // MARK: Deadlines
 
     /// Includes deadlines that are due just after libwebsockets has looked for due ones for the last time before it sleeps.
     @Test func `A loop doesn't sleep through a deadline, however soon the deadline is due`() async throws {
-        try await withWatchdog {
-            let loop = NetworkLoop(timeouts: .long)
-            for microseconds in 0..<300 {
-                let fired = Note<Void>()
-                loop.start { service in
-                    let timer = service.timers.makeTimer()
-                    timer.set(after: .microseconds(microseconds)) { [timer] in
-                        withExtendedLifetime(timer) {}
-                        fired.send(())
-                    }
+        let loop = NetworkLoop(timeouts: .long)
+        for microseconds in 0..<300 {
+            let fired = Note<Void>()
+            loop.start { service in
+                let timer = service.timers.makeTimer()
+                timer.set(after: .microseconds(microseconds)) { [timer] in
+                    withExtendedLifetime(timer) {}
+                    fired.send(())
                 }
-                guard await fired.next() != nil else { break }
             }
-            await loop.shutdown()
+            guard await fired.next() != nil else { break }
         }
+        await loop.shutdown()
     }
 
     /// Each address has its own limit, and all but the last one have another together.
@@ -280,15 +262,13 @@ import Testing
         silent: [String], timeouts: NetworkTimeouts
     ) async throws {
         let server = try echo()
-        try await withWatchdog {
-            let full = try silent.map { try FullListener(address: $0, port: server.port) }
-            let loop = NetworkLoop(timeouts: timeouts)
-            let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: silent + ["127.0.0.1"])))
-            rig.open(port: server.port, host: "several.example")
-            #expect(await rig.events.next() == .opened(first))
-            withExtendedLifetime(full) {}
-            await loop.shutdown()
-        }
+        let full = try silent.map { try FullListener(address: $0, port: server.port) }
+        let loop = NetworkLoop(timeouts: timeouts)
+        let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: silent + ["127.0.0.1"])))
+        rig.open(port: server.port, host: "several.example")
+        #expect(await rig.events.next() == .opened(first))
+        withExtendedLifetime(full) {}
+        await loop.shutdown()
     }
 
     @Test(arguments: [(1, 5), (2, 5), (3, 4), (5, 2), (9, 1)])

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// An open connection ends with exactly one report, whichever side ends it, and however.
-@Suite struct ClosingTests {
+@Suite(.watchdog) struct ClosingTests {
     private let endless: @Sendable (RawConnection) throws -> Void = { connection in
         try connection.upgrade()
         while true {
@@ -33,41 +33,37 @@ import Testing
             sent.send(())
             if case .finish = ending { try connection.readToEnd() }
         }
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
-            #expect(await rig.events.next() == .opened(first))
-            rig.socket.setReading(false)
-            await serviceTurn()
-            paused.signal()
-            await sent.next()
-            // A server that has only sent FIN is still there: its data waits until reading resumes, as it should.
-            if case .finish = ending { rig.socket.setReading(true) }
-            #expect(
-                await rig.events.untilClosed() == [
-                    .text("last words"), .closed(.closed(code: 4001, reason: "go away"), first),
-                ])
-        }
+        let rig = SocketRig()
+        rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
+        #expect(await rig.events.next() == .opened(first))
+        rig.socket.setReading(false)
+        await serviceTurn()
+        paused.signal()
+        await sent.next()
+        // A server that has only sent FIN is still there: its data waits until reading resumes, as it should.
+        if case .finish = ending { rig.socket.setReading(true) }
+        #expect(
+            await rig.events.untilClosed() == [
+                .text("last words"), .closed(.closed(code: 4001, reason: "go away"), first),
+            ])
         withExtendedLifetime(server) {}
     }
 
     @Test(arguments: ["127.0.0.1", "localhost", "does-not-exist.invalid"])
     func `A socket that is closed as soon as it is opened reports its end`(host: String) async throws {
         let server = try RawServer(script: endless)
-        try await withWatchdog {
-            for attempt in 1...20 {
-                let rig = SocketRig()
-                rig.open(port: server.port, host: host, attempt: attempt)
-                rig.socket.close(code: 1000, reason: "")
-                let events = await rig.events.untilClosed()
-                // The connection never opened, or was closed like any other.
-                switch events.last {
-                case .closed(.failed(let failure), ConnectionAttempt(attempt)):
-                    #expect(failure.kind == .cancelled || failure.kind == .hostNotFound)
-                    #expect(events.count == 1)
-                default:
-                    #expect(events.last == .closed(.closed(code: 1000, reason: ""), ConnectionAttempt(attempt)))
-                }
+        for attempt in 1...20 {
+            let rig = SocketRig()
+            rig.open(port: server.port, host: host, attempt: attempt)
+            rig.socket.close(code: 1000, reason: "")
+            let events = await rig.events.untilClosed()
+            // The connection never opened, or was closed like any other.
+            switch events.last {
+            case .closed(.failed(let failure), ConnectionAttempt(attempt)):
+                #expect(failure.kind == .cancelled || failure.kind == .hostNotFound)
+                #expect(events.count == 1)
+            default:
+                #expect(events.last == .closed(.closed(code: 1000, reason: ""), ConnectionAttempt(attempt)))
             }
         }
     }
@@ -81,31 +77,27 @@ import Testing
             try connection.readToEnd()
             gone.send(())
         }
-        try await withWatchdog {
-            for attempt in 1...ConnectLimiter.limit + 1 {
-                let rig = SocketRig()
-                rig.open(port: server.port, attempt: attempt)
-                await asked.next()
-                rig.socket.close(code: 1000, reason: "")
-                let events = await rig.events.untilClosed()
-                #expect(events.map(\.failure?.kind) == [.cancelled])
-                // The connection is closed, not just forgotten.
-                await gone.next()
-            }
+        for attempt in 1...ConnectLimiter.limit + 1 {
+            let rig = SocketRig()
+            rig.open(port: server.port, attempt: attempt)
+            await asked.next()
+            rig.socket.close(code: 1000, reason: "")
+            let events = await rig.events.untilClosed()
+            #expect(events.map(\.failure?.kind) == [.cancelled])
+            // The connection is closed, not just forgotten.
+            await gone.next()
         }
     }
 
     @Test func `Closing, sending, or pausing on a socket that was never opened reports nothing`() async throws {
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.socket.close(code: 1000, reason: "")
-            rig.socket.send("nobody")
-            rig.socket.setReading(false)
-            rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
-            guard case .closed(_, second) = await rig.events.next() else {
-                Issue.record("the first report must be the second attempt's")
-                return
-            }
+        let rig = SocketRig()
+        rig.socket.close(code: 1000, reason: "")
+        rig.socket.send("nobody")
+        rig.socket.setReading(false)
+        rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
+        guard case .closed(_, second) = await rig.events.next() else {
+            Issue.record("the first report must be the second attempt's")
+            return
         }
     }
 
@@ -119,17 +111,15 @@ import Testing
                 try connection.send(frame)
             }
         }
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.open(port: server.port, attempt: 1)
-            #expect(await rig.events.next() == .opened(first))
-            rig.open(port: server.port, attempt: 2)
-            #expect(await rig.events.next() == .closed(.closed(code: 1000, reason: ""), first))
-            #expect(await rig.events.next() == .opened(second))
-            #expect(await closes.next() == .close(1000))
-            rig.socket.send("still here")
-            #expect(await rig.events.next() == .text("still here"))
-        }
+        let rig = SocketRig()
+        rig.open(port: server.port, attempt: 1)
+        #expect(await rig.events.next() == .opened(first))
+        rig.open(port: server.port, attempt: 2)
+        #expect(await rig.events.next() == .closed(.closed(code: 1000, reason: ""), first))
+        #expect(await rig.events.next() == .opened(second))
+        #expect(await closes.next() == .close(1000))
+        rig.socket.send("still here")
+        #expect(await rig.events.next() == .text("still here"))
     }
 
     @Test func `A socket can be opened again from within the report of its close`() async throws {
@@ -138,23 +128,21 @@ import Testing
             try connection.send(.close(4200, "reconnect"))
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            let port = server.port
-            let holder = Locked<SocketRig?>(nil)
-            let rig = SocketRig { event in
-                guard case .closed(_, let attempt) = event, attempt.number < 20 else { return }
-                holder.withLock { $0 }?.open(port: port, attempt: attempt.number + 1)
-            }
-            holder.withLock { $0 = rig }
-            rig.open(port: port)
-            for attempt in 1...20 {
-                #expect(await rig.events.next() == .opened(ConnectionAttempt(attempt)))
-                #expect(
-                    await rig.events.next()
-                        == .closed(.closed(code: 4200, reason: "reconnect"), ConnectionAttempt(attempt)))
-            }
-            holder.withLock { $0 = nil }
+        let port = server.port
+        let holder = Locked<SocketRig?>(nil)
+        let rig = SocketRig { event in
+            guard case .closed(_, let attempt) = event, attempt.number < 20 else { return }
+            holder.withLock { $0 }?.open(port: port, attempt: attempt.number + 1)
         }
+        holder.withLock { $0 = rig }
+        rig.open(port: port)
+        for attempt in 1...20 {
+            #expect(await rig.events.next() == .opened(ConnectionAttempt(attempt)))
+            #expect(
+                await rig.events.next()
+                    == .closed(.closed(code: 4200, reason: "reconnect"), ConnectionAttempt(attempt)))
+        }
+        holder.withLock { $0 = nil }
     }
 
     @Test func `A socket that is released closes its connection with 1000 and leaves nothing behind`() async throws {
@@ -166,22 +154,20 @@ import Testing
             try connection.readToEnd()
             frames.send(frame)
         }
-        try await withWatchdog {
-            let events = SocketEvents()
-            let tokens = Tokens()
-            do {
-                let socket = tokens.makeSocket()
-                socket.delegate = events
-                socket.open(WebSocketRequest(secure: false, host: "127.0.0.1", port: server.port, path: "/"), attempt: first)
-                #expect(await events.next() == .opened(first))
-            }
-            #expect(await events.next() == .closed(.closed(code: 1000, reason: ""), first))
-            #expect(await frames.next() == .close(1000))
-            // The server saw the end of the connection, so libwebsockets is done with it after at most one more turn.
-            await serviceTurn()
-            await serviceTurn()
-            #expect(tokens.living == 0)
+        let events = SocketEvents()
+        let tokens = Tokens()
+        do {
+            let socket = tokens.makeSocket()
+            socket.delegate = events
+            socket.open(WebSocketRequest(secure: false, host: "127.0.0.1", port: server.port, path: "/"), attempt: first)
+            #expect(await events.next() == .opened(first))
         }
+        #expect(await events.next() == .closed(.closed(code: 1000, reason: ""), first))
+        #expect(await frames.next() == .close(1000))
+        // The server saw the end of the connection, so libwebsockets is done with it after at most one more turn.
+        await serviceTurn()
+        await serviceTurn()
+        #expect(tokens.living == 0)
     }
 
     // Proves W4.1, W4.21.
@@ -193,23 +179,21 @@ import Testing
             try connection.readToEnd()
             ended.send(())
         }
-        try await withWatchdog {
-            let tokens = Tokens()
-            do {
-                let rig = SocketRig(socket: tokens.makeSocket())
-                rig.open(port: server.port)
-                #expect(await rig.events.next()?.failure?.kind == .upgradeRefused(status: 503))
-                await ended.next()
-                rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
-                guard case .closed(_, second) = await rig.events.next() else {
-                    Issue.record("reported twice")
-                    return
-                }
+        let tokens = Tokens()
+        do {
+            let rig = SocketRig(socket: tokens.makeSocket())
+            rig.open(port: server.port)
+            #expect(await rig.events.next()?.failure?.kind == .upgradeRefused(status: 503))
+            await ended.next()
+            rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
+            guard case .closed(_, second) = await rig.events.next() else {
+                Issue.record("reported twice")
+                return
             }
-            await serviceTurn()
-            await serviceTurn()
-            #expect(tokens.living == 0)
         }
+        await serviceTurn()
+        await serviceTurn()
+        #expect(tokens.living == 0)
     }
 
     @Test func `A hundred sockets opened and closed at the same time leave nothing behind`() async throws {
@@ -220,27 +204,25 @@ import Testing
             try connection.readToEnd()
             ended.send(true)
         }
-        try await withWatchdog {
-            let tokens = Tokens()
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 1...100 {
-                    group.addTask {
-                        let rig = SocketRig(socket: tokens.makeSocket())
-                        rig.open(port: server.port, attempt: number)
-                        #expect(await rig.events.next() == .opened(ConnectionAttempt(number)))
-                        rig.socket.close(code: 1000, reason: "")
-                        let end = SocketEvent.closed(.closed(code: 1000, reason: ""), ConnectionAttempt(number))
-                        #expect(await rig.events.next() == end)
-                    }
+        let tokens = Tokens()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...100 {
+                group.addTask {
+                    let rig = SocketRig(socket: tokens.makeSocket())
+                    rig.open(port: server.port, attempt: number)
+                    #expect(await rig.events.next() == .opened(ConnectionAttempt(number)))
+                    rig.socket.close(code: 1000, reason: "")
+                    let end = SocketEvent.closed(.closed(code: 1000, reason: ""), ConnectionAttempt(number))
+                    #expect(await rig.events.next() == end)
                 }
-                try await group.waitForAll()
             }
-            for _ in 1...100 { #expect(await ended.next() == true) }
-            await serviceTurn()
-            await serviceTurn()
-            #expect(ProcessTables.connections(toPort: server.port) == 0)
-            #expect(tokens.living == 0)
+            try await group.waitForAll()
         }
+        for _ in 1...100 { #expect(await ended.next() == true) }
+        await serviceTurn()
+        await serviceTurn()
+        #expect(ProcessTables.connections(toPort: server.port) == 0)
+        #expect(tokens.living == 0)
     }
 }
 

@@ -7,7 +7,7 @@ import Testing
 import TestSupport
 
 /// A server that sends as fast as it can: the client receives everything and loses nothing.
-@Suite struct FeedTests {
+@Suite(.watchdog) struct FeedTests {
     private struct Result: Decodable {
         let events: Int
     }
@@ -36,32 +36,28 @@ import TestSupport
     @Test(.disabled(if: Self.sanitizer == "address", "the address sanitizer keeps what is freed"))
     func `A client slower than its server loses no event, and its memory doesn't grow`() async throws {
         let events = 200_000
-        try await withWatchdog {
-            let server = try await Command.server()
-            let idle = try Command("listen", "news", "--port", String(server.port))
-            try await idle.errors.next(containing: "subscribed to news")
-            let rest = try #require(try ProcessTables.residentMemory(of: idle.id, atMost: false))
+        let server = try await Command.server()
+        let idle = try Command("listen", "news", "--port", String(server.port))
+        try await idle.errors.next(containing: "subscribed to news")
+        let rest = try #require(try ProcessTables.residentMemory(of: idle.id, atMost: false))
 
-            let (feed, port) = try await feed(events: events)
-            defer { feed.signal(SIGKILL) }
-            let listen = try Command("listen", "bench", "--event", "tick", "--port", port)
-            for _ in 0..<events { _ = try #require(await listen.output.next()) }
-            let most = try #require(try ProcessTables.residentMemory(of: listen.id, atMost: true))
-            #expect(most - rest <= Self.limit, "\(rest) kB idle, \(most) kB at most")
-        }
+        let (feed, port) = try await feed(events: events)
+        defer { feed.signal(SIGKILL) }
+        let listen = try Command("listen", "bench", "--event", "tick", "--port", port)
+        for _ in 0..<events { _ = try #require(await listen.output.next()) }
+        let most = try #require(try ProcessTables.residentMemory(of: listen.id, atMost: true))
+        #expect(most - rest <= Self.limit, "\(rest) kB idle, \(most) kB at most")
     }
 
     @Test func `The bench command counts every event of the fastest feed`() async throws {
         let events = 400_000
-        try await withWatchdog {
-            let (feed, port) = try await feed(events: events)
-            let bench = try Command("bench", "--json", "--port", port)
-            #expect(await bench.end() == .exit(0))
-            let output = await bench.output.toEnd()
-            let result = try JSONDecoder().decode(Result.self, from: Data((output.last ?? "").utf8))
-            #expect(result.events == events, "\(events - result.events) were lost")
-            #expect(await feed.end() == .exit(0), "\(feed.errors.all)")
-        }
+        let (feed, port) = try await feed(events: events)
+        let bench = try Command("bench", "--json", "--port", port)
+        #expect(await bench.end() == .exit(0))
+        let output = await bench.output.toEnd()
+        let result = try JSONDecoder().decode(Result.self, from: Data((output.last ?? "").utf8))
+        #expect(result.events == events, "\(events - result.events) were lost")
+        #expect(await feed.end() == .exit(0), "\(feed.errors.all)")
     }
 }
 #endif

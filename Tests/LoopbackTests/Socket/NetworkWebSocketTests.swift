@@ -4,7 +4,7 @@ import Processes
 import PusherChannels
 import Testing
 
-@Suite struct NetworkWebSocketTests {
+@Suite(.watchdog) struct NetworkWebSocketTests {
     // MARK: Messages
 
     @Test func `Texts of any length, also empty or beyond ASCII, are sent and received unchanged`() async throws {
@@ -33,14 +33,12 @@ import Testing
             try connection.send([UInt8](repeating: 0x78, count: 65_536))
             reply.send(try connection.readFrame())
         }
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.open(port: server.port)
-            let events = await rig.events.untilClosed()
-            #expect(events.count == 2)
-            #expect(events.last?.failure?.kind == .protocolViolation)
-            #expect(await reply.next() == .close(1009, "message of more than 16777216 bytes"))
-        }
+        let rig = SocketRig()
+        rig.open(port: server.port)
+        let events = await rig.events.untilClosed()
+        #expect(events.count == 2)
+        #expect(events.last?.failure?.kind == .protocolViolation)
+        #expect(await reply.next() == .close(1009, "message of more than 16777216 bytes"))
     }
 
     @Test func `A socket whose reading is paused delivers no further batch, and loses no message`() async throws {
@@ -49,21 +47,19 @@ import Testing
             for number in 0..<20_000 { try connection.send(.text("\(number)")) }
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            // Pauses from within the call that delivers a message: no further batch may follow before reading resumes.
-            let batches = BatchCounter()
-            batches.socket.open(
-                WebSocketRequest(secure: false, host: "127.0.0.1", port: server.port, path: "/"), attempt: first)
-            var received = 0
-            while received < 20_000 {
-                guard let count = await batches.next() else { return }
-                received += count
-                #expect(await batches.isQuiet())
-                batches.socket.setReading(true)
-            }
-            #expect(received == 20_000)
-            #expect(batches.isInOrder)
+        // Pauses from within the call that delivers a message: no further batch may follow before reading resumes.
+        let batches = BatchCounter()
+        batches.socket.open(
+            WebSocketRequest(secure: false, host: "127.0.0.1", port: server.port, path: "/"), attempt: first)
+        var received = 0
+        while received < 20_000 {
+            guard let count = await batches.next() else { return }
+            received += count
+            #expect(await batches.isQuiet())
+            batches.socket.setReading(true)
         }
+        #expect(received == 20_000)
+        #expect(batches.isInOrder)
     }
 
     // Proves W4.22.
@@ -76,21 +72,19 @@ import Testing
             try connection.send(Frame.text(connection.readFrame().text))
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            let heard = Locked<[SocketEvent]>([])
-            let rig = SocketRig { event in heard.withLock { $0.append(event) } }
-            rig.open(port: server.port)
-            rig.socket.setReading(false)
-            await serviceTurn()
-            isPaused.signal()
-            #expect(await rig.events.next() == .opened(first))
-            await serviceTurn()
-            #expect(heard.withLock { $0 } == [.opened(first)])
-            rig.socket.send("ping")
-            rig.socket.setReading(true)
-            #expect(await rig.events.next() == .text("early"))
-            #expect(await rig.events.next() == .text("ping"))
-        }
+        let heard = Locked<[SocketEvent]>([])
+        let rig = SocketRig { event in heard.withLock { $0.append(event) } }
+        rig.open(port: server.port)
+        rig.socket.setReading(false)
+        await serviceTurn()
+        isPaused.signal()
+        #expect(await rig.events.next() == .opened(first))
+        await serviceTurn()
+        #expect(heard.withLock { $0 } == [.opened(first)])
+        rig.socket.send("ping")
+        rig.socket.setReading(true)
+        #expect(await rig.events.next() == .text("early"))
+        #expect(await rig.events.next() == .text("ping"))
     }
 
     // MARK: The request
@@ -102,20 +96,18 @@ import Testing
             request.send(try connection.upgrade())
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            let rig = SocketRig()
-            let headers = ["X-Trace": "abc 123", "Origin": "https://example.com", "Host": "evil.example"]
-            rig.open(port: server.port, host: "localhost", path: "/app/key?protocol=7&client=x", headers: headers)
-            let lines = await request.next()?.split(separator: "\r\n").map(String.init) ?? []
-            #expect(lines.first == "GET /app/key?protocol=7&client=x HTTP/1.1")
-            #expect(lines.filter { $0.lowercased().hasPrefix("host:") } == ["Host: localhost:\(server.port)"])
-            #expect(lines.contains("User-Agent: swift-pusher-channels/\(libraryVersion)"))
-            #expect(lines.contains("X-Trace: abc 123"))
-            #expect(lines.filter { $0.lowercased().hasPrefix("origin:") } == ["Origin: https://example.com"])
-            #expect(!lines.contains { $0.lowercased().hasPrefix("sec-websocket-extensions") })
-            #expect(!lines.contains { $0.lowercased().hasPrefix("sec-websocket-protocol") })
-            withExtendedLifetime(rig) {}
-        }
+        let rig = SocketRig()
+        let headers = ["X-Trace": "abc 123", "Origin": "https://example.com", "Host": "evil.example"]
+        rig.open(port: server.port, host: "localhost", path: "/app/key?protocol=7&client=x", headers: headers)
+        let lines = await request.next()?.split(separator: "\r\n").map(String.init) ?? []
+        #expect(lines.first == "GET /app/key?protocol=7&client=x HTTP/1.1")
+        #expect(lines.filter { $0.lowercased().hasPrefix("host:") } == ["Host: localhost:\(server.port)"])
+        #expect(lines.contains("User-Agent: swift-pusher-channels/\(libraryVersion)"))
+        #expect(lines.contains("X-Trace: abc 123"))
+        #expect(lines.filter { $0.lowercased().hasPrefix("origin:") } == ["Origin: https://example.com"])
+        #expect(!lines.contains { $0.lowercased().hasPrefix("sec-websocket-extensions") })
+        #expect(!lines.contains { $0.lowercased().hasPrefix("sec-websocket-protocol") })
+        withExtendedLifetime(rig) {}
     }
 
     @Test(arguments: [
@@ -128,13 +120,11 @@ import Testing
     func `A connection with an invalid host, port, path or header is refused as unsupported`(request: WebSocketRequest)
         async throws
     {
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.socket.open(request, attempt: first)
-            let events = await rig.events.untilClosed()
-            #expect(events.count == 1)
-            #expect(events.last?.failure?.kind == .unsupported)
-        }
+        let rig = SocketRig()
+        rig.socket.open(request, attempt: first)
+        let events = await rig.events.untilClosed()
+        #expect(events.count == 1)
+        #expect(events.last?.failure?.kind == .unsupported)
     }
 }
 

@@ -6,37 +6,33 @@ import TestSupport
 import Testing
 
 /// The requirements of RFC 6455 on the byte stream.
-@Suite struct RFC6455StreamTests {
+@Suite(.watchdog) struct RFC6455StreamTests {
     // Proves W4.2.
     @Test(arguments: ["ws.example", "127.0.0.1"])
     func `The TLS handshake comes first, and names the server's host but never an IP address`(host: String) async throws {
         let greeting = Note<[UInt8]>()
         let server = try RawServer { connection in greeting.send(try connection.readSome()) }
-        try await withWatchdog {
-            let rig = SocketRig(socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: ["127.0.0.1"])))
-            rig.open(port: server.port, host: host, secure: true)
-            let bytes = try #require(await greeting.next())
-            // A handshake record, which contains a ClientHello.
-            #expect(bytes.first == 0x16)
-            let name = Array("ws.example".utf8)
-            let isNamed = bytes.indices.contains { bytes[$0...].starts(with: name) }
-            // An address isn't sent as a name (RFC 6066, 3).
-            #expect(isNamed == (host == "ws.example"))
-            #expect(!bytes.indices.contains { bytes[$0...].starts(with: Array("127.0.0.1".utf8)) })
-            _ = await rig.events.untilClosed()
-        }
+        let rig = SocketRig(socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: ["127.0.0.1"])))
+        rig.open(port: server.port, host: host, secure: true)
+        let bytes = try #require(await greeting.next())
+        // A handshake record, which contains a ClientHello.
+        #expect(bytes.first == 0x16)
+        let name = Array("ws.example".utf8)
+        let isNamed = bytes.indices.contains { bytes[$0...].starts(with: name) }
+        // An address isn't sent as a name (RFC 6066, 3).
+        #expect(isNamed == (host == "ws.example"))
+        #expect(!bytes.indices.contains { bytes[$0...].starts(with: Array("127.0.0.1".utf8)) })
+        _ = await rig.events.untilClosed()
         withExtendedLifetime(server) {}
     }
 
     // Proves W4.8.
     @Test func `Each upgrade request has a key of its own`() async throws {
         let server = try RawServer.replying(then: .finish)
-        try await withWatchdog {
-            for _ in 0..<8 {
-                let rig = SocketRig()
-                rig.open(port: server.port)
-                _ = await rig.events.untilClosed()
-            }
+        for _ in 0..<8 {
+            let rig = SocketRig()
+            rig.open(port: server.port)
+            _ = await rig.events.untilClosed()
         }
         let keys = server.requests.all.compactMap { request in
             request.components(separatedBy: "\r\n").first { $0.hasPrefix("Sec-WebSocket-Key: ") }
@@ -74,16 +70,14 @@ import Testing
             try connection.send(RawConnection.upgradeHead(for: request))
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.open(port: server.port)
-            await asked.next()
-            rig.socket.send("too early")
-            await serviceTurn()
-            sent.signal()
-            #expect(await early.next() == false)
-            #expect(await rig.events.next() == .opened(first))
-        }
+        let rig = SocketRig()
+        rig.open(port: server.port)
+        await asked.next()
+        rig.socket.send("too early")
+        await serviceTurn()
+        sent.signal()
+        #expect(await early.next() == false)
+        #expect(await rig.events.next() == .opened(first))
         withExtendedLifetime(server) {}
     }
 
@@ -100,13 +94,11 @@ import Testing
             try connection.readToEnd()
             close.finish()
         }
-        try await withWatchdog {
-            let rig = SocketRig()
-            rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
-            #expect(await rig.events.untilClosed().last?.failure?.kind == .protocolViolation)
-            #expect(await close.next() == .close(1002, "masked frame from a server"))
-            #expect(await close.next() == nil)
-        }
+        let rig = SocketRig()
+        rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
+        #expect(await rig.events.untilClosed().last?.failure?.kind == .protocolViolation)
+        #expect(await close.next() == .close(1002, "masked frame from a server"))
+        #expect(await close.next() == nil)
         withExtendedLifetime(server) {}
     }
 }

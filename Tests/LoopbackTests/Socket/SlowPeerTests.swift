@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 
 /// A slow peer loses nothing, and doesn't keep the client from reading.
-@Suite struct SlowPeerTests {
+@Suite(.watchdog) struct SlowPeerTests {
     /// Four megabytes: more than the system buffers for a connection, and for a second one with TLS.
     private static let count = 2000
 
@@ -48,35 +48,33 @@ import TestSupport
             try connection.send(.text("end \(flood?.stop() ?? 0)"))
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            let socket = NetworkWebSocket(loop: loop)
-            let delegate = NumberedDelegate()
-            socket.delegate = delegate
-            socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
-            await delegate.untilOpen()
-            let descriptor = try #require(ProcessTables.descriptors(connectedTo: server.port).first)
-            server.ports.forEach(ProcessTables.limitBuffers)
-            if inbound == .pausedFlood {
-                socket.setReading(false)
-                await serviceTurn(of: loop)
-            }
-            goOn.signal()
-            if inbound == .pausedFlood { #expect(try await onThread { Readiness.readable.wait(for: descriptor) }) }
-            for number in 0..<Self.count { socket.send(Numbered.text(number)) }
-            // The buffers behind the socket may take some time to fill up.
-            while Readiness.writable.holds(for: descriptor), !Task.isCancelled { await serviceTurn(of: loop) }
-            goOn.signal()
-            #expect(await heardAll.next() == .some(nil))
-            if inbound == .pausedFlood {
-                #expect(delegate.count == 0)
-                socket.setReading(true)
-            }
-            socket.send("go on")
-            #expect(await delegate.end() == "end \(delegate.count)")
-            #expect(delegate.firstWrong == nil)
-            #expect((delegate.count == 0) == (inbound == .nothing))
-            await loop.shutdown()
+        let socket = NetworkWebSocket(loop: loop)
+        let delegate = NumberedDelegate()
+        socket.delegate = delegate
+        socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
+        await delegate.untilOpen()
+        let descriptor = try #require(ProcessTables.descriptors(connectedTo: server.port).first)
+        server.ports.forEach(ProcessTables.limitBuffers)
+        if inbound == .pausedFlood {
+            socket.setReading(false)
+            await serviceTurn(of: loop)
         }
+        goOn.signal()
+        if inbound == .pausedFlood { #expect(try await onThread { Readiness.readable.wait(for: descriptor) }) }
+        for number in 0..<Self.count { socket.send(Numbered.text(number)) }
+        // The buffers behind the socket may take some time to fill up.
+        while Readiness.writable.holds(for: descriptor), !Task.isCancelled { await serviceTurn(of: loop) }
+        goOn.signal()
+        #expect(await heardAll.next() == .some(nil))
+        if inbound == .pausedFlood {
+            #expect(delegate.count == 0)
+            socket.setReading(true)
+        }
+        socket.send("go on")
+        #expect(await delegate.end() == "end \(delegate.count)")
+        #expect(delegate.firstWrong == nil)
+        #expect((delegate.count == 0) == (inbound == .nothing))
+        await loop.shutdown()
         withExtendedLifetime(server) {}
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// An open connection on a loop whose turns the test runs: data that arrives early, data that arrives while large messages are
 /// read elsewhere, and the peer's close frame.
-@Suite struct WebSocketConnectionTests {
+@Suite(.watchdog) struct WebSocketConnectionTests {
     /// A connection, its reports, and its work for another thread.
     private final class Rig {
         let connection: WebSocketConnection
@@ -184,11 +184,9 @@ import Testing
         let (held, goOn) = (Note<Void>(), DispatchSemaphore(value: 0))
         defer { goOn.signal() }
         let loops = [NetworkEnvironment(), NetworkEnvironment()]
-        try await withWatchdog {
-            loops[0].performElsewhere { goOn.wait() }
-            loops[1].performElsewhere { held.send(()) }
-            await held.next()
-        }
+        loops[0].performElsewhere { goOn.wait() }
+        loops[1].performElsewhere { held.send(()) }
+        await held.next()
     }
 
     /// The stream ends after the close; the connection is reported closed once, with the code of the close.

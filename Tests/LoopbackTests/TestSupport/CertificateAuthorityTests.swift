@@ -8,7 +8,7 @@ import Testing
 import TestSupport
 
 /// Certificates, keys, pins and files, as OpenSSL's and curl's own tools see them.
-@Suite struct CertificateAuthorityTests {
+@Suite(.watchdog) struct CertificateAuthorityTests {
     private func shell(_ script: String, _ variables: [String: String]) async throws -> (output: String, end: Command.End?) {
         let command = try Command(program: "/bin/sh", ["-c", script], environment: variables)
         let output = await command.output.toEnd().joined(separator: "\n")
@@ -22,22 +22,20 @@ import TestSupport
     // MARK: Pins
 
     @Test func `A pin is the SHA-256 hash of the certificate's public key, as OpenSSL computes it`() async throws {
-        try await withWatchdog {
-            let authority = try CertificateAuthority()
-            let (server, client) = (try authority.issue(), try authority.issueClient())
-            for (file, pin) in [
-                (try authority.file(), authority.publicKeyPin), (try server.chainFile(), server.publicKeyPin),
-                (try client.chainFile(), client.publicKeyPin),
-            ] {
-                let (output, _) = try await shell(
-                    """
-                    openssl x509 -in "$FILE" -noout -pubkey | openssl pkey -pubin -outform der |
-                    openssl dgst -sha256 -binary | base64
-                    """, ["FILE": file.path])
-                #expect(output == pin)
-            }
-            #expect(Set([authority.publicKeyPin, server.publicKeyPin, client.publicKeyPin]).count == 3)
+        let authority = try CertificateAuthority()
+        let (server, client) = (try authority.issue(), try authority.issueClient())
+        for (file, pin) in [
+            (try authority.file(), authority.publicKeyPin), (try server.chainFile(), server.publicKeyPin),
+            (try client.chainFile(), client.publicKeyPin),
+        ] {
+            let (output, _) = try await shell(
+                """
+                openssl x509 -in "$FILE" -noout -pubkey | openssl pkey -pubin -outform der |
+                openssl dgst -sha256 -binary | base64
+                """, ["FILE": file.path])
+            #expect(output == pin)
         }
+        #expect(Set([authority.publicKeyPin, server.publicKeyPin, client.publicKeyPin]).count == 3)
     }
 
     // MARK: Chains
@@ -85,22 +83,20 @@ import TestSupport
     }
 
     @Test func `An encrypted private key can be read only with its password`() async throws {
-        try await withWatchdog {
-            let certificate = try CertificateAuthority().issueClient()
-            let (plain, encrypted) = (
-                try certificate.privateKeyFile().path, try certificate.encryptedPrivateKeyFile(password: "pass wörd").path
-            )
-            #expect(try String(contentsOfFile: encrypted, encoding: .utf8).hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"))
-            #expect(certificate.privateKeyPEM.hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
-            let script = #"openssl pkey -in "$FILE" -passin env:PASSWORD"#
-            let right = try await shell(script, ["FILE": encrypted, "PASSWORD": "pass wörd"])
-            let known = try await shell(script, ["FILE": plain, "PASSWORD": ""])
-            #expect(right.output == known.output)
-            #expect(right.output + "\n" == certificate.privateKeyPEM)
-            let wrong = try await shell(script, ["FILE": encrypted, "PASSWORD": "password"])
-            #expect(wrong.output.isEmpty)
-            #expect(wrong.end == .exit(1))
-        }
+        let certificate = try CertificateAuthority().issueClient()
+        let (plain, encrypted) = (
+            try certificate.privateKeyFile().path, try certificate.encryptedPrivateKeyFile(password: "pass wörd").path
+        )
+        #expect(try String(contentsOfFile: encrypted, encoding: .utf8).hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"))
+        #expect(certificate.privateKeyPEM.hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
+        let script = #"openssl pkey -in "$FILE" -passin env:PASSWORD"#
+        let right = try await shell(script, ["FILE": encrypted, "PASSWORD": "pass wörd"])
+        let known = try await shell(script, ["FILE": plain, "PASSWORD": ""])
+        #expect(right.output == known.output)
+        #expect(right.output + "\n" == certificate.privateKeyPEM)
+        let wrong = try await shell(script, ["FILE": encrypted, "PASSWORD": "password"])
+        #expect(wrong.output.isEmpty)
+        #expect(wrong.end == .exit(1))
     }
 
     @Test func `A client certificate shows its name, which has from 1 to 64 characters`() throws {

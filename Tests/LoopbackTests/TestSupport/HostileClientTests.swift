@@ -6,7 +6,7 @@ import PusherChannels
 import Testing
 
 /// Programs and web pages that attack `serve`: what they send costs what its length costs, and is refused where it isn't due.
-@Suite struct HostileClientTests {
+@Suite(.watchdog) struct HostileClientTests {
     private static let auth = "socket_id=1.2&channel_name=private-a"
 
     private static let requests: [Attack] = [
@@ -67,17 +67,15 @@ import Testing
     /// Four times the size takes four times as long; sixteen times as long would be a cost that grows with the square.
     @Test(arguments: requests + messages)
     func `An attacker's request or message costs the server time in proportion to its length`(attack: Attack) async throws {
-        try await withWatchdog {
-            let (server, port) = try await Command.server()
-            func cost(_ size: Int) async throws -> Duration {
-                let before = try ProcessTables.processorTime(of: server.id)
-                let outcome = try await onThread { try attack.run(size, port) }
-                #expect(!outcome.isEmpty)
-                return try ProcessTables.processorTime(of: server.id) - before
-            }
-            let (once, four) = (try await cost(attack.size), try await cost(4 * attack.size))
-            #expect(four < once * 6 + .milliseconds(500), "\(once), then \(four)")
+        let (server, port) = try await Command.server()
+        func cost(_ size: Int) async throws -> Duration {
+            let before = try ProcessTables.processorTime(of: server.id)
+            let outcome = try await onThread { try attack.run(size, port) }
+            #expect(!outcome.isEmpty)
+            return try ProcessTables.processorTime(of: server.id) - before
         }
+        let (once, four) = (try await cost(attack.size), try await cost(4 * attack.size))
+        #expect(four < once * 6 + .milliseconds(500), "\(once), then \(four)")
     }
 
     // MARK: Pages from elsewhere
@@ -89,23 +87,21 @@ import Testing
         "Host: 127.0.0.1\r\nOrigin: https://elsewhere.example\r\n", "Host: 127.0.0.1\r\nOrigin: null\r\n",
     ])
     func `A web page from another host is refused with 403 at every address of the server`(fields: String) async throws {
-        try await withWatchdog {
-            let (server, port) = try await Command.server()
-            let requests = [
-                "POST /pusher/auth", "POST /pusher/user-auth", "POST /apps/1/events?auth_key=local-key", "GET /apps/1/channels",
-                "GET /", "GET /page/state", "POST /page/publish", "GET /nowhere", "OPTIONS /pusher/auth",
-            ]
-            for request in requests {
-                let response = try await onThread { try Self.ask(request, fields, port) }
-                #expect(response.hasPrefix("HTTP/1.1 403 "), "\(request): \(response)")
-                #expect(!response.contains("local-key"))
-            }
-            #expect(try await onThread { try Self.upgrade(fields, port) } == "HTTP/1.1 403")
-            server.signal(SIGTERM)
-            let log = await server.errors.toEnd()
-            #expect(log.filter { $0.contains(" 403: ") }.count == requests.count + 1, "\(log)")
-            #expect(!log.contains { $0.contains("connected to") })
+        let (server, port) = try await Command.server()
+        let requests = [
+            "POST /pusher/auth", "POST /pusher/user-auth", "POST /apps/1/events?auth_key=local-key", "GET /apps/1/channels",
+            "GET /", "GET /page/state", "POST /page/publish", "GET /nowhere", "OPTIONS /pusher/auth",
+        ]
+        for request in requests {
+            let response = try await onThread { try Self.ask(request, fields, port) }
+            #expect(response.hasPrefix("HTTP/1.1 403 "), "\(request): \(response)")
+            #expect(!response.contains("local-key"))
         }
+        #expect(try await onThread { try Self.upgrade(fields, port) } == "HTTP/1.1 403")
+        server.signal(SIGTERM)
+        let log = await server.errors.toEnd()
+        #expect(log.filter { $0.contains(" 403: ") }.count == requests.count + 1, "\(log)")
+        #expect(!log.contains { $0.contains("connected to") })
     }
 
     /// A developer's own pages come from another port.
@@ -116,13 +112,11 @@ import Testing
             ("Host: elsewhere.example\r\nOrigin: null\r\n", ["--allow-any-host"]),
         ] as [(String, [String])])
     func `A web page of this machine or of an allowed host is served`(fields: String, options: [String]) async throws {
-        try await withWatchdog {
-            let server = try Command(["serve", "--port", "0"] + options)
-            let line = try await server.output.next(containing: "listening on")
-            let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
-            #expect(try await onThread { try Self.ask("POST /pusher/auth", fields, port) }.hasPrefix("HTTP/1.1 200 "))
-            #expect(try await onThread { try Self.upgrade(fields, port) } == "HTTP/1.1 101")
-        }
+        let server = try Command(["serve", "--port", "0"] + options)
+        let line = try await server.output.next(containing: "listening on")
+        let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
+        #expect(try await onThread { try Self.ask("POST /pusher/auth", fields, port) }.hasPrefix("HTTP/1.1 200 "))
+        #expect(try await onThread { try Self.upgrade(fields, port) } == "HTTP/1.1 101")
     }
 
     private static func ask(_ request: String, _ fields: String, _ port: Int) throws -> String {
@@ -143,27 +137,25 @@ import Testing
         .disabled(
             if: ProcessInfo.processInfo.environment["CI_SANITIZER"] == "address", "the address sanitizer keeps what is freed"))
     func `The server's memory doesn't grow with the number of requests that it has answered`() async throws {
-        try await withWatchdog {
-            let (server, port) = try await Command.server()
-            func memory(after count: Int) async throws -> Int {
-                try await onThread {
-                    let client = try RawClient(port: port)
-                    for _ in 0..<count {
-                        client.send(Array("GET /page/state HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8))
-                        var text = ""
-                        while !text.hasSuffix("}}") {
-                            let piece = client.readPieces(1).joined()
-                            try #require(!piece.isEmpty)
-                            text += String(decoding: Array(piece), as: UTF8.self)
-                        }
+        let (server, port) = try await Command.server()
+        func memory(after count: Int) async throws -> Int {
+            try await onThread {
+                let client = try RawClient(port: port)
+                for _ in 0..<count {
+                    client.send(Array("GET /page/state HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8))
+                    var text = ""
+                    while !text.hasSuffix("}}") {
+                        let piece = client.readPieces(1).joined()
+                        try #require(!piece.isEmpty)
+                        text += String(decoding: Array(piece), as: UTF8.self)
                     }
                 }
-                return try #require(try ProcessTables.residentMemory(of: server.id, atMost: false))
             }
-            let (before, after) = (try await memory(after: 500), try await memory(after: 4_000))
-            // It was 0.7 KB for each.
-            #expect(after - before < 1_400, "\(before) kilobytes, then \(after)")
+            return try #require(try ProcessTables.residentMemory(of: server.id, atMost: false))
         }
+        let (before, after) = (try await memory(after: 500), try await memory(after: 4_000))
+        // It was 0.7 KB for each.
+        #expect(after - before < 1_400, "\(before) kilobytes, then \(after)")
     }
 }
 #endif

@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 
 /// A proxy without faults forwards everything, copes with peers that vanish, and leaves nothing behind.
-@Suite struct NetworkFaultProxyLifeTests {
+@Suite(.watchdog) struct NetworkFaultProxyLifeTests {
     private static func proxy(to server: RawServer) throws -> NetworkFaultProxy {
         try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port)
     }
@@ -16,17 +16,15 @@ import TestSupport
             let bytes = try connection.readToEnd()
             try connection.send(bytes.reversed())
         }
-        try await withWatchdog {
-            let proxy = try Self.proxy(to: server)
-            let client = try RawClient(port: proxy.port)
-            client.send([1, 2, 3])
-            client.finish()
-            let read = try await client.reads()
-            #expect(read.bytes == [3, 2, 1])
-            #expect(read.end == .finished)
-            #expect(proxy.bytesToServer == 3)
-            #expect(proxy.bytesToClients == 3)
-        }
+        let proxy = try Self.proxy(to: server)
+        let client = try RawClient(port: proxy.port)
+        client.send([1, 2, 3])
+        client.finish()
+        let read = try await client.reads()
+        #expect(read.bytes == [3, 2, 1])
+        #expect(read.end == .finished)
+        #expect(proxy.bytesToServer == 3)
+        #expect(proxy.bytesToClients == 3)
     }
 
     @Test func `The fault proxy forwards a server's half-close while the client goes on sending`() async throws {
@@ -36,14 +34,12 @@ import TestSupport
             connection.finish()
             heard.send(try? connection.readToEnd())
         }
-        try await withWatchdog {
-            let proxy = try Self.proxy(to: server)
-            let client = try RawClient(port: proxy.port)
-            #expect(try await client.reads().end == .finished)
-            client.send([2, 3])
-            client.finish()
-            #expect(await heard.next() == .some([2, 3]))
-        }
+        let proxy = try Self.proxy(to: server)
+        let client = try RawClient(port: proxy.port)
+        #expect(try await client.reads().end == .finished)
+        client.send([2, 3])
+        client.finish()
+        #expect(await heard.next() == .some([2, 3]))
     }
 
     @Test func `The fault proxy forwards a server's reset after everything that the server sent`() async throws {
@@ -52,28 +48,24 @@ import TestSupport
             _ = try connection.readRequest()
             connection.resetOnClose()
         }
-        try await withWatchdog {
-            let proxy = try Self.proxy(to: server)
-            let client = try RawClient(port: proxy.port)
-            let read = try await onThread {
-                let first = client.read(100_000)
-                client.send(Array("\r\n\r\n".utf8))
-                return (first.bytes.count, client.read().end)
-            }
-            #expect(read == (100_000, .reset))
+        let proxy = try Self.proxy(to: server)
+        let client = try RawClient(port: proxy.port)
+        let read = try await onThread {
+            let first = client.read(100_000)
+            client.send(Array("\r\n\r\n".utf8))
+            return (first.bytes.count, client.read().end)
         }
+        #expect(read == (100_000, .reset))
     }
 
     @Test func `The fault proxy resets a client's connection if the server refuses connections`() async throws {
         let (port, descriptor) = try RawServer.refusingPort()
         defer { close(descriptor) }
-        try await withWatchdog {
-            let proxy = try NetworkFaultProxy.start(to: "localhost", port: port)
-            let client = try RawClient(port: proxy.port)
-            let read = try await client.reads()
-            #expect(read.bytes == [])
-            #expect(read.end == .reset)
-        }
+        let proxy = try NetworkFaultProxy.start(to: "localhost", port: port)
+        let client = try RawClient(port: proxy.port)
+        let read = try await client.reads()
+        #expect(read.bytes == [])
+        #expect(read.end == .reset)
     }
 
     @Test func `The fault proxy ends the server's connection when the client disconnects, after the client's last bytes`()
@@ -87,15 +79,13 @@ import TestSupport
                 heard.send(try? connection.readRequest())
             }
         }
-        try await withWatchdog {
-            let proxy = try Self.proxy(to: server)
-            do {
-                let client = try RawClient(port: proxy.port)
-                _ = try await client.reads(10_000)
-                client.send(Array("bye\r\n\r\n".utf8))
-            }
-            #expect(await heard.next() == .some("bye\r\n\r\n"))
+        let proxy = try Self.proxy(to: server)
+        do {
+            let client = try RawClient(port: proxy.port)
+            _ = try await client.reads(10_000)
+            client.send(Array("bye\r\n\r\n".utf8))
         }
+        #expect(await heard.next() == .some("bye\r\n\r\n"))
     }
 
     @Test func `The fault proxy buffers a limited number of bytes during a stall, and loses none`() async throws {
@@ -104,54 +94,48 @@ import TestSupport
             sent.send(connection.sendUntilBlocked())
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, faults: [.stall(after: .bytes(1000))])
-            let client = try RawClient(port: proxy.port)
-            let count = try #require(await sent.next())
-            // The systems' buffers hold some megabytes, the proxy a quarter of one.
-            #expect(count < 32 << 20)
-            #expect(proxy.bytesToClients == 1000)
-            proxy.heal()
-            let read = try await client.reads(count)
-            #expect(read.bytes.count == count)
-            #expect(read.bytes.allSatisfy { $0 == 0x55 })
-        }
+        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, faults: [.stall(after: .bytes(1000))])
+        let client = try RawClient(port: proxy.port)
+        let count = try #require(await sent.next())
+        // The systems' buffers hold some megabytes, the proxy a quarter of one.
+        #expect(count < 32 << 20)
+        #expect(proxy.bytesToClients == 1000)
+        proxy.heal()
+        let read = try await client.reads(count)
+        #expect(read.bytes.count == count)
+        #expect(read.bytes.allSatisfy { $0 == 0x55 })
     }
 
     @Test func `An injected reset doesn't wait forever for a client that doesn't read`() async throws {
         let server = try RawServer { connection in
             _ = connection.sendUntilBlocked(seconds: 10)
         }
-        try await withWatchdog {
-            let proxy = try Self.proxy(to: server)
-            let client = try RawClient(port: proxy.port)
-            _ = try await client.reads(1)
-            try proxy.inject(.reset)
-            let read = try await client.reads()
-            #expect(read.end == .reset)
-        }
+        let proxy = try Self.proxy(to: server)
+        let client = try RawClient(port: proxy.port)
+        _ = try await client.reads(1)
+        try proxy.inject(.reset)
+        let read = try await client.reads()
+        #expect(read.end == .reset)
     }
 
     @Test func `The fault proxy keeps the bytes of simultaneous connections apart`() async throws {
         let server = try RawServer { connection in
             try connection.send(try connection.readToEnd())
         }
-        try await withWatchdog {
-            let proxy = try Self.proxy(to: server)
-            try await withThrowingTaskGroup(of: Bool.self) { group in
-                for number in 0..<20 {
-                    group.addTask {
-                        try await onThread {
-                            let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* (number + 1)) }
-                            let client = try RawClient(port: proxy.port)
-                            client.send(bytes)
-                            client.finish()
-                            return client.read().bytes == bytes
-                        }
+        let proxy = try Self.proxy(to: server)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    try await onThread {
+                        let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* (number + 1)) }
+                        let client = try RawClient(port: proxy.port)
+                        client.send(bytes)
+                        client.finish()
+                        return client.read().bytes == bytes
                     }
                 }
-                for try await isSame in group { #expect(isSame) }
             }
+            for try await isSame in group { #expect(isSame) }
         }
     }
 
@@ -159,52 +143,48 @@ import TestSupport
         let server = try RawServer { connection in
             while true { try connection.send([UInt8](repeating: 0x81, count: 1000)) }
         }
-        try await withWatchdog {
-            let proxy = try Self.proxy(to: server)
-            let faults: [Fault] = [
-                .reset(after: .bytes(5000)), .truncate(after: .bytes(300)), .halfClose, .stall, .refused,
-                .latency(.milliseconds(1)),
-                .bandwidth(bytesPerSecond: 1_000_000), .dribble(bytes: 10, every: .milliseconds(1)),
-            ]
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<4 {
-                    group.addTask {
-                        try await onThread {
-                            for round in 0..<25 {
-                                let client = try? RawClient(port: proxy.port)
-                                try proxy.inject(faults[(number + round) % faults.count])
-                                _ = client?.read(2000, patience: .milliseconds(1))
-                                if round % 3 == 0 { proxy.heal() }
-                                if round % 5 == 0 { proxy.cutAll() }
-                                if number == 3, round == 20 { proxy.stop() }
-                            }
+        let proxy = try Self.proxy(to: server)
+        let faults: [Fault] = [
+            .reset(after: .bytes(5000)), .truncate(after: .bytes(300)), .halfClose, .stall, .refused,
+            .latency(.milliseconds(1)),
+            .bandwidth(bytesPerSecond: 1_000_000), .dribble(bytes: 10, every: .milliseconds(1)),
+        ]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<4 {
+                group.addTask {
+                    try await onThread {
+                        for round in 0..<25 {
+                            let client = try? RawClient(port: proxy.port)
+                            try proxy.inject(faults[(number + round) % faults.count])
+                            _ = client?.read(2000, patience: .milliseconds(1))
+                            if round % 3 == 0 { proxy.heal() }
+                            if round % 5 == 0 { proxy.cutAll() }
+                            if number == 3, round == 20 { proxy.stop() }
                         }
                     }
                 }
-                try await group.waitForAll()
             }
-            #expect(proxy.openConnectionCount == 0)
-            proxy.stop()
+            try await group.waitForAll()
         }
+        #expect(proxy.openConnectionCount == 0)
+        proxy.stop()
     }
 
     @Test func `Stopped or released fault proxies leave no threads and descriptors behind`() async throws {
         let server = try RawServer { try $0.readToEnd() }
-        try await withWatchdog {
-            let rounds = 200
-            let descriptors = ProcessTables.descriptors(of: getpid())
-            for round in 0..<rounds {
-                let proxy = try Self.proxy(to: server)
-                let client = try RawClient(port: proxy.port)
-                client.send([1])
-                if round % 2 == 0 { proxy.stop() }
-            }
-            // Other tests have their own threads and descriptors, but a leak in each round would be far more. The server's side
-            // of a connection is closed only when the server's thread gets to it.
-            await pollTheSystem {
-                ProcessTables.threads(named: "fault-proxy") < rounds / 4
-                    && ProcessTables.descriptors(of: getpid()) - descriptors < rounds / 2
-            }
+        let rounds = 200
+        let descriptors = ProcessTables.descriptors(of: getpid())
+        for round in 0..<rounds {
+            let proxy = try Self.proxy(to: server)
+            let client = try RawClient(port: proxy.port)
+            client.send([1])
+            if round % 2 == 0 { proxy.stop() }
+        }
+        // Other tests have their own threads and descriptors, but a leak in each round would be far more. The server's side
+        // of a connection is closed only when the server's thread gets to it.
+        await pollTheSystem {
+            ProcessTables.threads(named: "fault-proxy") < rounds / 4
+                && ProcessTables.descriptors(of: getpid()) - descriptors < rounds / 2
         }
     }
 }

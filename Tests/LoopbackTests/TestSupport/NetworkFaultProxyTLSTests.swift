@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 
 /// TLS that the proxy terminates, as OpenSSL's own tool sees it.
-@Suite struct NetworkFaultProxyTLSTests {
+@Suite(.watchdog) struct NetworkFaultProxyTLSTests {
     /// Connects with `openssl s_client`, and returns the lines that it prints about the connection.
     private func connect(to port: Int, trusting authority: CertificateAuthority?, name: String = "localhost") async throws
         -> [String]
@@ -24,16 +24,14 @@ import TestSupport
 
     @Test func `The fault proxy's certificate is trusted only by clients that trust its authority`() async throws {
         let server = try RawServer { try $0.readToEnd() }
-        try await withWatchdog {
-            let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .throwaway)
-            #expect(proxy.url.scheme == "https")
-            #expect(proxy.webSocketURL.scheme == "wss")
-            let authority = try #require(proxy.certificateAuthority)
-            #expect(verdict(try await connect(to: proxy.port, trusting: authority)) == "Verify return code: 0 (ok)")
-            let stranger = verdict(try await connect(to: proxy.port, trusting: nil))
-            #expect(stranger?.hasPrefix("Verify return code:") == true)
-            #expect(stranger != "Verify return code: 0 (ok)")
-        }
+        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .throwaway)
+        #expect(proxy.url.scheme == "https")
+        #expect(proxy.webSocketURL.scheme == "wss")
+        let authority = try #require(proxy.certificateAuthority)
+        #expect(verdict(try await connect(to: proxy.port, trusting: authority)) == "Verify return code: 0 (ok)")
+        let stranger = verdict(try await connect(to: proxy.port, trusting: nil))
+        #expect(stranger?.hasPrefix("Verify return code:") == true)
+        #expect(stranger != "Verify return code: 0 (ok)")
     }
 
     @Test func `A test authority issues no certificate for an invalid name or address`() throws {
@@ -77,13 +75,11 @@ import TestSupport
             try connection.send(text)
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            for count in [1, 7, 16_384, 20_000] {
-                let proxy = try NetworkFaultProxy.start(
-                    to: "127.0.0.1", port: server.port, faults: [.truncate(after: .bytes(count))], tls: .throwaway)
-                #expect(try await read(from: proxy) == String(text.prefix(count)))
-                #expect(proxy.bytesToClients == count)
-            }
+        for count in [1, 7, 16_384, 20_000] {
+            let proxy = try NetworkFaultProxy.start(
+                to: "127.0.0.1", port: server.port, faults: [.truncate(after: .bytes(count))], tls: .throwaway)
+            #expect(try await read(from: proxy) == String(text.prefix(count)))
+            #expect(proxy.bytesToClients == count)
         }
     }
 
@@ -92,28 +88,24 @@ import TestSupport
             try connection.send("hello")
             try connection.readToEnd()
         }
-        try await withWatchdog {
-            let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .throwaway)
-            let client = try RawClient(port: proxy.port)
-            client.send(Array("GET / HTTP/1.1\r\n\r\n".utf8))
-            let (bytes, end) = try await client.reads()
-            #expect(bytes.isEmpty)
-            #expect(end == .finished)
-            #expect(proxy.bytesToClients == 0)
-            let silent = try RawClient(port: proxy.port)
-            silent.finish()
-            #expect(try await silent.reads().end != .open)
-        }
+        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .throwaway)
+        let client = try RawClient(port: proxy.port)
+        client.send(Array("GET / HTTP/1.1\r\n\r\n".utf8))
+        let (bytes, end) = try await client.reads()
+        #expect(bytes.isEmpty)
+        #expect(end == .finished)
+        #expect(proxy.bytesToClients == 0)
+        let silent = try RawClient(port: proxy.port)
+        silent.finish()
+        #expect(try await silent.reads().end != .open)
     }
 
     @Test func `An injected reset at the start ends the connection before the TLS handshake`() async throws {
         let server = try RawServer { try $0.readToEnd() }
-        try await withWatchdog {
-            let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, faults: [.reset], tls: .throwaway)
-            let client = try Command(program: "/usr/bin/openssl", ["s_client", "-connect", "127.0.0.1:\(proxy.port)"])
-            #expect(await client.output.toEnd().contains("no peer certificate available"))
-            #expect(proxy.connectionCount == 1)
-        }
+        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, faults: [.reset], tls: .throwaway)
+        let client = try Command(program: "/usr/bin/openssl", ["s_client", "-connect", "127.0.0.1:\(proxy.port)"])
+        #expect(await client.output.toEnd().contains("no peer certificate available"))
+        #expect(proxy.connectionCount == 1)
     }
 
     // MARK: The SDK
@@ -126,21 +118,19 @@ import TestSupport
     }
 
     @Test func `The serve command with --tls is trusted only with the authority's file that it prints`() async throws {
-        try await withWatchdog {
-            let server = try Command("serve", "--tls", "--port", "0")
-            let file = try await server.output.next(containing: "certificate authority in").split(separator: " ").last.map(
-                String.init)
-            let address = try await server.output.next(containing: "listening on https://127.0.0.1:")
-            let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
-            let friend = try listen("news", port: port, trusting: file)
-            try await friend.errors.next(containing: "subscribed to news")
-            let stranger = try listen("news", port: port, trusting: nil)
-            try await stranger.errors.next(containing: "the server's certificate is refused")
-            withExtendedLifetime((friend, stranger)) {}
-            server.signal(SIGTERM)
-            #expect(await server.end() == .exit(0))
-            #expect(!FileManager.default.fileExists(atPath: file ?? ""))
-        }
+        let server = try Command("serve", "--tls", "--port", "0")
+        let file = try await server.output.next(containing: "certificate authority in").split(separator: " ").last.map(
+            String.init)
+        let address = try await server.output.next(containing: "listening on https://127.0.0.1:")
+        let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
+        let friend = try listen("news", port: port, trusting: file)
+        try await friend.errors.next(containing: "subscribed to news")
+        let stranger = try listen("news", port: port, trusting: nil)
+        try await stranger.errors.next(containing: "the server's certificate is refused")
+        withExtendedLifetime((friend, stranger)) {}
+        server.signal(SIGTERM)
+        #expect(await server.end() == .exit(0))
+        #expect(!FileManager.default.fileExists(atPath: file ?? ""))
     }
 
     @Test func `A local server with TLS has https and wss URLs, and closes connections when stopped`() async throws {

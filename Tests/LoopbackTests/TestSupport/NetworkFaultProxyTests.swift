@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 
 /// The proxy's faults as raw sockets see them.
-@Suite struct NetworkFaultProxyTests {
+@Suite(.watchdog) struct NetworkFaultProxyTests {
     private static let head = Array("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n".utf8)
     /// The bytes that the server sends on each connection: a head and four frames.
     private static let all = head + ["one", "two", "", String(repeating: "x", count: 300)].flatMap { Frame.text($0).bytes }
@@ -49,92 +49,84 @@ import TestSupport
     /// A half-close and a stall concern only the server's bytes: the client's bytes still pass.
     @Test(arguments: Kind.allCases, counts)
     func `An injected fault acts after exactly the given number of bytes to the client`(kind: Kind, count: Int) async throws {
-        try await withWatchdog {
-            let rig = try Rig([kind.fault(after: count)])
-            let client = try RawClient(port: rig.proxy.port)
-            // A reset waits a while for a client that has sent nothing.
-            if kind == .reset { client.send([1]) }
-            let read = try await client.reads(kind == .stall ? count : .max)
-            #expect(read.bytes == Array(Self.all.prefix(count)))
-            switch kind {
-            case .reset:
-                #expect(read.end == .reset)
-                #expect(rig.proxy.bytesToClients == count)
-                #expect(rig.proxy.connectionCount == 1)
-                #expect(rig.proxy.openConnectionCount == 0)
-            case .truncation:
-                #expect(read.end == .finished)
-                client.send([1, 2, 3])
-                #expect(await rig.heard.next() == .some([]))
-            case .halfClose, .stall:
-                if kind == .halfClose { #expect(read.end == .finished) }
-                client.send([1, 2, 3])
-                client.finish()
-                // By now the server has sent everything.
-                #expect(await rig.heard.next() == .some([1, 2, 3]))
-                if kind == .stall { #expect(rig.proxy.bytesToClients == count) }
-                #expect(rig.proxy.bytesToServer == 3)
-            }
+        let rig = try Rig([kind.fault(after: count)])
+        let client = try RawClient(port: rig.proxy.port)
+        // A reset waits a while for a client that has sent nothing.
+        if kind == .reset { client.send([1]) }
+        let read = try await client.reads(kind == .stall ? count : .max)
+        #expect(read.bytes == Array(Self.all.prefix(count)))
+        switch kind {
+        case .reset:
+            #expect(read.end == .reset)
+            #expect(rig.proxy.bytesToClients == count)
+            #expect(rig.proxy.connectionCount == 1)
+            #expect(rig.proxy.openConnectionCount == 0)
+        case .truncation:
+            #expect(read.end == .finished)
+            client.send([1, 2, 3])
+            #expect(await rig.heard.next() == .some([]))
+        case .halfClose, .stall:
+            if kind == .halfClose { #expect(read.end == .finished) }
+            client.send([1, 2, 3])
+            client.finish()
+            // By now the server has sent everything.
+            #expect(await rig.heard.next() == .some([1, 2, 3]))
+            if kind == .stall { #expect(rig.proxy.bytesToClients == count) }
+            #expect(rig.proxy.bytesToServer == 3)
         }
     }
 
     @Test func `An injected fault can be limited to one connection, and its position counted in frames`() async throws {
-        try await withWatchdog {
-            let rig = try Rig()
-            try rig.proxy.inject(.reset(after: .frames(3)), onConnection: 2)
-            var ends: [RawClient.End] = []
-            for number in 1...3 {
-                let client = try RawClient(port: rig.proxy.port)
-                let wanted = number == 2 ? Int.max : Self.all.count
-                let read = try await client.reads(wanted)
-                #expect(read.bytes.count == (number == 2 ? Self.head.count + 12 : Self.all.count))
-                ends.append(read.end)
-            }
-            #expect(ends == [.open, .reset, .open])
+        let rig = try Rig()
+        try rig.proxy.inject(.reset(after: .frames(3)), onConnection: 2)
+        var ends: [RawClient.End] = []
+        for number in 1...3 {
+            let client = try RawClient(port: rig.proxy.port)
+            let wanted = number == 2 ? Int.max : Self.all.count
+            let read = try await client.reads(wanted)
+            #expect(read.bytes.count == (number == 2 ? Self.head.count + 12 : Self.all.count))
+            ends.append(read.end)
         }
+        #expect(ends == [.open, .reset, .open])
     }
 
     @Test func `Injected faults and cuts act on open connections, and later connections are unharmed`() async throws {
-        try await withWatchdog {
-            let rig = try Rig()
-            let clients = try (1...4).map { _ in try RawClient(port: rig.proxy.port) }
-            for client in clients { _ = try await client.reads(Self.all.count) }
-            try rig.proxy.inject(.halfClose, onConnection: 1)
-            try rig.proxy.inject(.reset(after: .frames(1)), onConnection: 2)
-            #expect(try await clients[0].reads().end == .finished)
-            #expect(try await clients[1].reads().end == .reset)
-            #expect(rig.proxy.openConnectionCount == 3)
-            rig.proxy.cutAll()
-            #expect(try await clients[2].reads().end == .reset)
-            #expect(rig.proxy.openConnectionCount == 0)
-            let next = try RawClient(port: rig.proxy.port)
-            #expect(try await next.reads(Self.all.count).bytes == Self.all)
-            #expect(rig.proxy.connectionCount == 5)
-        }
+        let rig = try Rig()
+        let clients = try (1...4).map { _ in try RawClient(port: rig.proxy.port) }
+        for client in clients { _ = try await client.reads(Self.all.count) }
+        try rig.proxy.inject(.halfClose, onConnection: 1)
+        try rig.proxy.inject(.reset(after: .frames(1)), onConnection: 2)
+        #expect(try await clients[0].reads().end == .finished)
+        #expect(try await clients[1].reads().end == .reset)
+        #expect(rig.proxy.openConnectionCount == 3)
+        rig.proxy.cutAll()
+        #expect(try await clients[2].reads().end == .reset)
+        #expect(rig.proxy.openConnectionCount == 0)
+        let next = try RawClient(port: rig.proxy.port)
+        #expect(try await next.reads(Self.all.count).bytes == Self.all)
+        #expect(rig.proxy.connectionCount == 5)
     }
 
     // MARK: Refusing
 
     @Test func `A fault proxy that refuses connections keeps its port, and accepts again once healed`() async throws {
-        try await withWatchdog {
-            let rig = try Rig()
-            let port = rig.proxy.port
-            let early = try RawClient(port: port)
-            _ = try await early.reads(Self.all.count)
-            for _ in 1...3 {
-                try rig.proxy.inject(.refused)
-                try rig.proxy.inject(.refused)
-                #expect(throws: POSIXError(.ECONNREFUSED)) { try RawClient(port: port) }
-                rig.proxy.heal()
-                let client = try RawClient(port: port)
-                #expect(try await client.reads(Self.all.count).bytes == Self.all)
-            }
-            // The earlier connection wasn't affected.
-            early.send([7])
-            early.finish()
-            #expect(try await early.reads().end == .finished)
-            #expect(rig.proxy.bytesToServer == 1)
+        let rig = try Rig()
+        let port = rig.proxy.port
+        let early = try RawClient(port: port)
+        _ = try await early.reads(Self.all.count)
+        for _ in 1...3 {
+            try rig.proxy.inject(.refused)
+            try rig.proxy.inject(.refused)
+            #expect(throws: POSIXError(.ECONNREFUSED)) { try RawClient(port: port) }
+            rig.proxy.heal()
+            let client = try RawClient(port: port)
+            #expect(try await client.reads(Self.all.count).bytes == Self.all)
         }
+        // The earlier connection wasn't affected.
+        early.send([7])
+        early.finish()
+        #expect(try await early.reads().end == .finished)
+        #expect(rig.proxy.bytesToServer == 1)
     }
 
     // MARK: Slowness
@@ -147,14 +139,12 @@ import TestSupport
     func `Injected latency, bandwidth limits and dribbling take their time, and lose no bytes`(
         fault: Fault, takes least: Duration
     ) async throws {
-        try await withWatchdog {
-            let clock = ContinuousClock()
-            let start = clock.now
-            let rig = try Rig([fault])
-            let client = try RawClient(port: rig.proxy.port)
-            #expect(try await client.reads(Self.all.count).bytes == Self.all)
-            #expect(clock.now - start >= least)
-        }
+        let clock = ContinuousClock()
+        let start = clock.now
+        let rig = try Rig([fault])
+        let client = try RawClient(port: rig.proxy.port)
+        #expect(try await client.reads(Self.all.count).bytes == Self.all)
+        #expect(clock.now - start >= least)
     }
 
     // MARK: Errors
