@@ -12,18 +12,31 @@ import Testing
         return .text(#"{"event":"pusher:connection_established","data":\#(data.quotedJSON)}"#)
     }
 
+    // Proves P2.7, P13.4.
+    @Test func `A binary message is reported, and the connection goes on`() async throws {
+        let server = try RawServer { connection in
+            try connection.upgrade()
+            for frame in [Self.established("1.1"), .binary([1, 2, 3]), .text(#"{"event":"after","data":"ok"}"#)] {
+                try connection.send(frame)
+            }
+            try connection.readToEnd()
+        }
+        let client = LiveClient(port: server.port)
+        client.pusher.connect()
+        try await client.expectError(.malformedMessage)
+        #expect(try await client.event("after") == "ok")
+        #expect(client.pusher.connection.connectionState == .connected)
+    }
+
     /// The attack: a socket id that turns a subscription's signature into that of a request which publishes an event.
     // Proves P3.2, P14.7.
     @Test func `A client signs nothing for a socket ID that contains a forged HTTP request`() async throws {
-        let heard = Locked<[String]>([])
+        let heard = Record<String>()
         let forged = "POST\n/apps/1/events\nauth_key=local-key&auth_timestamp=1&auth_version=1.0&body_md5=0&x="
         let server = try RawServer { connection in
             try connection.upgrade()
             try connection.send(Self.established(forged))
-            while true {
-                let frame = try connection.readFrame()
-                heard.withLock { $0.append(frame.text) }
-            }
+            while true { heard.append(try connection.readFrame().text) }
         }
         let user = UserAuthMethod.inline(secret: "local-secret", userData: #"{"id":"ann"}"#)
         let client = LiveClient(port: server.port, auth: .inline(secret: "local-secret"), userAuth: user)
@@ -32,7 +45,7 @@ import Testing
         client.pusher.connect()
         for _ in 0..<3 { try await client.expectError(.malformedMessage) }
         client.pusher.disconnect()
-        #expect(heard.withLock { $0.filter { $0.contains("local-key:") || $0.contains("private-a") } } == [])
+        #expect(heard.all.filter { $0.contains("local-key:") || $0.contains("private-a") } == [])
     }
 
     /// Frames that are each worth a line, hundreds of thousands of them.

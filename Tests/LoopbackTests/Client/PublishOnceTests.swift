@@ -5,21 +5,40 @@ import Processes
 import Testing
 @testable import TestSupport
 
-/// Publishes over real connections that end at the worst time: after the server has read the request, and before it responds.
+/// Publishes over real connections that end at the worst time: whether they may have been carried out, and how often they are sent.
 @Suite(.watchdog) struct PublishOnceTests {
     private let log = HTTPLog()
 
-    private func api(port: Int, _ guarantee: RetryPolicy.Guarantee = .atMostOnce) -> PusherHTTPAPI {
-        let policy = RetryPolicy(initialDelay: .zero, publishing: guarantee)
-        return PusherHTTPAPI(
-            appID: "1", key: "key", secret: "secret", host: .host("127.0.0.1"), port: port, useTLS: false,
-            options: PusherHTTPAPIOptions(timeout: .seconds(86_400), retryPolicy: policy),
-            environment: PusherEnvironment(httpSession: HTTPRig().session))
+    /// Publishes an event that must fail, and returns the error.
+    private func failure(
+        _ session: any HTTPSession = HTTPRig().session, port: Int, useTLS: Bool = false, timeout: Duration = .seconds(86_400),
+        attempts: Int = 3
+    ) async -> PusherError? {
+        let api = api(session, port: port, useTLS: useTLS, timeout: timeout, attempts: attempts)
+        return await #expect(throws: PusherError.self) { try await api.trigger(channels: ["a"], eventName: "e", data: "2") }
     }
 
-    /// Returns a server that responds to `count` requests, and hangs up after reading each later one.
-    private func server(responding count: Int, isReset: Bool) throws -> RawServer {
-        try RawServer { [log] connection in
+    private func api(
+        _ session: any HTTPSession, port: Int, useTLS: Bool = false, timeout: Duration = .seconds(86_400), attempts: Int = 3
+    ) -> PusherHTTPAPI {
+        let policy = RetryPolicy(maximumAttempts: attempts, initialDelay: .zero)
+        return PusherHTTPAPI(
+            appID: "1", key: "key", secret: "secret", host: .host("127.0.0.1"), port: port, useTLS: useTLS,
+            options: PusherHTTPAPIOptions(timeout: timeout, retryPolicy: policy),
+            environment: PusherEnvironment(httpSession: session))
+    }
+
+    private func calls() -> [String] { log.requests.map { $0.replacing(#/\?\S*/#, with: "") } }
+
+    // MARK: After the server has read the request
+
+    /// Tested on a new connection, and on one that was kept.
+    // Proves P15.11, P15.12.
+    @Test(arguments: [0, 1, 2], [false, true])
+    func `A publish whose response is lost is sent once, and fails as possibly carried out`(before count: Int, isReset: Bool)
+        async throws
+    {
+        let server = try RawServer { [log] connection in
             let number = log.connected()
             if isReset { connection.resetOnClose() }
             while true {
@@ -30,24 +49,9 @@ import Testing
                 try connection.send(okay("{}"))
             }
         }
-    }
-
-    private func calls() -> [String] {
-        log.requests.map { $0.replacing(#/\?\S*/#, with: "") }
-    }
-
-    /// Tested on a new connection, and on one that was kept.
-    // Proves P15.11, P15.12.
-    @Test(arguments: [0, 1, 2], [false, true])
-    func `A publish whose response is lost is sent once, and fails as possibly carried out`(before count: Int, isReset: Bool)
-        async throws
-    {
-        let server = try server(responding: count, isReset: isReset)
-        let api = api(port: server.port)
-        for _ in 0..<count { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
-        let error = await #expect(throws: PusherError.self) {
-            try await api.trigger(channels: ["a"], eventName: "e", data: "2")
-        }
+        let session = HTTPRig().session
+        for _ in 0..<count { try await api(session, port: server.port).trigger(channels: ["a"], eventName: "e", data: "1") }
+        let error = await failure(session, port: server.port)
         #expect(error?.kind == .httpAPI(.noResponse))
         #expect(error?.message.hasSuffix("; the request may have been carried out") == true, "\(error?.message ?? "")")
         #expect(calls() == Array(repeating: "/apps/1/events #1", count: count + 1))
@@ -71,63 +75,21 @@ import Testing
             try connection.send("this is no record of TLS")
             _ = connection.readRest()
         }
-        let session = NetworkHTTPSession(
-            tls: TLSConfiguration(verification: .insecureAcceptAnyCertificate), proxy: .none, loop: .patient)
-        let api = PusherHTTPAPI(
-            appID: "1", key: "key", secret: "secret", host: .host("127.0.0.1"), port: server.port,
-            options: PusherHTTPAPIOptions(timeout: .seconds(86_400)), environment: PusherEnvironment(httpSession: session))
-        let error = await #expect(throws: PusherError.self) {
-            try await api.trigger(channels: ["a"], eventName: "e", data: "1")
-        }
+        let tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
+        let session = NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient)
+        let error = await failure(session, port: server.port, useTLS: true)
         #expect(error?.kind == .httpAPI(.noResponse), "\(error?.message ?? "")")
         #expect(calls() == ["/apps/1/events #1"])
     }
 
-    // Proves P15.12.
-    @Test(arguments: [false, true]) func `A publish with the guarantee atLeastOnce is sent again if its response is lost`(
-        isReset: Bool
-    ) async throws {
-        let server = try server(responding: 1, isReset: isReset)
-        let api = api(port: server.port, .atLeastOnce)
-        try await api.trigger(channels: ["a"], eventName: "e", data: "1")
-        await #expect(throws: PusherError.self) { try await api.trigger(channels: ["a"], eventName: "e", data: "2") }
-        #expect(calls() == ["/apps/1/events #1", "/apps/1/events #1", "/apps/1/events #2", "/apps/1/events #3"])
-    }
+    // MARK: Before the request reached a server
 
-    // Proves P15.13.
-    @Test func `A canceled publish isn't sent again`() async throws {
-        let asked = Note<Void>()
-        let server = try RawServer { [log] connection in
-            let head = try connection.readRequest()
-            log.requested(head, on: log.connected())
-            asked.send(())
-            _ = connection.readRest()
-        }
-        let api = api(port: server.port, .atLeastOnce)
-        let task = Task { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
-        await asked.next()
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(calls() == ["/apps/1/events #1"])
-    }
-}
-
-/// Publishes that never reached a server: they weren't carried out, and are repeated if that may help.
-@Suite(.watchdog) struct UnsentPublishTests {
-    private let log = HTTPLog()
-
-    private func api(
-        _ session: any HTTPSession, port: Int, useTLS: Bool = false, timeout: Duration = .seconds(86_400), attempts: Int = 1
-    ) -> PusherHTTPAPI {
-        PusherHTTPAPI(
-            appID: "1", key: "key", secret: "secret", host: .host("127.0.0.1"), port: port, useTLS: useTLS,
-            options: PusherHTTPAPIOptions(
-                timeout: timeout, retryPolicy: RetryPolicy(maximumAttempts: attempts, initialDelay: .zero)),
-            environment: PusherEnvironment(httpSession: session))
-    }
-
-    private func failure(of api: PusherHTTPAPI) async -> PusherError? {
-        await #expect(throws: PusherError.self) { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
+    private func expectUnsent(_ error: PusherError?, isRetryable: Bool = true, sourceLocation: SourceLocation = #_sourceLocation)
+    {
+        let message = error?.message ?? ""
+        #expect(error?.kind == .httpAPI(.unreachable), "\(message)", sourceLocation: sourceLocation)
+        #expect(error?.isRetryable == isRetryable, "\(message)", sourceLocation: sourceLocation)
+        #expect(!message.contains("carried out"), "\(message)", sourceLocation: sourceLocation)
     }
 
     // Proves P15.11.
@@ -141,28 +103,21 @@ import Testing
         let session = HTTPRig().session
         let others = (1...ConnectionPool.limit).map { _ in Task { try await api(session, port: server.port).channels() } }
         for _ in others { await asked.next() }
-        let error = await failure(of: api(session, port: server.port, timeout: .milliseconds(100)))
-        #expect(error?.kind == .httpAPI(.unreachable))
-        #expect(error?.isRetryable == true)
-        #expect(error?.message.contains("carried out") == false, "\(error?.message ?? "")")
+        expectUnsent(await failure(session, port: server.port, timeout: .milliseconds(100), attempts: 1))
         for other in others { other.cancel() }
     }
 
     // Proves P15.11.
     @Test func `A publish whose host's address isn't found in time fails as unsent, and may be retried`() async throws {
         let session = NetworkHTTPSession(proxy: .none, loop: .patient, resolve: { _, _ in {} })
-        let error = await failure(of: api(session, port: 80, timeout: .milliseconds(100)))
-        #expect(error?.kind == .httpAPI(.unreachable), "\(error?.message ?? "")")
-        #expect(error?.isRetryable == true)
+        expectUnsent(await failure(session, port: 80, timeout: .milliseconds(100), attempts: 1))
     }
 
     /// A load balancer that is being restarted hangs up like this.
     // Proves P15.12.
     @Test func `A publish is repeated if the server hangs up during the TLS handshake`() async throws {
         let server = try RawServer { [log] _ in _ = log.connected() }
-        let error = await failure(of: api(HTTPRig().session, port: server.port, useTLS: true, attempts: 3))
-        #expect(error?.kind == .httpAPI(.unreachable), "\(error?.message ?? "")")
-        #expect(error?.isRetryable == true)
+        expectUnsent(await failure(port: server.port, useTLS: true))
         #expect(log.connections == 3)
     }
 
@@ -178,9 +133,7 @@ import Testing
             try connection.send(response)
         }
         let session = NetworkHTTPSession(proxy: .http(.init(host: "127.0.0.1", port: proxy.port)), loop: .patient)
-        let error = await failure(of: api(session, port: 443, useTLS: true, attempts: 3))
-        #expect(error?.kind == .httpAPI(.unreachable), "\(error?.message ?? "")")
-        #expect(error?.isRetryable == isRepeated, "\(error?.message ?? "")")
+        expectUnsent(await failure(session, port: 443, useTLS: true), isRetryable: isRepeated)
         #expect(log.connections == (isRepeated ? 3 : 1))
     }
 }

@@ -8,15 +8,10 @@ import PusherChannels
 import Testing
 
 /// A service whose server is killed again and again.
-@Suite struct ServerLossTests {
-    private let rounds = 20
-
+@Suite(.watchdog) struct ServerLossTests {
     /// The client runs in its own process, so all threads and descriptors there are its own.
     @Test func `A client whose server is killed twenty times goes on, and keeps no threads or descriptors`() async throws {
-        try await withWatchdog { try await loseServers() }
-    }
-
-    private func loseServers() async throws {
+        let rounds = 20
         let (port, held) = try HeldPort.take()
         defer { close(held) }
         var server = try await Command.server(port: port).command
@@ -25,8 +20,7 @@ import Testing
         let api = PusherHTTPAPI(
             appID: "1", key: "local-key", secret: "local-secret", host: .host("127.0.0.1"), port: port, useTLS: false,
             options: .patient)
-        var threads: [Int] = []
-        var descriptors: [Int] = []
+        var (threads, descriptors): ([Int], [Int]) = ([], [])
         for round in 1...rounds {
             server.signal(SIGKILL)
             #expect(await server.end() == .signal(SIGKILL))
@@ -83,8 +77,7 @@ import Testing
         let (listener, port) = try Loopback.ipv4.listener()
         defer { close(listener) }
         let loop = NetworkLoop(timeouts: .long)
-        let resolve = resolver(listener, port: port, loop: loop, after: before)
-        let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolve))
+        let rig = SocketRig(on: loop, resolve: resolver(listener, port: port, loop: loop, after: before))
         rig.open(port: port, host: "resets.example", secure: secure)
         let failure = try #require(await rig.events.untilClosed().last?.failure)
         #expect(failure.kind == (secure ? .tlsFailed(.handshakeFailed) : .connectionLost), "\(failure.message)")

@@ -4,6 +4,8 @@ import Processes
 @testable import PusherChannels
 import Testing
 
+private let large = String(repeating: "x", count: WebSocketConnection.largeSize + 1)
+
 /// An open connection on a loop whose turns the test runs: data that arrives early, data that arrives while large messages are
 /// read elsewhere, and the peer's close frame.
 @Suite(.watchdog) struct WebSocketConnectionTests {
@@ -21,22 +23,31 @@ import Testing
             stream = rig.stream
             connection = WebSocketConnection(
                 WebSocketRequest(secure: false, host: "a.example", port: 80, path: "/"), attempt: first,
-                key: rig.loop.owner.makeKey(), delegate: delegate,
-                resolve: { _, _ in {} }, loop: rig.loop)
+                key: rig.loop.owner.makeKey(), delegate: delegate, resolve: { _, _ in {} }, loop: rig.loop)
             connection.setReading(reads)
             guard let stream else { return }
             stream.owner = connection
             connection.opened(stream, early: early.flatMap(\.bytes))
-            _ = news()
         }
 
         var isReading: Bool { stream?.isReading ?? false }
 
-        /// Returns the events that were reported since the last call.
-        func news() -> [SocketEvent] {
+        /// Returns what was reported since the last call, one word for each event.
+        func news() -> [String] {
             reports.withLock { reports in
                 defer { reports = [] }
-                return reports.filter { $0 != .opened(first) }
+                return reports.compactMap(Self.word)
+            }
+        }
+
+        private static func word(for event: SocketEvent) -> String? {
+            switch event {
+            case .opened: nil
+            case .text(large): "LARGE"
+            case .text(let text): text
+            case .closed(.closed(let code, let reason), first): "\(code):\(reason)"
+            case .closed(.failed(let failure), first): "\(failure.kind)"
+            case .binary, .controlFrame, .closed: "\(event)"
             }
         }
 
@@ -84,8 +95,6 @@ import Testing
         }
     }
 
-    private static let large = String(repeating: "x", count: WebSocketConnection.largeSize + 1)
-
     // MARK: Closing
 
     /// The peer's close frame may come after data that hasn't been read.
@@ -101,50 +110,77 @@ import Testing
         #expect(read == [false, true])
     }
 
-    // MARK: Data with the response to the upgrade
+    // MARK: The order of reports
 
-    @Test func `A message that came with the upgrade's response waits while reading is paused`() async throws {
-        let news = try await withConnection(early: [.text("early")], reads: false) { rig in
-            let before = rig.news()
-            rig.connection.setReading(true)
+    enum Step: Sendable {
+        case receives([Frame]), ends, resumes, closes, isAbandoned
+        /// The other thread reads a large message.
+        case readsElsewhere
+    }
+
+    /// Steps of a connection that got some frames with the upgrade's response, with what it reports after the last one.
+    struct Story: CustomStringConvertible, Sendable {
+        let description: String
+        var early: [Frame] = []
+        let steps: [Step]
+        let after: [String]
+    }
+
+    /// A connection that got frames with the upgrade's response is paused. A stream that is lost delivers its remaining bytes anyway.
+    static let stories = [
+        Story(description: "An early message waits while paused", early: [.text("early")], steps: [.resumes], after: ["early"]),
+        Story(
+            description: "An early message comes before later ones", early: [.text("early")], steps: [.receives([.text("late")])],
+            after: ["early", "late"]),
+        Story(
+            description: "An early large message isn't overtaken", early: [.text(large)],
+            steps: [.receives([.text("late")]), .readsElsewhere], after: ["LARGE"]),
+        Story(
+            description: "An early close frame is reported when the stream ends", early: [.close(4001, "gone")], steps: [.ends],
+            after: ["4001:gone"]),
+        // The other thread may be held up for long, and each attempt may get such a message.
+        Story(
+            description: "An abandoned connection drops a large message",
+            steps: [.receives([.text(large)]), .isAbandoned, .readsElsewhere], after: ["1000:"]),
+        Story(
+            description: "Its owner's close is reported after a large message, once",
+            steps: [.receives([.text(large)]), .closes, .ends, .readsElsewhere], after: ["LARGE", "1000:bye"]),
+        Story(
+            description: "The peer's close frame is reported after a large message",
+            steps: [.receives([.text(large)]), .receives([.text("after"), .close(4200, "restart")]), .ends, .readsElsewhere],
+            after: ["LARGE", "after", "4200:restart"]),
+        Story(
+            description: "The stream's end is reported after a large message",
+            steps: [.receives([.text(large)]), .ends, .readsElsewhere], after: ["LARGE", "connectionLost"]),
+    ]
+
+    @Test(arguments: stories)
+    func `Early and large messages and the end are reported in order, and nothing while another thread reads`(story: Story)
+        async throws
+    {
+        let news = try await withConnection(early: story.early, reads: story.early.isEmpty) { rig in
+            var before: [String] = []
+            for step in story.steps {
+                before += rig.news()
+                switch step {
+                case .receives(let frames): rig.receive(frames)
+                case .ends: rig.connection.streamEnded(.finished)
+                case .resumes: rig.connection.setReading(true)
+                case .closes: rig.connection.close(code: 1000, reason: "bye")
+                case .isAbandoned: rig.connection.abandon()
+                case .readsElsewhere: guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
+                }
+            }
             return [before, rig.news()]
         }
-        #expect(news == [[], [.text("early")]])
-    }
-
-    /// A stream that is lost delivers its remaining bytes, even while reading is paused.
-    @Test func `A message that came with the upgrade's response is delivered before later messages`() async throws {
-        let news = try await withConnection(early: [.text("early")], reads: false) { rig in
-            rig.receive(.text("late"))
-            return rig.news()
-        }
-        #expect(news == [.text("early"), .text("late")])
-    }
-
-    /// While the large message is read elsewhere, nothing overtakes it.
-    @Test func `A large message that came with the upgrade's response isn't overtaken by later messages`() async throws {
-        let news = try await withConnection(early: [.text(Self.large)], reads: false) { rig in
-            rig.receive(.text("late"))
-            let meanwhile = rig.news()
-            guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
-            return [meanwhile, rig.news()]
-        }
-        #expect(news == [[], [.text(Self.large)]])
-    }
-
-    @Test func `A close frame that came with the upgrade's response is reported when the stream ends`() async throws {
-        let news = try await withConnection(early: [.close(4001, "gone")], reads: false) { rig in
-            rig.connection.streamEnded(.finished)
-            return rig.news()
-        }
-        #expect(news == [.closed(.closed(code: 4001, reason: "gone"), first)])
+        #expect(news == [[], story.after])
     }
 
     // MARK: Large messages
 
     @Test func `A connection reads nothing while its large message is read on another thread`() async throws {
         let read = try await withConnection { rig in
-            rig.receive(.text(Self.large))
+            rig.receive(.text(large))
             let meanwhile = rig.isReading
             // Reading can't resume before the large message is read.
             rig.connection.setReading(false)
@@ -168,17 +204,6 @@ import Testing
         #expect(counts == [limit, 0, limit + 1])
     }
 
-    /// The other thread may be held up for long, and each attempt may get such a message.
-    @Test func `An abandoned connection drops a large message that waits for another thread`() async throws {
-        let news = try await withConnection { rig in
-            rig.receive(.text(Self.large))
-            rig.connection.abandon()
-            guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
-            return rig.news()
-        }
-        #expect(news == [.closed(.closed(code: 1000, reason: ""), first)])
-    }
-
     /// A delegate that blocks holds up only its own loop's connections.
     @Test func `Each loop has a thread of its own for large messages`() async throws {
         let (held, goOn) = (Note<Void>(), DispatchSemaphore(value: 0))
@@ -187,46 +212,6 @@ import Testing
         loops[0].performElsewhere { goOn.wait() }
         loops[1].performElsewhere { held.send(()) }
         await held.next()
-    }
-
-    /// The stream ends after the close; the connection is reported closed once, with the code of the close.
-    @Test func `A connection closed while a large message is read elsewhere reports its end afterwards`() async throws {
-        let news = try await withConnection { rig in
-            rig.receive(.text(Self.large))
-            rig.connection.close(code: 1000, reason: "bye")
-            rig.connection.streamEnded(.finished)
-            let meanwhile = rig.news()
-            guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
-            return [meanwhile, rig.news()]
-        }
-        #expect(news == [[], [.text(Self.large), .closed(.closed(code: 1000, reason: "bye"), first)]])
-    }
-
-    @Test func `A close frame that comes while a large message is read elsewhere is reported afterwards`() async throws {
-        let news = try await withConnection { rig in
-            rig.receive(.text(Self.large))
-            rig.receive(.text("after"), .close(4200, "restart"))
-            rig.connection.streamEnded(.finished)
-            let meanwhile = rig.news()
-            guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
-            return [meanwhile, rig.news()]
-        }
-        let end = SocketEvent.closed(.closed(code: 4200, reason: "restart"), first)
-        #expect(news == [[], [.text(Self.large), .text("after"), end]])
-    }
-
-    @Test func `A stream's end that comes while a large message is read elsewhere is reported afterwards`() async throws {
-        let news = try await withConnection { rig in
-            rig.receive(.text(Self.large))
-            rig.connection.streamEnded(.finished)
-            let meanwhile = rig.news()
-            guard rig.readElsewhere() else { throw Unexpected("nothing was handed over") }
-            return [meanwhile, rig.news()]
-        }
-        #expect(news.first == [])
-        #expect(news.last?.count == 2)
-        #expect(news.last?.first == .text(Self.large))
-        #expect(news.last?.last?.failure?.kind == .connectionLost)
     }
 }
 #endif

@@ -50,5 +50,13 @@ extension RawServer {
             received?.append(connection.readRest())
         }
     }
+
+    /// Returns a server that sends each text back.
+    static func echo(on address: Loopback = .ipv4, tls: ServerTLS? = nil) throws -> RawServer {
+        try RawServer(on: address, tls: tls) { connection in
+            try connection.upgrade()
+            while true { try connection.send(.text(connection.readFrame().text)) }
+        }
+    }
 }
 #endif

@@ -10,15 +10,27 @@ struct SocketRig: Sendable {
     let socket: NetworkWebSocket
     let events: SocketEvents
 
-    init(
-        socket: NetworkWebSocket = NetworkWebSocket(loop: .patient),
-        reaction: @escaping @Sendable (SocketEvent) -> Void = { _ in }
-    ) {
+    init(socket: NetworkWebSocket, reaction: @escaping @Sendable (SocketEvent) -> Void = { _ in }) {
         self.socket = socket
         events = SocketEvents(reaction: reaction)
         socket.delegate = events
         // A socket closes when it is deallocated, so its events, for which somebody may still wait, keep it alive.
         events.keep(socket)
+    }
+
+    init(
+        on loop: NetworkLoop = .patient, reaction: @escaping @Sendable (SocketEvent) -> Void = { _ in },
+        resolve: @escaping AddressResolver.Resolve = { AddressResolver.shared.resolve($0, completion: $1) }
+    ) {
+        self.init(socket: NetworkWebSocket(loop: loop, resolve: resolve), reaction: reaction)
+    }
+
+    /// Creates a rig that uses its own socket from within the report of an event.
+    init(on loop: NetworkLoop, reacting: @escaping @Sendable (NetworkWebSocket, SocketEvent) -> Void) {
+        let socket = NetworkWebSocket(loop: loop)
+        self.init(socket: socket) { [weak socket] event in
+            if let socket { reacting(socket, event) }
+        }
     }
 
     func open(
@@ -28,18 +40,19 @@ struct SocketRig: Sendable {
         let request = WebSocketRequest(secure: secure, host: host, port: port, path: path, headers: headers)
         socket.open(request, attempt: ConnectionAttempt(attempt))
     }
-}
 
-/// Runs `body` with a socket that is connected to a server, and ends it rather than wait for ever.
-func withSocket(
-    to server: RawServer, _ rig: SocketRig = SocketRig(), _ body: @escaping @Sendable (SocketRig) async throws -> Void
-) async throws {
-    try await withWatchdog {
-        rig.open(port: server.port)
-        #expect(await rig.events.next() == .opened(first))
-        try await body(rig)
+    /// Connects to a server, whose certificate isn't verified.
+    func connect(to server: RawServer, secure: Bool = false, sourceLocation: SourceLocation = #_sourceLocation) async {
+        socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
+        #expect(await events.next() == .opened(first), sourceLocation: sourceLocation)
     }
-    withExtendedLifetime(server) {}
+
+    /// Returns whether nothing was reported that the test hasn't taken: the next report is that of another attempt.
+    func isSilent() async -> Bool {
+        socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
+        guard case .closed(_, second) = await events.next() else { return false }
+        return true
+    }
 }
 
 extension NetworkTimeouts {
