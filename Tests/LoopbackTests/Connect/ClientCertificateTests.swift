@@ -7,23 +7,16 @@ import TestSupport
 
 /// Servers that request client certificates and choose TLS versions, as OpenSSL's own tool sees them.
 @Suite(.watchdog) struct ClientCertificateTests {
-    /// A server behind a TLS proxy that replies to each client that gets through, and records the client's request.
-    private final class Rig: Sendable {
+    /// Starts a server that replies to each client that gets through, and records its request, or "" if nothing comes.
+    private func serve(_ tls: ServerTLS) throws -> (server: RawServer, heard: Note<String>) {
         let heard = Note<String>()
-        let server: RawServer
-        let proxy: NetworkFaultProxy
-
-        init(_ tls: ServerTLS) throws {
-            let heard = heard
-            server = try RawServer { connection in
-                let request = try? connection.readRequest()
-                heard.send(request ?? "")
-                try connection.send("hello\n")
-                connection.finish()
-                try connection.readToEnd()
-            }
-            proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: tls)
+        let server = try RawServer(tls: tls) { connection in
+            heard.send((try? connection.readRequest()) ?? "")
+            try connection.send("hello\n")
+            connection.finish()
+            try connection.readToEnd()
         }
+        return (server, heard)
     }
 
     /// A reason to refuse a client, and OpenSSL's alerts for it in TLS 1.2 and 1.3.
@@ -62,17 +55,17 @@ import TestSupport
     ) async throws {
         let root = try CertificateAuthority()
         let authority = refusal == .rootBesideIntermediate ? try root.intermediate() : root
-        let rig = try Rig(ServerTLS(clientCertificates: .required(by: authority), versions: version...version))
+        let (server, heard) = try serve(ServerTLS(clientCertificates: .required(by: authority), versions: version...version))
         // More than fits on the way: the client's data must not hide the reason why it is refused.
         let client = try await TLSClient.connect(
-            to: rig.proxy.port, saying: "head -c 3000000 /dev/zero", showing: try refusal.certificate(of: authority))
+            to: server.port, saying: "head -c 3000000 /dev/zero", showing: try refusal.certificate(of: authority))
         #expect(client.output.isEmpty)
         #expect(client.alert == (version == .tls12 ? refusal.alerts.tls12 : refusal.alerts.tls13))
         // In TLS 1.3 the client considers itself connected before it receives the alert.
         #expect(client.version == (version == .tls12 ? nil : "TLSv1.3"))
-        #expect(await rig.heard.next() == "")
-        #expect(rig.proxy.bytesToClients == 0)
-        #expect(rig.proxy.bytesToServer == 0)
+        #expect(await heard.next() == "")
+        #expect(server.tlsProxy?.bytesToClients == 0)
+        #expect(server.tlsProxy?.bytesToServer == 0)
     }
 
     @Test(arguments: versions) func `A client with a certificate of the required authority, or of one below it, is served`(
@@ -81,12 +74,12 @@ import TestSupport
         let root = try CertificateAuthority()
         let intermediate = try root.intermediate()
         for (asked, shown) in [(root, root), (root, intermediate), (intermediate, intermediate)] {
-            let rig = try Rig(ServerTLS(clientCertificates: .required(by: asked), versions: version...version))
+            let (server, heard) = try serve(ServerTLS(clientCertificates: .required(by: asked), versions: version...version))
             let client = try await TLSClient.connect(
-                to: rig.proxy.port, showing: try shown.issueClient(name: "Ann Ä"))
+                to: server.port, showing: try shown.issueClient(name: "Ann Ä"))
             #expect(client.output == "hello")
             #expect(client.alert == nil)
-            #expect(await rig.heard.next() == "hi\r\n\r\n")
+            #expect(await heard.next() == "hi\r\n\r\n")
         }
     }
 
@@ -94,11 +87,11 @@ import TestSupport
         version: ServerTLS.Version
     ) async throws {
         let authority = try CertificateAuthority()
-        let rig = try Rig(ServerTLS(clientCertificates: .required(by: authority), versions: version...version))
+        let (server, _) = try serve(ServerTLS(clientCertificates: .required(by: authority), versions: version...version))
         let session = FileManager.default.temporaryDirectory.appendingPathComponent("session-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: session) }
         let client = try await TLSClient.connect(
-            to: rig.proxy.port, showing: try authority.issueClient(), "-sess_out", session)
+            to: server.port, showing: try authority.issueClient(), "-sess_out", session)
         #expect(client.output == "hello")
         // The client got no session that it could resume.
         #expect(!FileManager.default.fileExists(atPath: session))
@@ -113,10 +106,10 @@ import TestSupport
 
     @Test(arguments: [ServerTLS.Version.tls11 ... .tls11, .tls10 ... .tls12, .tls12 ... .tls12, .tls13 ... .tls13])
     func `A TLS server speaks exactly the TLS versions that it was given`(versions: ClosedRange<ServerTLS.Version>) async throws {
-        let rig = try Rig(ServerTLS(versions: versions))
+        let (server, _) = try serve(ServerTLS(versions: versions))
         for version in ServerTLS.Version.allCases {
             let (name, option) = try #require(Self.names[version])
-            let client = try await TLSClient.connect(to: rig.proxy.port, option, "-cipher", "DEFAULT@SECLEVEL=0")
+            let client = try await TLSClient.connect(to: server.port, option, "-cipher", "DEFAULT@SECLEVEL=0")
             #expect(client.version == (versions.contains(version) ? name : nil), "\(version)")
             #expect(client.output == (versions.contains(version) ? "hello" : ""), "\(version)")
             if version < versions.lowerBound { #expect(client.alert == 70, "\(version)") }
@@ -124,10 +117,10 @@ import TestSupport
     }
 
     @Test func `A TLS server speaks TLS 1.3 and refuses TLS 1.1 by default`() async throws {
-        let rig = try Rig(.throwaway)
-        let old = try await TLSClient.connect(to: rig.proxy.port, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0")
+        let (server, _) = try serve(.throwaway)
+        let old = try await TLSClient.connect(to: server.port, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0")
         #expect(old.alert == 70)
-        #expect(try await TLSClient.connect(to: rig.proxy.port).version == "TLSv1.3")
+        #expect(try await TLSClient.connect(to: server.port).version == "TLSv1.3")
     }
 }
 #endif

@@ -8,12 +8,8 @@ import Testing
 /// Every failure to connect ends in one report, with an actionable reason.
 @Suite(.watchdog) struct ConnectFailureTests {
     @Test func `The addresses of a host are tried in turn until one accepts the connection`() async throws {
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            try connection.readToEnd()
-        }
-        let addresses = ["127.0.0.2", "::1", "127.0.0.1", "127.0.0.3"]
-        let rig = SocketRig(socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: addresses)))
+        let server = try RawServer.replying()
+        let rig = SocketRig(resolve: resolving(to: ["127.0.0.2", "::1", "127.0.0.1", "127.0.0.3"]))
         rig.open(port: server.port, host: "several.example")
         #expect(await rig.events.next() == .opened(first))
     }
@@ -30,7 +26,7 @@ import Testing
         let time = Duration.milliseconds(50)
         let loop = NetworkLoop(timeouts: NetworkTimeouts(stage: .seconds(86_400), address: time))
         // On a busy machine the first address may time out, hence the second one.
-        let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: ["127.0.0.1", "127.0.0.1"])))
+        let rig = SocketRig(on: loop, resolve: resolving(to: ["127.0.0.1", "127.0.0.1"]))
         rig.open(port: server.port, host: "two.example", secure: secure)
         await asked.next()
         let fired = Note<Void>()
@@ -48,8 +44,7 @@ import Testing
     @Test func `An attempt that all of a host's addresses refuse is reported once`() async throws {
         let (port, descriptor) = try RawServer.refusingPort()
         defer { close(descriptor) }
-        let rig = SocketRig(
-            socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: ["127.0.0.2", "::1", "127.0.0.1"])))
+        let rig = SocketRig(resolve: resolving(to: ["127.0.0.2", "::1", "127.0.0.1"]))
         rig.open(port: port, host: "several.example")
         rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
         rig.open(port: port, host: "several.example", attempt: 3)
@@ -64,10 +59,9 @@ import Testing
     }
 
     @Test func `An address that is found after the socket was closed is ignored`() async throws {
-        let reply = Locked<AddressResolver.Completion?>(nil)
-        let asked = Note<Void>()
+        let (reply, asked) = (Locked<AddressResolver.Completion?>(nil), Note<Void>())
         let rig = SocketRig(
-            socket: NetworkWebSocket(loop: .patient) { _, completion in
+            resolve: { _, completion in
                 reply.withLock { $0 = completion }
                 asked.send(())
                 return {}
@@ -75,15 +69,10 @@ import Testing
         rig.open(port: 80, host: "slow.example")
         await asked.next()
         rig.socket.close(code: 1000, reason: "")
-        let events = await rig.events.untilClosed()
-        #expect(events.last?.failure?.kind == .cancelled)
+        #expect(await rig.events.next()?.failure?.kind == .cancelled)
         reply.withLock { $0 }?(.success(["127.0.0.1"]))
         await serviceTurn()
-        rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second)
-        guard case .closed(_, second) = await rig.events.next() else {
-            Issue.record("nothing more may be reported of the first attempt")
-            return
-        }
+        #expect(await rig.isSilent())
     }
 
     // MARK: TLS
@@ -98,9 +87,7 @@ import Testing
         }
         let rig = SocketRig()
         rig.open(port: server.port, host: "localhost", secure: true)
-        let events = await rig.events.untilClosed()
-        #expect(events.map(\.failure?.kind) == [.tlsFailed(.handshakeFailed)])
-        withExtendedLifetime(server) {}
+        #expect(await rig.events.untilClosed().map(\.failure?.kind) == [.tlsFailed(.handshakeFailed)])
     }
 }
 #endif

@@ -8,25 +8,22 @@ import TestSupport
 
 /// Connections through HTTP proxies. For failures, see the page "When connecting fails".
 @Suite(.watchdog) struct ProxyTests {
-    private func echo(tls: ServerTLS? = nil, on address: Loopback = .ipv4) throws -> RawServer {
-        try RawServer(on: address, tls: tls) { connection in
-            try connection.upgrade()
-            while true { try connection.send(.text(connection.readFrame().text)) }
-        }
+    private func request(
+        through proxy: ConnectProxy, host: String = "127.0.0.1", credentials: HTTPProxy.Credentials? = nil,
+        tls: TLSConfiguration? = nil
+    ) -> WebSocketRequest {
+        WebSocketRequest(
+            secure: tls != nil, host: "ws.example", port: 443, path: "/", tls: tls ?? TLSConfiguration(),
+            proxy: .http(HTTPProxy(host: host, port: proxy.port, credentials: credentials)))
     }
 
-    /// Sends a message to a server through a proxy, and returns whether it came back.
-    private func speaks(
-        through proxy: HTTPProxy, port: Int = 443, tls: TLSConfiguration? = nil
-    ) async throws -> Bool {
+    /// Sends a message to a server that sends it back.
+    private func expectEcho(of request: WebSocketRequest, sourceLocation: SourceLocation = #_sourceLocation) async {
         let rig = SocketRig()
-        let request = WebSocketRequest(
-            secure: tls != nil, host: "ws.example", port: port, path: "/", tls: tls ?? TLSConfiguration(),
-            proxy: .http(proxy))
         rig.socket.open(request, attempt: first)
-        guard await rig.events.next() == .opened(first) else { return false }
+        #expect(await rig.events.next() == .opened(first), sourceLocation: sourceLocation)
         rig.socket.send("hello")
-        return await rig.events.next() == .text("hello")
+        #expect(await rig.events.next() == .text("hello"), sourceLocation: sourceLocation)
     }
 
     // Proves W4.3.
@@ -37,10 +34,10 @@ import TestSupport
         let authority = try CertificateAuthority()
         // Issued for the server's name, not the proxy's address.
         let certificate = try authority.issue(names: ["ws.example"], addresses: [])
-        let server = try echo(tls: secure ? .certificate(certificate) : nil)
+        let server = try RawServer.echo(tls: secure ? .certificate(certificate) : nil)
         let proxy = try ConnectProxy(on: address, to: server.port)
         let tls = secure ? TLSConfiguration(roots: .only(.text(authority.certificatePEM))) : nil
-        #expect(try await speaks(through: HTTPProxy(host: address.host, port: proxy.port), tls: tls))
+        await expectEcho(of: request(through: proxy, host: address.host, tls: tls))
         // The proxy gets the name, because it may be the only one that can resolve it.
         #expect(proxy.requests.map(\.target) == ["ws.example:443"])
         #expect(proxy.requests.first?.values("Host") == ["ws.example:443"])
@@ -50,28 +47,24 @@ import TestSupport
     }
 
     @Test func `Proxy credentials, also beyond ASCII, reach the proxy and not the server`() async throws {
-        let server = try echo()
-        let proxy = try ConnectProxy(
-            to: server.port, credentials: ConnectProxy.Credentials(user: "ann", password: "p:ä ss"))
+        let server = try RawServer.echo()
+        let proxy = try ConnectProxy(to: server.port, credentials: ConnectProxy.Credentials(user: "ann", password: "p:ä ss"))
         let credentials = HTTPProxy.Credentials(user: "ann", password: "p:ä ss")
-        #expect(try await speaks(through: HTTPProxy(host: "127.0.0.1", port: proxy.port, credentials: credentials)))
+        await expectEcho(of: request(through: proxy, credentials: credentials))
         #expect(server.requests.all.first?.contains("Proxy-Authorization") == false)
     }
 
     @Test func `A proxy can be given by its host name`() async throws {
-        let server = try echo()
+        let server = try RawServer.echo()
         let proxy = try ConnectProxy(to: server.port)
-        #expect(try await speaks(through: HTTPProxy(host: "localhost", port: proxy.port)))
+        await expectEcho(of: request(through: proxy, host: "localhost"))
     }
 
     @Test func `A proxy's tunnel is closed with the connection that goes through the tunnel`() async throws {
-        let server = try echo()
+        let server = try RawServer.echo()
         let proxy = try ConnectProxy(to: server.port)
         let rig = SocketRig()
-        rig.socket.open(
-            WebSocketRequest(
-                secure: false, host: "ws.example", port: 80, path: "/",
-                proxy: .http(HTTPProxy(host: "127.0.0.1", port: proxy.port))), attempt: first)
+        rig.socket.open(request(through: proxy), attempt: first)
         #expect(await rig.events.next() == .opened(first))
         #expect(proxy.openTunnelCount == 1)
         rig.socket.close(code: 1000, reason: "")

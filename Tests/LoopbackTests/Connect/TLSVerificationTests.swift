@@ -6,51 +6,32 @@ import Processes
 import Testing
 @testable import TestSupport
 
+/// Opens a socket to a server; returns why that failed, or nil if it didn't. Every name leads to this machine.
+private func refusal(
+    of settings: ServerTLS, by tls: TLSConfiguration, host: String = "localhost"
+) async throws -> TransportError.Kind? {
+    let server = try RawServer.replying(tls: settings)
+    let rig = SocketRig(resolve: resolving(to: ["127.0.0.1"]))
+    rig.socket.open(WebSocketRequest(secure: true, host: host, port: server.port, path: "/", tls: tls), attempt: first)
+    let event = await rig.events.next()
+    guard event == .opened(first) || event?.failure != nil else { throw Unexpected("\(String(describing: event))") }
+    withExtendedLifetime(server) {}
+    return event?.failure?.kind
+}
+
+private func trusting(_ authority: CertificateAuthority) -> TLSConfiguration {
+    TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
+}
+
 /// A client's trust: every flaw of a server's certificate, tested with real certificates, results in the right typed error.
 @Suite(.watchdog) struct TLSVerificationTests {
-    /// The outcome of one attempt.
-    private enum Outcome: Equatable {
-        case opened
-        case failed(TransportError.Kind)
-    }
-
-    /// Opens a socket to a server with a certificate; returns the outcome, with the message of a failure.
-    private func attempt(
-        _ certificate: IssuedCertificate, host: String = "localhost", tls: TLSConfiguration
-    ) async throws -> (outcome: Outcome, message: String) {
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            try connection.readToEnd()
-        }
-        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: .certificate(certificate))
-        defer { withExtendedLifetime((server, proxy)) {} }
-        // Every name resolves to this machine.
-        let rig = SocketRig(socket: NetworkWebSocket(loop: .patient, resolve: resolving(to: ["127.0.0.1"])))
-        rig.socket.open(
-            WebSocketRequest(secure: true, host: host, port: proxy.port, path: "/", tls: tls), attempt: first)
-        switch await rig.events.next() {
-        case .opened: return (.opened, "")
-        case .closed(.failed(let failure), _): return (.failed(failure.kind), failure.message)
-        case let other: throw Surprise(text: "\(String(describing: other))")
-        }
-    }
-
-    private struct Surprise: Error {
-        let text: String
-    }
-
-    private func trusting(_ authority: CertificateAuthority) -> TLSConfiguration {
-        TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
-    }
-
     // MARK: Trusted authorities
 
     @Test func `An authority given as text or as a file, alone or besides the system's, is trusted`() async throws {
         let authority = try CertificateAuthority()
-        let certificate = try authority.issue()
         let file = PEMSource.file(try authority.file().path)
         for roots in [TLSConfiguration.Roots.only(.text(authority.certificatePEM)), .only(file), .systemAnd(file)] {
-            #expect(try await attempt(certificate, tls: TLSConfiguration(roots: roots)).outcome == .opened)
+            #expect(try await refusal(of: .certificate(authority.issue()), by: TLSConfiguration(roots: roots)) == nil)
         }
     }
 
@@ -58,13 +39,13 @@ import Testing
         let authorities = try (0..<3).map { _ in try CertificateAuthority() }
         let text = "Some words\n" + authorities.map(\.certificatePEM).joined(separator: "and\n")
         let tls = TLSConfiguration(roots: .only(.text(text)))
-        for authority in authorities { #expect(try await attempt(authority.issue(), tls: tls).outcome == .opened) }
+        for authority in authorities { #expect(try await refusal(of: .certificate(authority.issue()), by: tls) == nil) }
     }
 
     @Test func `A self-signed certificate is accepted if the client has it among its authorities`() async throws {
         let certificate = try CertificateAuthority().issue(flaw: .selfSigned)
         let tls = TLSConfiguration(roots: .only(.text(certificate.certificatePEM)))
-        #expect(try await attempt(certificate, tls: tls).outcome == .opened)
+        #expect(try await refusal(of: .certificate(certificate), by: tls) == nil)
     }
 
     // MARK: Host names
@@ -73,16 +54,15 @@ import Testing
     func `A certificate is accepted for its host names in any case, its wildcards and addresses`(host: String) async throws {
         let authority = try CertificateAuthority()
         let certificate = try authority.issue(names: ["localhost", "*.ws.example"])
-        #expect(try await attempt(certificate, host: host, tls: trusting(authority)).outcome == .opened)
+        #expect(try await refusal(of: .certificate(certificate), by: trusting(authority), host: host) == nil)
     }
 
     @Test(arguments: ["localhost", "127.0.0.1", "ws.example", "a.b.ws.example", "abc.part.example"])
     func `A certificate is refused for hosts that its names, wildcards and addresses don't cover`(host: String) async throws {
         let authority = try CertificateAuthority()
         let names = ["other.example", "*.ws.example", "a*.part.example"]
-        let certificate = try authority.issue(names: names, addresses: ["127.0.0.2"])
-        let outcome = try await attempt(certificate, host: host, tls: trusting(authority)).outcome
-        #expect(outcome == .failed(.tlsFailed(.wrongHost)))
+        let server = ServerTLS.certificate(try authority.issue(names: names, addresses: ["127.0.0.2"]))
+        #expect(try await refusal(of: server, by: trusting(authority), host: host) == .tlsFailed(.wrongHost))
     }
 
     /// The subject's name is never used, although OpenSSL uses it by default if a certificate has no other name, or only an
@@ -96,8 +76,8 @@ import Testing
             (try authority.issue(order), "ws.example"),
             (try authority.issue(names: ["127.0.0.1"], addresses: []), "127.0.0.1"),
         ] {
-            let outcome = try await attempt(certificate, host: host, tls: trusting(authority)).outcome
-            #expect(outcome == .failed(.tlsFailed(.wrongHost)))
+            let kind = try await refusal(of: .certificate(certificate), by: trusting(authority), host: host)
+            #expect(kind == .tlsFailed(.wrongHost))
         }
     }
 
@@ -105,9 +85,8 @@ import Testing
 
     @Test(arguments: CertificateAuthority.Flaw.allCases)
     func `A client without verification accepts a certificate with any flaw`(flaw: CertificateAuthority.Flaw) async throws {
-        let certificate = try CertificateAuthority().issue(flaw: flaw)
-        let tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
-        #expect(try await attempt(certificate, tls: tls).outcome == .opened)
+        let server = ServerTLS.certificate(try CertificateAuthority().issue(flaw: flaw))
+        #expect(try await refusal(of: server, by: TLSConfiguration(verification: .insecureAcceptAnyCertificate)) == nil)
     }
 
     // MARK: Sources of authorities
@@ -116,31 +95,25 @@ import Testing
     @Test func `A pipe in place of a PEM file is refused without blocking`() async throws {
         let pipe = try NamedPipe(O_RDWR)
         let text = "The file \(pipe.path) can't be read: it isn't a file, or is larger than 16 MiB"
-        let failure = try await withWatchdog {
-            try await onThread { () -> TransportError? in
-                do throws(TransportError) {
-                    _ = try CertificateList(.file(pipe.path))
-                    return nil
-                } catch {
-                    return error
-                }
+        let failure = try await onThread { () -> TransportError? in
+            do throws(TransportError) {
+                _ = try CertificateList(.file(pipe.path))
+                return nil
+            } catch {
+                return error
             }
         }
         #expect(failure == TransportError(.tlsFailed(.invalidConfiguration), text))
     }
 
-    @Test func `An empty PEM text is refused`() {
-        #expect(throws: TransportError(.tlsFailed(.invalidConfiguration), "There is no certificate in PEM text")) {
-            _ = try CertificateList(.text(""))
-        }
-    }
-
-    /// If it were skipped, it would silently be missing from the trusted authorities.
-    @Test func `A PEM text with a damaged certificate after a good one is refused`() throws {
+    /// If a damaged certificate were skipped, it would silently be missing from the trusted authorities.
+    @Test func `An empty PEM text is refused, and one with a damaged certificate after a good one`() throws {
         let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
-        let text = try CertificateAuthority().certificatePEM + damaged
-        #expect(throws: TransportError(.tlsFailed(.invalidConfiguration), "A certificate is damaged in PEM text")) {
-            _ = try CertificateList(.text(text))
+        for (text, problem) in [
+            ("", "There is no certificate in PEM text"),
+            (try CertificateAuthority().certificatePEM + damaged, "A certificate is damaged in PEM text"),
+        ] {
+            #expect(throws: TransportError(.tlsFailed(.invalidConfiguration), problem)) { _ = try CertificateList(.text(text)) }
         }
     }
 
@@ -160,7 +133,7 @@ import Testing
             var status = stat()
             #expect(stat(file.path, &status) == 0)
             numbers.append(UInt64(status.st_ino))
-            #expect(try await attempt(authorities[index].issue(), tls: tls).outcome == .opened)
+            #expect(try await refusal(of: .certificate(authorities[index].issue()), by: tls) == nil)
         }
         #expect(numbers[0] == numbers[1])
     }
@@ -168,41 +141,25 @@ import Testing
 
 /// Client certificates, pinned keys and versions that are accepted. For failures, see the page "When connecting fails".
 @Suite(.watchdog) struct TLSIdentityTests {
-    /// Returns whether a client with these settings can open a connection to a server.
-    private func opens(_ server: ServerTLS, _ tls: TLSConfiguration) async throws -> Bool {
-        let raw = try RawServer.replying(tls: server)
-        defer { withExtendedLifetime(raw) {} }
-        let rig = SocketRig()
-        rig.socket.open(
-            WebSocketRequest(secure: true, host: "localhost", port: raw.port, path: "/", tls: tls), attempt: first)
-        return await rig.events.next() == .opened(first)
-    }
-
-    private func trusting(_ authority: CertificateAuthority) -> TLSConfiguration {
-        TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
-    }
-
     @Test(arguments: [ServerTLS.Version.tls12, .tls13])
     func `A client shows its certificate, from text or files, to a server that requires one`(version: ServerTLS.Version)
         async throws
     {
         let authority = try CertificateAuthority()
-        let clients = try authority.intermediate()
-        let ann = try clients.issueClient(name: "ann")
+        let ann = try authority.intermediate().issueClient(name: "ann")
         let server = ServerTLS(
             certificate: try authority.issue(), clientCertificates: .required(by: authority), versions: version...version)
         var tls = trusting(authority)
-        #expect(try await !opens(server, tls))
+        #expect(try await refusal(of: server, by: tls) != nil)
         tls.identity = TLSConfiguration.Identity(certificateChain: .text(ann.chainPEM), privateKey: .text(ann.privateKeyPEM))
-        #expect(try await opens(server, tls))
+        #expect(try await refusal(of: server, by: tls) == nil)
         tls.identity = TLSConfiguration.Identity(
             certificateChain: .file(try ann.chainFile().path), privateKey: .file(try ann.privateKeyFile().path))
-        #expect(try await opens(server, tls))
+        #expect(try await refusal(of: server, by: tls) == nil)
     }
 
     @Test func `A rotated client certificate is used by the next connection`() async throws {
-        let old = try CertificateAuthority()
-        let new = try CertificateAuthority()
+        let (old, new) = (try CertificateAuthority(), try CertificateAuthority())
         let server = try old.issue()
         let files = try RotatingFiles(
             [old, new].map { authority in
@@ -212,21 +169,20 @@ import Testing
         var tls = trusting(old)
         tls.identity = TLSConfiguration.Identity(
             certificateChain: .file(files.path("tls.crt")), privateKey: .file(files.path("tls.key")))
-        #expect(try await opens(ServerTLS(certificate: server, clientCertificates: .required(by: old)), tls))
+        #expect(try await refusal(of: ServerTLS(certificate: server, clientCertificates: .required(by: old)), by: tls) == nil)
         try files.rotate()
-        #expect(try await opens(ServerTLS(certificate: server, clientCertificates: .required(by: new)), tls))
-        #expect(try await !opens(ServerTLS(certificate: server, clientCertificates: .required(by: old)), tls))
+        #expect(try await refusal(of: ServerTLS(certificate: server, clientCertificates: .required(by: new)), by: tls) == nil)
+        #expect(try await refusal(of: ServerTLS(certificate: server, clientCertificates: .required(by: old)), by: tls) != nil)
     }
 
     @Test func `A rotated authority is trusted by the next connection, and the old one no longer`() async throws {
-        let old = try CertificateAuthority()
-        let new = try CertificateAuthority()
+        let (old, new) = (try CertificateAuthority(), try CertificateAuthority())
         let files = try RotatingFiles([["ca.crt": old.certificatePEM], ["ca.crt": new.certificatePEM]])
         let tls = TLSConfiguration(roots: .only(.file(files.path("ca.crt"))))
-        #expect(try await opens(.certificate(old.issue()), tls))
+        #expect(try await refusal(of: .certificate(old.issue()), by: tls) == nil)
         try files.rotate()
-        #expect(try await opens(.certificate(new.issue()), tls))
-        #expect(try await !opens(.certificate(old.issue()), tls))
+        #expect(try await refusal(of: .certificate(new.issue()), by: tls) == nil)
+        #expect(try await refusal(of: .certificate(old.issue()), by: tls) != nil)
     }
 
     // MARK: Pinned keys
@@ -241,7 +197,7 @@ import Testing
             for pins in [Set([plain]), ["sha256//\(plain)"], [other, plain]] {
                 var tls = trusting(root)
                 tls.pinnedPublicKeys = pins
-                #expect(try await opens(.certificate(certificate), tls))
+                #expect(try await refusal(of: .certificate(certificate), by: tls) == nil)
             }
         }
     }
@@ -249,7 +205,7 @@ import Testing
     @Test func `A pinned key doesn't make an untrusted certificate acceptable`() async throws {
         let certificate = try CertificateAuthority().issue()
         let tls = TLSConfiguration(pinnedPublicKeys: [certificate.publicKeyPin])
-        #expect(try await !opens(.certificate(certificate), tls))
+        #expect(try await refusal(of: .certificate(certificate), by: tls) != nil)
     }
 
     @Test func `Without verification, only a pin of the server's own key counts, not of an authority's`() async throws {
@@ -257,10 +213,10 @@ import Testing
         let middle = try root.intermediate()
         let certificate = try middle.issue()
         var tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate, pinnedPublicKeys: [certificate.publicKeyPin])
-        #expect(try await opens(.certificate(certificate), tls))
+        #expect(try await refusal(of: .certificate(certificate), by: tls) == nil)
         // Anybody can send an authority's certificate along.
         tls.pinnedPublicKeys = [middle.publicKeyPin]
-        #expect(try await !opens(.certificate(certificate), tls))
+        #expect(try await refusal(of: .certificate(certificate), by: tls) != nil)
     }
 
     @Test(arguments: ["", "sha256//", "bm90IGEgZGlnZXN0", "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "x\u{1B}[31m"])
@@ -268,9 +224,8 @@ import Testing
         let rig = SocketRig()
         let tls = TLSConfiguration(pinnedPublicKeys: [pin])
         rig.socket.open(WebSocketRequest(secure: true, host: "localhost", port: 1, path: "/", tls: tls), attempt: first)
-        let failure = try await withWatchdog { await rig.events.untilClosed().last?.failure }
-        #expect(failure?.kind == .tlsFailed(.invalidConfiguration))
-        #expect(failure?.message == "\(pin.debugDescription) isn't a pin of a public key: SHA-256 in base64")
+        let message = "\(pin.debugDescription) isn't a pin of a public key: SHA-256 in base64"
+        #expect(await rig.events.next()?.failure == TransportError(.tlsFailed(.invalidConfiguration), message))
     }
 
     // MARK: Versions
@@ -285,7 +240,8 @@ import Testing
         let authority = try CertificateAuthority()
         var tls = trusting(authority)
         tls.minimumVersion = minimum
-        #expect(try await opens(ServerTLS(certificate: authority.issue(), versions: server...server), tls) == isFine)
+        let oneVersion = ServerTLS(certificate: try authority.issue(), versions: server...server)
+        #expect((try await refusal(of: oneVersion, by: tls) == nil) == isFine)
     }
 }
 
@@ -298,10 +254,8 @@ import Testing
         let pusher = Pusher(
             key: "local-key",
             options: PusherClientOptions(
-                authMethod: .endpoint(authEndpoint: "https://localhost:\(stranger.port)/pusher/auth"),
-                host: .host("localhost"),
-                port: server.port, tls: TLSConfiguration(roots: .only(.text(authority.certificatePEM))),
-                timeouts: .patient))
+                authMethod: .endpoint(authEndpoint: "https://localhost:\(stranger.port)/pusher/auth"), host: .host("localhost"),
+                port: server.port, tls: trusting(authority), timeouts: .patient))
         let recorder = RecordingDelegate(of: pusher)
         pusher.connect()
         pusher.subscribe("private-room")

@@ -48,7 +48,7 @@ import Testing
             isOver.wait()
         }
         defer { isOver.signal() }
-        let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
+        let rig = SocketRig(on: loop)
         rig.socket.open(.toLoopback(port: server.port, secure: secure), attempt: first)
         if idleness != .unanswered { #expect(await rig.events.next() == .opened(first)) }
         if idleness.pauses { rig.socket.setReading(false) }
@@ -71,10 +71,9 @@ import Testing
     @Test func `A loop whose connections wait for servers sleeps while no deadline is due`() async throws {
         let full = try FullListener()
         let loop = NetworkLoop(timeouts: .long)
-        let rigs = (0..<10).map { _ in SocketRig(socket: NetworkWebSocket(loop: loop)) }
+        let rigs = (0..<10).map { _ in SocketRig(on: loop) }
         for rig in rigs { rig.open(port: full.port) }
-        let isAsleep = try await sleeps(loop)
-        #expect(isAsleep)
+        #expect(try await sleeps(loop))
         await loop.shutdown()
     }
 
@@ -91,7 +90,7 @@ import Testing
             _ = connection.readRest()
             ended.send(())
         }
-        let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
+        let rig = SocketRig(on: loop)
         rig.open(port: server.port)
         await asked.next()
         if isOpen { #expect(await rig.events.next() == .opened(first)) }
@@ -110,14 +109,10 @@ import Testing
         let number = Note<String?>()
         loop.post { _ in number.send(ProcessTables.currentThread) }
         let thread = try #require(await number.next() ?? nil)
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            while true { try connection.send(.text(connection.readFrame().text)) }
-        }
+        let server = try RawServer.echo()
         let other = NetworkLoop(timeouts: .long)
-        let rig = SocketRig(socket: NetworkWebSocket(loop: other))
-        rig.open(port: server.port)
-        guard await rig.events.next() == .opened(first) else { return false }
+        let rig = SocketRig(on: other)
+        await rig.connect(to: server)
         var (looks, latest) = (0, try ProcessTables.state(ofThread: thread))
         while looks < 30, !Task.isCancelled {
             rig.socket.send("meanwhile")

@@ -16,7 +16,7 @@ import Testing
         let server = try RawServer.replying()
         let threads = FewThreads()
         let loop = NetworkLoop(timeouts: .long, startThread: threads.start)
-        let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
+        let rig = SocketRig(on: loop)
         for attempt in 1...3 {
             rig.open(port: server.port, attempt: attempt)
             #expect(await rig.events.next() == .closed(.failed(failure), ConnectionAttempt(attempt)))
@@ -37,19 +37,16 @@ import Testing
         let server = try RawServer.replying()
         let threads = FewThreads()
         let loop = NetworkLoop(timeouts: .long, startThread: threads.start)
-        let holder = Locked<SocketRig?>(nil)
-        let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
-            guard case .closed(_, let attempt) = event, attempt.number < 10 else { return }
-            if attempt.number == 9 { threads.allow(1) }
-            holder.withLock { $0 }?.open(port: server.port, attempt: attempt.number + 1)
-        }
-        holder.withLock { $0 = rig }
+        let rig = SocketRig(
+            on: loop,
+            reacting: { socket, event in
+                guard case .closed(_, let attempt) = event, attempt.number < 10 else { return }
+                if attempt.number == 9 { threads.allow(1) }
+                socket.open(.toLoopback(port: server.port, secure: false), attempt: attempt.next)
+            })
         rig.open(port: server.port)
-        for attempt in 1...9 {
-            #expect(await rig.events.next() == .closed(.failed(failure), ConnectionAttempt(attempt)))
-        }
+        for attempt in 1...9 { #expect(await rig.events.next() == .closed(.failed(failure), ConnectionAttempt(attempt))) }
         #expect(await rig.events.next() == .opened(ConnectionAttempt(10)))
-        holder.withLock { $0 = nil }
         await loop.shutdown()
     }
 }
@@ -76,17 +73,14 @@ import Testing
             try await withWatchdog {
                 for count in 0...8 {
                     let loop = NetworkLoop(timeouts: .long)
-                    let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
+                    let rig = SocketRig(on: loop)
                     let shortage = DescriptorShortage(leaving: count)
                     rig.open(port: refusing)
                     let failure = await rig.events.next()?.failure
                     shortage.end()
                     try #require(failure?.kind == .unreachable || failure?.kind == .connectionRefused)
                     // Started only now, because a server that waits for a connection takes a descriptor for it.
-                    let server = try RawServer { connection in
-                        try connection.upgrade()
-                        while true { try connection.send(.text(connection.readFrame().text)) }
-                    }
+                    let server = try RawServer.echo()
                     rig.open(port: server.port, attempt: 2)
                     try #require(await rig.events.next() == .opened(second))
                     // A loop that isn't woken looks again only after half a minute.

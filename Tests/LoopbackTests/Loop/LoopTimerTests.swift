@@ -100,9 +100,8 @@ import TestSupport
     @Test func `A process with a running loop has no socket that follows the machine's routes`() async throws {
         let server = try RawServer.replying()
         let loop = NetworkLoop(timeouts: .long)
-        let rig = SocketRig(socket: NetworkWebSocket(loop: loop))
-        rig.open(port: server.port)
-        #expect(await rig.events.next() == .opened(ConnectionAttempt(1)))
+        let rig = SocketRig(on: loop)
+        await rig.connect(to: server)
         LibwebsocketsContext.ofTheProcess.withLock { _ in
             let descriptors = (0..<Int32(4096)).filter { fcntl($0, F_GETFD) >= 0 }
             #expect(descriptors.filter(RouteMonitors.followsRoutes) == [])
@@ -134,14 +133,11 @@ import TestSupport
     }
 
     @Test func `With only one thread, timer actions run one after the other, by their deadlines`() async throws {
-        let threads = FewThreads()
-        threads.allow(1)
+        let threads = FewThreads(allowing: 1)
         let timers = TimerThreads(startThread: threads.start)
         timers.prepare()
         let done = Note<Int>()
-        for number in 1...10 {
-            _ = timers.add({ done.send(number) }, at: LiveScheduler.now + .milliseconds(number))
-        }
+        for number in 1...10 { _ = timers.add({ done.send(number) }, at: LiveScheduler.now + .milliseconds(number)) }
         for number in 1...10 { #expect(await done.next() == number) }
     }
 
@@ -151,9 +147,7 @@ import TestSupport
         timers.prepare()
         let fired = Note<Void>()
         // The caller of `add` waits, so it runs on a thread that may block.
-        try SystemThread.start("waits") {
-            _ = timers.add({ fired.send(()) }, at: LiveScheduler.now)
-        }
+        try SystemThread.start("waits") { _ = timers.add({ fired.send(()) }, at: LiveScheduler.now) }
         for _ in 1...5 { await threads.refusals.next() }
         threads.allow(1)
         await fired.next()
@@ -179,22 +173,16 @@ import TestSupport
     }
 
     @Test func `An idle timer thread doesn't keep its last action alive`() async throws {
-        final class Held: Sendable {
-            let gone: Note<Void>
-            init(gone: Note<Void>) { self.gone = gone }
-            deinit { gone.send(()) }
-        }
         let timers = TimerThreads()
         let gone = Note<Void>()
-        var held: Held? = Held(gone: gone)
+        var held: AtItsEnd? = AtItsEnd { gone.send(()) }
         _ = timers.add({ [held] in withExtendedLifetime(held) {} }, at: LiveScheduler.now)
         held = nil
         await gone.next()
     }
 
     @Test func `A blocked timer action holds up no other once a shortage of threads is over`() async throws {
-        let threads = FewThreads()
-        threads.allow(1)
+        let threads = FewThreads(allowing: 1)
         let timers = TimerThreads(startThread: threads.start)
         timers.prepare()
         let (done, gate) = (Note<Int>(), DispatchSemaphore(value: 0))

@@ -7,94 +7,91 @@ import Testing
 
 /// Custom loops, from their first connection to their end.
 @Suite(.watchdog) struct NetworkLoopTests {
+    // MARK: The end of a loop
+
     /// The stage of a connection when its loop is shut down.
     enum Stage: CaseIterable, Sendable {
         case resolving, connecting, securing, upgrading, open, paused, closing
-    }
-
-    private func rig(_ loop: NetworkLoop) -> SocketRig {
-        SocketRig(socket: NetworkWebSocket(loop: loop))
-    }
-
-    private func echo() throws -> RawServer {
-        try RawServer { connection in
-            try connection.upgrade()
-            while true { try connection.send(.text(connection.readFrame().text)) }
-        }
+        /// It was open, and the socket was opened once more.
+        case abandoned
     }
 
     /// Brings a connection to a stage, and returns it with the objects that keep it there.
-    private func bring(to stage: Stage, on loop: NetworkLoop) async throws -> (rig: SocketRig, holding: [any Sendable]) {
+    private func bring(to stage: Stage, on loop: NetworkLoop) async throws -> (rig: SocketRig, holding: any Sendable) {
         let reached = Note<Void>()
-        let isQuiet = stage == .securing || stage == .upgrading
         let server = try RawServer { connection in
-            if isQuiet {
-                // Sent also if the client has already given up.
-                defer { reached.send(()) }
-                if stage == .upgrading { _ = try connection.readRequest() }
-                reached.send(())
-                try connection.readToEnd()
-            } else {
-                try connection.upgrade()
-                if stage == .closing { _ = try connection.readFrame() }
-                reached.send(())
-                try connection.readToEnd()
+            // Sent also if the client has already given up.
+            defer { reached.send(()) }
+            switch stage {
+            case .securing: break
+            case .upgrading: _ = try connection.readRequest()
+            default: try connection.upgrade()
             }
+            if stage == .closing { _ = try connection.readFrame() }
+            reached.send(())
+            try connection.readToEnd()
         }
         let rig: SocketRig
         switch stage {
         case .resolving:
             rig = SocketRig(
-                socket: NetworkWebSocket(loop: loop) { _, _ in
+                on: loop,
+                resolve: { _, _ in
                     reached.send(())
                     return {}
                 })
             rig.open(port: 80, host: "slow.example")
         case .connecting:
             let full = try FullListener()
-            rig = self.rig(loop)
+            rig = SocketRig(on: loop)
             rig.open(port: full.port)
             await serviceTurn(of: loop)
-            return (rig, [full])
-        default:
-            rig = self.rig(loop)
+            return (rig, full)
+        case .securing, .upgrading:
+            rig = SocketRig(on: loop)
             rig.open(port: server.port, secure: stage == .securing)
+        case .open, .paused, .closing, .abandoned:
+            rig = SocketRig(on: loop)
+            await rig.connect(to: server)
         }
-        if stage == .paused || stage == .closing || stage == .open { #expect(await rig.events.next() == .opened(first)) }
         if stage == .paused { rig.socket.setReading(false) }
         if stage == .closing { rig.socket.close(code: 1000, reason: "") }
+        if stage == .abandoned { rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second) }
         await reached.next()
-        return (rig, [server])
+        return (rig, server)
     }
 
     @Test(arguments: Stage.allCases)
-    func `A loop's shutdown ends each connection, whatever stage the connection has reached`(stage: Stage) async throws {
+    func `A loop's shutdown ends each connection and releases the loop, whatever stage the connection has reached`(stage: Stage)
+        async throws
+    {
         let loop = NetworkLoop(timeouts: .long)
         let (rig, holding) = try await bring(to: stage, on: loop)
+        // More connections than may open at once, to an endpoint that doesn't accept them.
+        let full = try FullListener()
+        let waiting = (0..<100).map { _ in SocketRig(on: loop) }
+        for rig in waiting { rig.open(port: full.port) }
+        let event = Locked(Weak<EventLoop>())
+        loop.post { current in event.withLock { $0.object = current } }
+        await serviceTurn(of: loop)
         await loop.shutdown()
-        guard case .closed(let closure, first) = await rig.events.next() else {
-            Issue.record("not closed")
-            return
-        }
-        let isShutDown = closure == .failed(TransportError(.cancelled, "The loop was shut down"))
-        #expect(stage == .closing ? closure == .closed(code: 1000, reason: "") : isShutDown, "\(closure)")
-        withExtendedLifetime(holding) {}
+        let isLetGo = stage == .closing || stage == .abandoned
+        let shutDown = WebSocketClosure.failed(TransportError(.cancelled, "The loop was shut down"))
+        #expect(await rig.events.next() == .closed(isLetGo ? .closed(code: 1000, reason: "") : shutDown, first))
+        #expect(event.withLock { $0.object } == nil)
+        withExtendedLifetime((rig, holding, full, waiting)) {}
     }
 
     @Test func `A loop that was shut down has no connection open, and starts again for the next one`() async throws {
-        let server = try echo()
+        let server = try RawServer.echo()
         let loop = NetworkLoop(timeouts: .long)
-        let rig = rig(loop)
-        for attempt in 1...3 {
-            rig.open(port: server.port, attempt: attempt)
-            #expect(await rig.events.next() == .opened(ConnectionAttempt(attempt)))
+        let rig = SocketRig(on: loop)
+        for _ in 1...3 {
+            await rig.connect(to: server)
             rig.socket.send("hello")
             #expect(await rig.events.next() == .text("hello"))
             await loop.shutdown()
-            guard case .closed = await rig.events.next() else {
-                Issue.record("not closed")
-                return
-            }
+            #expect(await rig.events.next()?.failure?.kind == .cancelled)
             #expect(ProcessTables.connections(toPort: server.port) == 0)
         }
     }
@@ -103,41 +100,19 @@ import Testing
         await NetworkLoop(timeouts: .long).shutdown()
     }
 
-    // MARK: The end of a loop
-
-    @Test(arguments: Stage.allCases)
-    func `A loop that was shut down is released, whatever stage its connections had reached`(stage: Stage) async throws {
-        struct Weak {
-            weak var loop: EventLoop?
-        }
-        let loop = NetworkLoop(timeouts: .long)
-        let (rig, holding) = try await bring(to: stage, on: loop)
-        // More connections than may open at once, to an endpoint that doesn't accept them.
-        let full = try FullListener()
-        let waiting = (0..<100).map { _ in self.rig(loop) }
-        for rig in waiting { rig.open(port: full.port) }
-        if stage == .open { rig.socket.open(WebSocketRequest(secure: false, host: "", port: 1, path: "/"), attempt: second) }
-        let event = Locked(Weak())
-        loop.post { current in event.withLock { $0.loop = current } }
-        await serviceTurn(of: loop)
-        await loop.shutdown()
-        #expect(event.withLock { $0.loop } == nil)
-        withExtendedLifetime((rig, holding, full, waiting)) {}
-    }
-
     @Test func `After a shutdown, neither sending, closing nor a late address starts the loop again`() async throws {
-        let server = try echo()
+        let server = try RawServer.echo()
         let reply = Locked<AddressResolver.Completion?>(nil)
         let loop = NetworkLoop(timeouts: .long)
-        var rig: SocketRig? = self.rig(loop)
-        rig?.open(port: server.port)
+        var rig: SocketRig? = SocketRig(on: loop)
         let slow = SocketRig(
-            socket: NetworkWebSocket(loop: loop) { _, completion in
+            on: loop,
+            resolve: { _, completion in
                 reply.withLock { $0 = completion }
                 return {}
             })
         slow.open(port: 80, host: "slow.example")
-        #expect(await rig?.events.next() == .opened(first))
+        await rig?.connect(to: server)
         await loop.shutdown()
         rig?.socket.send("late")
         rig?.socket.setReading(false)
@@ -149,29 +124,24 @@ import Testing
 
     @Test func `A command given while a loop shuts down is dropped and released`() async throws {
         final class Token: Sendable {}
-        struct Weak {
-            weak var token: Token?
-        }
-        let server = try echo()
+        let server = try RawServer.echo()
         let loop = NetworkLoop(timeouts: .long)
-        let token = Locked(Weak())
-        let holder = Locked<SocketRig?>(nil)
+        let token = Locked(Weak<Token>())
         // The close is reported while the loop still runs, but commands from this report are no longer carried out.
-        let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
-            guard case .closed = event else { return }
-            holder.withLock { $0 }?.socket.setReading(true)
-            let asked = Token()
-            token.withLock { $0.token = asked }
-            loop.post { _ in withExtendedLifetime(asked) {} }
-        }
-        holder.withLock { $0 = rig }
-        rig.open(port: server.port)
-        #expect(await rig.events.next() == .opened(first))
+        let rig = SocketRig(
+            on: loop,
+            reacting: { socket, event in
+                guard case .closed = event else { return }
+                socket.setReading(true)
+                let asked = Token()
+                token.withLock { $0.object = asked }
+                loop.post { _ in withExtendedLifetime(asked) {} }
+            })
+        await rig.connect(to: server)
         await loop.shutdown()
         #expect(await rig.events.next()?.failure?.kind == .cancelled)
         #expect(!loop.isRunning)
-        #expect(token.withLock { $0.token } == nil)
-        holder.withLock { $0 = nil }
+        #expect(token.withLock { $0.object } == nil)
     }
 
     @Test func `A lookup's result that comes after a shutdown doesn't affect a later connection`() async throws {
@@ -180,7 +150,8 @@ import Testing
         let asked = Note<Void>()
         let loop = NetworkLoop(timeouts: .long)
         let rig = SocketRig(
-            socket: NetworkWebSocket(loop: loop) { host, completion in
+            on: loop,
+            resolve: { host, completion in
                 replies.withLock { $0[host] = completion }
                 asked.send(())
                 return {}
@@ -200,10 +171,10 @@ import Testing
     }
 
     @Test func `A shutdown of a busy loop ends a connection that was opened shortly before`() async throws {
-        let server = try echo()
+        let server = try RawServer.echo()
         let (started, goOn) = (Note<Void>(), DispatchSemaphore(value: 0))
         let loop = NetworkLoop(timeouts: .long)
-        let rig = rig(loop)
+        let rig = SocketRig(on: loop)
         loop.start { _ in
             started.send(())
             goOn.wait()
@@ -261,10 +232,10 @@ import Testing
     func `Addresses that don't answer give way to the host's next address, in time for its last one`(
         silent: [String], timeouts: NetworkTimeouts
     ) async throws {
-        let server = try echo()
+        let server = try RawServer.echo()
         let full = try silent.map { try FullListener(address: $0, port: server.port) }
         let loop = NetworkLoop(timeouts: timeouts)
-        let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolving(to: silent + ["127.0.0.1"])))
+        let rig = SocketRig(on: loop, resolve: resolving(to: silent + ["127.0.0.1"]))
         rig.open(port: server.port, host: "several.example")
         #expect(await rig.events.next() == .opened(first))
         withExtendedLifetime(full) {}

@@ -59,21 +59,21 @@ private func writeToAPeerThatIsGone(secure: Bool) async throws {
         connection.resetOnClose()
     }
     let port = server.port
-    let holder = Locked<SocketRig?>(nil)
     let wasGone = Locked(false)
     // Runs on the loop's thread, which learns of the reset only after the write.
-    let rig = SocketRig(socket: NetworkWebSocket(loop: loop)) { event in
-        guard event == .text("now"), let descriptor = ProcessTables.descriptors(connectedTo: port).first else { return }
-        goOn.signal()
-        let isGone = Readiness.gone.wait(for: descriptor)
-        // The first write after a reset gets this error, and only the next one raises the signal. Reading the error here stands
-        // in for the first.
-        var (error, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
-        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size)
-        wasGone.withLock { $0 = isGone && error == ECONNRESET }
-        holder.withLock { $0 }?.socket.send("into the void")
-    }
-    holder.withLock { $0 = rig }
+    let rig = SocketRig(
+        on: loop,
+        reacting: { socket, event in
+            guard event == .text("now"), let descriptor = ProcessTables.descriptors(connectedTo: port).first else { return }
+            goOn.signal()
+            let isGone = Readiness.gone.wait(for: descriptor)
+            // The first write after a reset gets this error, and only the next one raises the signal. Reading the error here
+            // stands in for the first.
+            var (error, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+            getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size)
+            wasGone.withLock { $0 = isGone && error == ECONNRESET }
+            socket.send("into the void")
+        })
     try await withWatchdog {
         rig.socket.open(.toLoopback(port: port, secure: secure), attempt: first)
         #expect(await rig.events.untilClosed().last?.failure?.kind == .connectionLost)
@@ -88,14 +88,11 @@ private func writeToAPeerThatIsGone(secure: Bool) async throws {
         }
         let (isPending, isBlocked) = try #require(await mask.next())
         #expect(!isPending && !isBlocked)
-        holder.withLock { $0 = nil }
         await loop.shutdown()
     }
     withExtendedLifetime(server) {}
 }
-#endif
 
-#if compiler(>=6.2)
 /// libsodium is initialized once, by its first user, so each test runs in its own process.
 @Suite struct SodiumTests {
     /// Returns whether libsodium had already been initialized.

@@ -111,10 +111,12 @@ import Testing
             try connection.send(.close(4200, "reconnect"))
             try connection.readToEnd()
         }
-        let rig = SocketRig(on: .patient) { socket, event in
-            guard case .closed(_, let attempt) = event, attempt.number < 20 else { return }
-            socket.open(.toLoopback(port: server.port, secure: false), attempt: attempt.next)
-        }
+        let rig = SocketRig(
+            on: .patient,
+            reacting: { socket, event in
+                guard case .closed(_, let attempt) = event, attempt.number < 20 else { return }
+                socket.open(.toLoopback(port: server.port, secure: false), attempt: attempt.next)
+            })
         rig.open(port: server.port)
         for attempt in (1...20).map({ ConnectionAttempt($0) }) {
             #expect(await rig.events.next() == .opened(attempt))
@@ -204,17 +206,13 @@ import Testing
 private final class Tokens: Sendable {
     private final class Token: Sendable {}
 
-    private struct Reference {
-        weak var token: Token?
-    }
+    private let references = Locked<[Weak<Token>]>([])
 
-    private let references = Locked<[Reference]>([])
-
-    var living: Int { references.withLock { $0.count { $0.token != nil } } }
+    var living: Int { references.withLock { $0.count { $0.object != nil } } }
 
     func makeSocket() -> NetworkWebSocket {
         let token = Token()
-        references.withLock { $0.append(Reference(token: token)) }
+        references.withLock { $0.append(Weak(object: token)) }
         return NetworkWebSocket(loop: .patient) { host, completion in
             withExtendedLifetime(token) { AddressResolver.shared.resolve(host, completion: completion) }
         }

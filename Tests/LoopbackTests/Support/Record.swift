@@ -20,4 +20,8 @@ final class Record<Value: Sendable>: Sendable {
         await note.next()
     }
 }
+/// A reference that doesn't keep its object alive.
+struct Weak<Object: AnyObject> {
+    weak var object: Object?
+}
 #endif

@@ -37,7 +37,9 @@ final class DescriptorShortage: Sendable {
 final class FewThreads: Sendable {
     /// Receives a value for each thread that was refused.
     let refusals = Note<Void>()
-    private let left = Locked(0)
+    private let left: Locked<Int>
+
+    init(allowing count: Int = 0) { left = Locked(count) }
 
     /// Allows this many more threads.
     func allow(_ count: Int) {
