@@ -95,8 +95,7 @@ import Testing
                 try connection.readToEnd()
             }
         }
-        let reply = try await rig.reply(HTTPRig.request(port: server.port))
-        #expect(reply == "200 1")
+        #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 1")
         // The client has closed its end, too.
         await closed.next()
         #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 2")
@@ -147,8 +146,7 @@ import Testing
             try connection.send(okay("x", "Keep-Alive: timeout=2\r\n"))
             closed.send(try connection.readToEnd().isEmpty)
         }
-        let reply = try await rig.reply(HTTPRig.request(port: server.port))
-        #expect(reply == "200 x")
+        #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 x")
         #expect(await closed.next() == true)
     }
 
@@ -177,8 +175,7 @@ import Testing
                 try connection.send(okay("used again"))
             }
         }
-        let reply = try await rig.reply(HTTPRig.request(port: server.port))
-        #expect(reply == "200 first")
+        #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 first")
         heard.signal()
         if !atOnce {
             await said.next()
@@ -202,8 +199,7 @@ import Testing
             isCut.send(connection.readRest().count < size)
         }
         let body = String(repeating: "x", count: size)
-        let reply = try await rig.reply(HTTPRig.request(port: server.port, method: "POST", body: body))
-        #expect(reply == "413 1")
+        #expect(try await rig.reply(HTTPRig.request(port: server.port, method: "POST", body: body)) == "413 1")
         // Sent at once, because a connection that was kept would be closed for its age eventually.
         #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "413 2")
         heard.signal()

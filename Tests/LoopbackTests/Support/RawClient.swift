@@ -83,6 +83,21 @@ final class RawClient: Sendable {
     }
 }
 
+/// A fault proxy in front of a server that a test scripts.
+final class ProxyRig: Sendable {
+    let server: RawServer
+    let proxy: NetworkFaultProxy
+
+    init(
+        _ faults: [Fault] = [], tls: ServerTLS? = nil, script: @escaping @Sendable (RawConnection) throws -> Void
+    ) throws {
+        server = try RawServer(script: script)
+        proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, faults: faults, tls: tls)
+    }
+
+    func client() throws -> RawClient { try RawClient(port: proxy.port) }
+}
+
 /// Runs blocking code on a separate thread, so that it doesn't hold up other tests.
 func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in

@@ -15,10 +15,6 @@ import TestSupport
         return (output, await command.end())
     }
 
-    private func mode(of file: URL) throws -> Int? {
-        try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
-    }
-
     // MARK: Pins
 
     @Test func `A pin is the SHA-256 hash of the certificate's public key, as OpenSSL computes it`() async throws {
@@ -43,10 +39,8 @@ import TestSupport
     @Test func `A client that trusts the root accepts a certificate of an intermediate authority`() async throws {
         let root = try CertificateAuthority()
         let lowest = try root.intermediate().intermediate()
-        #expect(lowest.root === root)
-        #expect(root.root === root)
-        #expect(root.issuer == nil)
-        #expect(lowest.issuer?.issuer === root)
+        #expect(lowest.root === root && root.root === root)
+        #expect(lowest.issuer?.issuer === root && root.issuer == nil)
         #expect(try lowest.issue().chainPEM.components(separatedBy: "BEGIN CERTIFICATE").count - 1 == 3)
         try await withServer(tls: .certificate(lowest.issue())) { server in
             #expect(server.certificateAuthority === root)
@@ -64,22 +58,29 @@ import TestSupport
 
     // MARK: Keys and files
 
-    @Test func `A certificate's files are deleted with the certificate, and its key files are private`() throws {
+    @Test func `Files are deleted with their authority or certificate, and key files are private`() throws {
+        func exists(_ file: URL) -> Bool { FileManager.default.fileExists(atPath: file.path) }
         var authority: CertificateAuthority? = try CertificateAuthority()
         var certificate = try authority?.issueClient()
+        let root = try #require(try authority?.file())
         let chain = try #require(try certificate?.chainFile())
-        let keys = [
-            try #require(try certificate?.privateKeyFile()),
-            try #require(try certificate?.encryptedPrivateKeyFile(password: "x")),
-        ]
-        #expect(try certificate?.privateKeyFile() == keys[0])
-        #expect(try String(contentsOf: chain, encoding: .utf8) == certificate?.chainPEM)
-        #expect(try String(contentsOf: keys[0], encoding: .utf8) == certificate?.privateKeyPEM)
-        for key in keys { #expect(try mode(of: key) == 0o600) }
+        let key = try #require(try certificate?.privateKeyFile())
+        let encrypted = try #require(try certificate?.encryptedPrivateKeyFile(password: "x"))
+        #expect(try certificate?.privateKeyFile() == key)
+        for (file, text) in [
+            (root, authority?.certificatePEM), (chain, certificate?.chainPEM), (key, certificate?.privateKeyPEM),
+        ] {
+            #expect(try String(contentsOf: file, encoding: .utf8) == text)
+        }
+        for file in [key, encrypted] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
         authority = nil
-        #expect(FileManager.default.fileExists(atPath: chain.path))
+        // The certificate still has its authority.
+        #expect(exists(root) && exists(chain))
         certificate = nil
-        for file in [chain] + keys { #expect(!FileManager.default.fileExists(atPath: file.path)) }
+        #expect([root, chain, key, encrypted].filter(exists) == [])
     }
 
     @Test func `An encrypted private key can be read only with its password`() async throws {
@@ -99,11 +100,29 @@ import TestSupport
         #expect(wrong.end == .exit(1))
     }
 
+    // MARK: Names
+
     @Test func `A client certificate shows its name, which has from 1 to 64 characters`() throws {
         let authority = try CertificateAuthority()
         #expect("\(try authority.issueClient(name: "Ann"))" == "certificate of Ann")
         #expect(throws: TLSFixtureError.badName("")) { try authority.issueClient(name: "") }
         #expect(throws: TLSFixtureError.self) { try authority.issueClient(name: String(repeating: "x", count: 65)) }
+    }
+
+    @Test func `A test authority issues no certificate for an invalid name or address`() throws {
+        let authority = try CertificateAuthority()
+        for name in ["", "a,DNS:b", "a\nb", "a b", "ä"] {
+            #expect(throws: TLSFixtureError.badName(name)) { try authority.issue(names: [name]) }
+            #expect(throws: TLSFixtureError.badName(name)) { try authority.issue(addresses: [name]) }
+        }
+        #expect(throws: TLSFixtureError.self) { try authority.issue(addresses: ["1.2.3"]) }
+        #expect(throws: TLSFixtureError.self) { try authority.issue(names: [], addresses: []) }
+    }
+
+    @Test func `A test certificate's description and mirror don't reveal its private key`() throws {
+        let certificate = try CertificateAuthority().issue()
+        #expect(Mirror(reflecting: certificate).children.map(\.label) == ["certificatePEM"])
+        #expect("\(certificate)" == "certificate of localhost")
     }
 }
 

@@ -5,87 +5,79 @@ import Testing
 
 /// The cases that the chaos suite counts as faults of the client, and those that it doesn't.
 @Suite struct LedgerTests {
-    private let start = Date(timeIntervalSince1970: 0)
+    /// What happens to the client's channel.
+    enum Step: Sendable {
+        case connects, subscribes, isLost
+        /// Events are published, one each second.
+        case publishes(Int)
+        /// The server didn't confirm the publish of an event.
+        case fails(Int)
+        case hears([Int])
+        /// The client reconnects, and says since when it may have missed something.
+        case returns(since: Double?)
+        /// The client's clock differs from ours.
+        case isAhead(Double)
 
-    /// Returns a ledger with this many events, published a second apart.
-    private func ledger(published count: Int = 0) -> Ledger {
+        func happen(to ledger: inout Ledger) {
+            let start = Date(timeIntervalSince1970: 0)
+            switch self {
+            case .connects: ledger.hear(.state("connected"))
+            case .subscribes: ledger.hear(.subscribed(channel: "feed"))
+            case .isLost: ledger.hear(.state("reconnecting"))
+            case .publishes(let count): for _ in 0..<count { _ = ledger.begin(at: start + Double(ledger.nextNumber)) }
+            case .fails(let number): ledger.failed(number)
+            case .hears(let numbers): for number in numbers { ledger.hear(.event(channel: "feed", number: number)) }
+            case .returns(let seconds):
+                for state in ["reconnecting", "connecting", "connected"] { ledger.hear(.state(state)) }
+                if let seconds { ledger.hear(.mayHaveMissed(channel: "feed", since: start + seconds)) }
+                ledger.hear(.subscribed(channel: "feed"))
+            case .isAhead(let seconds): ledger.clockAhead = seconds
+            }
+        }
+    }
+
+    private func played(_ steps: [Step]) -> Ledger {
         var ledger = Ledger(channels: ["feed"])
-        publish(count, in: &ledger)
+        for step in steps { step.happen(to: &ledger) }
         return ledger
     }
 
-    private func publish(_ count: Int, in ledger: inout Ledger) {
-        for _ in 0..<count { _ = ledger.begin(at: start + Double(ledger.nextNumber)) }
+    /// A client that is subscribed and has received all three events, and what happens then.
+    private static func following(_ more: Step...) -> [Step] {
+        [.connects, .subscribes, .publishes(3), .hears([0, 1, 2])] + more
     }
 
-    private func hear(_ numbers: Int..., in ledger: inout Ledger) {
-        for number in numbers { ledger.hear(.event(channel: "feed", number: number)) }
-    }
+    /// What happens, and a problem that is found; it is the only one if that is said.
+    static let faults: [([Step], String, Bool)] = [
+        ([.subscribes, .publishes(3), .hears([0, 2])], "1 to 1 are missing within a subscription", false),
+        ([.subscribes, .publishes(3), .hears([0, 0])], "0 came after 0", false),
+        ([.subscribes, .publishes(3), .hears([1, 0])], "0 came after 1", false),
+        ([.subscribes, .publishes(3), .hears([7])], "7 was never published", false),
+        ([.subscribes, .publishes(2), .hears([1])], "0 is missing after the subscription", false),
+        (following(.returns(since: 2), .publishes(2), .hears([4])), "3 is missing after the subscription", false),
+        (following(.publishes(1), .isLost, .hears([3])), "3 came without a subscription", true),
+        (
+            following(.publishes(2), .returns(since: nil), .publishes(1), .hears([5])),
+            "3 is missing, and the client said nothing", true
+        ),
+    ]
 
-    /// Returns the ledger of a client that is subscribed and has received all three events.
-    private func following() -> Ledger {
-        var ledger = ledger()
-        ledger.hear(.state("connected"))
-        ledger.hear(.subscribed(channel: "feed"))
-        publish(3, in: &ledger)
-        hear(0, 1, 2, in: &ledger)
-        return ledger
-    }
-
-    private func reconnect(sayingSince seconds: Double?, in ledger: inout Ledger) {
-        ledger.hear(.state("reconnecting"))
-        ledger.hear(.state("connecting"))
-        ledger.hear(.state("connected"))
-        if let seconds { ledger.hear(.mayHaveMissed(channel: "feed", since: start + seconds)) }
-        ledger.hear(.subscribed(channel: "feed"))
-    }
-
-    @Test(arguments: [
-        ([0, 2], "1 to 1 are missing within a subscription"), ([0, 0], "0 came after 0"), ([1, 0], "0 came after 1"),
-        ([7], "7 was never published"),
-    ])
-    func `The chaos ledger finds events lost, repeated, out of order, or never published`(numbers: [Int], problem: String) {
-        var ledger = ledger()
-        ledger.hear(.subscribed(channel: "feed"))
-        publish(3, in: &ledger)
-        for number in numbers { hear(number, in: &ledger) }
-        #expect(ledger.findings.map(\.description).contains(problem), "\(ledger.findings)")
+    @Test(arguments: faults)
+    func `The chaos ledger finds events lost, repeated, out of order, never published, or without a subscription`(
+        steps: [Step], problem: String, isOnlyOne: Bool
+    ) {
+        let findings = played(steps).findings.map(\.description)
+        #expect(isOnlyOne ? findings == [problem] : findings.contains(problem), "\(findings)")
     }
 
     @Test func `The chaos ledger lets an event be missing if the server didn't confirm its publish`() {
-        var ledger = ledger()
-        ledger.hear(.subscribed(channel: "feed"))
-        publish(3, in: &ledger)
-        ledger.failed(1)
-        hear(0, 2, in: &ledger)
-        #expect(ledger.findings.isEmpty)
-    }
-
-    @Test func `The chaos ledger finds an event that arrives without a subscription`() {
-        var ledger = following()
-        publish(1, in: &ledger)
-        ledger.hear(.state("reconnecting"))
-        hear(3, in: &ledger)
-        #expect(ledger.findings.map(\.description) == ["3 came without a subscription"])
+        #expect(played([.subscribes, .publishes(3), .fails(1), .hears([0, 2])]).findings.isEmpty)
     }
 
     @Test func `The chaos ledger accepts and counts events missed in a gap that the client reported`() {
-        var ledger = following()
-        publish(2, in: &ledger)
-        reconnect(sayingSince: 2, in: &ledger)
-        publish(1, in: &ledger)
-        hear(5, in: &ledger)
+        let ledger = played(Self.following(.publishes(2), .returns(since: 2), .publishes(1), .hears([5])))
         #expect(ledger.findings.isEmpty)
         #expect(ledger.missed == 2)
-    }
-
-    @Test func `The chaos ledger finds events missed between subscriptions without a reported gap`() {
-        var ledger = following()
-        publish(2, in: &ledger)
-        reconnect(sayingSince: nil, in: &ledger)
-        publish(1, in: &ledger)
-        hear(5, in: &ledger)
-        #expect(ledger.findings.map(\.description) == ["3 is missing, and the client said nothing"])
     }
 
     /// The first missing event is sent at 3 s; the client's clock may differ from ours.
@@ -93,13 +85,9 @@ import Testing
     func `The chaos ledger finds a reported gap whose start doesn't fit the first missing event`(
         since: Double, ahead: Double, isRight: Bool
     ) {
-        var ledger = following()
-        ledger.clockAhead = ahead
-        publish(2, in: &ledger)
-        reconnect(sayingSince: since, in: &ledger)
-        publish(1, in: &ledger)
-        hear(5, in: &ledger)
-        #expect(ledger.findings.isEmpty == isRight, "\(ledger.findings)")
+        let steps = Self.following(.isAhead(ahead), .publishes(2), .returns(since: since), .publishes(1), .hears([5]))
+        let findings = played(steps).findings
+        #expect(findings.isEmpty == isRight, "\(findings)")
     }
 
     /// A connection is lost before an event arrives: the first gap covers events that were missed before it, the second those
@@ -108,30 +96,10 @@ import Testing
     func `The chaos ledger checks each of two successive gaps against the events missed in that gap`(
         first: Double, second: Double, isRight: Bool
     ) {
-        var ledger = following()
-        publish(1, in: &ledger)
-        reconnect(sayingSince: first, in: &ledger)
-        publish(2, in: &ledger)
-        reconnect(sayingSince: second, in: &ledger)
-        publish(1, in: &ledger)
-        hear(6, in: &ledger)
-        #expect(ledger.findings.isEmpty == isRight, "\(ledger.findings)")
-    }
-
-    @Test func `The chaos ledger finds events lost after a renewed subscription, even with a reported gap`() {
-        var ledger = following()
-        reconnect(sayingSince: 2, in: &ledger)
-        publish(2, in: &ledger)
-        hear(4, in: &ledger)
-        #expect(ledger.findings.map(\.description).contains("3 is missing after the subscription"))
-    }
-
-    @Test func `The chaos ledger finds an event lost right after the first subscription`() {
-        var ledger = ledger()
-        ledger.hear(.subscribed(channel: "feed"))
-        publish(2, in: &ledger)
-        hear(1, in: &ledger)
-        #expect(ledger.findings.map(\.description).contains("0 is missing after the subscription"))
+        let steps = Self.following(
+            .publishes(1), .returns(since: first), .publishes(2), .returns(since: second), .publishes(1), .hears([6]))
+        let findings = played(steps).findings
+        #expect(findings.isEmpty == isRight, "\(findings)")
     }
 }
 

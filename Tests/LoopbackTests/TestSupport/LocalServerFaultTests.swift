@@ -7,34 +7,16 @@ import TestSupport
 
 /// The faults of a local server, byte for byte.
 @Suite struct LocalServerFaultTests {
-    private static let request = """
-        GET /app/local-key?protocol=7 HTTP/1.1\r
-        Host: 127.0.0.1\r
-        Upgrade: websocket\r
-        Connection: Upgrade\r
-        Sec-WebSocket-Version: 13\r
-        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
-        \r
-
-        """
-
-    /// Reads up to and including `end`.
-    private func read(_ client: RawClient, upTo end: [UInt8]) async throws -> [UInt8] {
-        try await onThread {
-            var bytes: [UInt8] = []
-            while !bytes.suffix(end.count).elementsEqual(end) {
-                let next = client.read(1)
-                guard next.bytes.count == 1 else { break }
-                bytes += next.bytes
-            }
-            return bytes
-        }
-    }
-
+    /// Requests an upgrade, and reads the head of the response.
     private func upgrade(_ server: LocalServer) async throws -> (RawClient, head: String) {
         let client = try RawClient(port: server.port)
-        client.send(Array(Self.request.utf8))
-        return (client, String(decoding: try await read(client, upTo: Array("\r\n\r\n".utf8)), as: UTF8.self))
+        client.send(Attack.upgrade())
+        let head = try await onThread {
+            var bytes: [UInt8] = []
+            while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8), let next = client.read(1).bytes.first { bytes.append(next) }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        return (client, head)
     }
 
     /// Returns the first message, which has fewer than 65536 bytes.

@@ -14,19 +14,14 @@ import TestSupport
     /// Positions at the start, in and after the head, in and after frames, and at the end. `DownstreamTests` try each one.
     static let counts = [0, 20, head.count, head.count + 7, all.count - 1, all.count]
 
-    /// A proxy to a server that sends at once, and then records the bytes that each client sent.
-    private final class Rig: Sendable {
-        let heard = Note<[UInt8]?>()
-        let server: RawServer
-        let proxy: NetworkFaultProxy
+    /// The bytes that each client sent.
+    private let heard = Note<[UInt8]?>()
 
-        init(_ faults: [Fault] = []) throws {
-            let heard = heard
-            server = try RawServer { connection in
-                try connection.send(NetworkFaultProxyTests.all)
-                heard.send(try? connection.readToEnd())
-            }
-            proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, faults: faults)
+    /// Returns a proxy to a server that sends at once, and then records the bytes that each client sent.
+    private func rig(_ faults: [Fault] = []) throws -> ProxyRig {
+        try ProxyRig(faults) { [heard] connection in
+            try connection.send(Self.all)
+            heard.send(try? connection.readToEnd())
         }
     }
 
@@ -49,8 +44,8 @@ import TestSupport
     /// A half-close and a stall concern only the server's bytes: the client's bytes still pass.
     @Test(arguments: Kind.allCases, counts)
     func `An injected fault acts after exactly the given number of bytes to the client`(kind: Kind, count: Int) async throws {
-        let rig = try Rig([kind.fault(after: count)])
-        let client = try RawClient(port: rig.proxy.port)
+        let rig = try rig([kind.fault(after: count)])
+        let client = try rig.client()
         // A reset waits a while for a client that has sent nothing.
         if kind == .reset { client.send([1]) }
         let read = try await client.reads(kind == .stall ? count : .max)
@@ -64,26 +59,25 @@ import TestSupport
         case .truncation:
             #expect(read.end == .finished)
             client.send([1, 2, 3])
-            #expect(await rig.heard.next() == .some([]))
+            #expect(await heard.next() == .some([]))
         case .halfClose, .stall:
             if kind == .halfClose { #expect(read.end == .finished) }
             client.send([1, 2, 3])
             client.finish()
             // By now the server has sent everything.
-            #expect(await rig.heard.next() == .some([1, 2, 3]))
+            #expect(await heard.next() == .some([1, 2, 3]))
             if kind == .stall { #expect(rig.proxy.bytesToClients == count) }
             #expect(rig.proxy.bytesToServer == 3)
         }
     }
 
     @Test func `An injected fault can be limited to one connection, and its position counted in frames`() async throws {
-        let rig = try Rig()
+        let rig = try rig()
         try rig.proxy.inject(.reset(after: .frames(3)), onConnection: 2)
         var ends: [RawClient.End] = []
         for number in 1...3 {
-            let client = try RawClient(port: rig.proxy.port)
-            let wanted = number == 2 ? Int.max : Self.all.count
-            let read = try await client.reads(wanted)
+            let client = try rig.client()
+            let read = try await client.reads(number == 2 ? .max : Self.all.count)
             #expect(read.bytes.count == (number == 2 ? Self.head.count + 12 : Self.all.count))
             ends.append(read.end)
         }
@@ -91,8 +85,8 @@ import TestSupport
     }
 
     @Test func `Injected faults and cuts act on open connections, and later connections are unharmed`() async throws {
-        let rig = try Rig()
-        let clients = try (1...4).map { _ in try RawClient(port: rig.proxy.port) }
+        let rig = try rig()
+        let clients = try (1...4).map { _ in try rig.client() }
         for client in clients { _ = try await client.reads(Self.all.count) }
         try rig.proxy.inject(.halfClose, onConnection: 1)
         try rig.proxy.inject(.reset(after: .frames(1)), onConnection: 2)
@@ -102,7 +96,7 @@ import TestSupport
         rig.proxy.cutAll()
         #expect(try await clients[2].reads().end == .reset)
         #expect(rig.proxy.openConnectionCount == 0)
-        let next = try RawClient(port: rig.proxy.port)
+        let next = try rig.client()
         #expect(try await next.reads(Self.all.count).bytes == Self.all)
         #expect(rig.proxy.connectionCount == 5)
     }
@@ -110,7 +104,7 @@ import TestSupport
     // MARK: Refusing
 
     @Test func `A fault proxy that refuses connections keeps its port, and accepts again once healed`() async throws {
-        let rig = try Rig()
+        let rig = try rig()
         let port = rig.proxy.port
         let early = try RawClient(port: port)
         _ = try await early.reads(Self.all.count)
@@ -139,10 +133,9 @@ import TestSupport
     func `Injected latency, bandwidth limits and dribbling take their time, and lose no bytes`(
         fault: Fault, takes least: Duration
     ) async throws {
-        let clock = ContinuousClock()
-        let start = clock.now
-        let rig = try Rig([fault])
-        let client = try RawClient(port: rig.proxy.port)
+        let (clock, start) = (ContinuousClock(), ContinuousClock().now)
+        let rig = try rig([fault])
+        let client = try rig.client()
         #expect(try await client.reads(Self.all.count).bytes == Self.all)
         #expect(clock.now - start >= least)
     }
@@ -150,7 +143,7 @@ import TestSupport
     // MARK: Errors
 
     @Test func `The fault proxy refuses faults that only a server or a mock can inject`() throws {
-        let rig = try Rig()
+        let rig = try rig()
         for fault in [Fault.upgradeRefused(status: 503), .wrongAcceptKey, .badUTF8, .error(.timedOut)] {
             #expect(throws: UnsupportedFault.self) { try rig.proxy.inject(fault) }
             #expect(throws: UnsupportedFault.self) { try rig.proxy.inject(fault, onConnection: 1) }
@@ -162,7 +155,7 @@ import TestSupport
     }
 
     @Test func `A fault proxy can't start with an unknown host, an invalid port, or a port in use`() throws {
-        let rig = try Rig()
+        let rig = try rig()
         for (host, port, own) in [
             ("does-not-exist.invalid", 80, 0), ("127.0.0.1", 0, 0), ("127.0.0.1", 80, 65_536), ("127.0.0.1", 80, rig.proxy.port),
         ] {
