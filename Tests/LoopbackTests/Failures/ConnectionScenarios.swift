@@ -38,6 +38,14 @@ extension FailureScenario {
     static func request(port: Int, host: String = "ws.example", secure: Bool = false) -> WebSocketRequest {
         WebSocketRequest(secure: secure, host: host, port: port, path: "/", proxy: .none)
     }
+
+    /// Connects to a server that does what a script says.
+    static func scripted(
+        secure: Bool = false, timeouts: NetworkTimeouts = .long, _ script: @escaping @Sendable (RawConnection) throws -> Void
+    ) async throws -> FailureReport {
+        let server = try RawServer(script: script)
+        return try await failure(of: request(port: server.port, secure: secure), ports: [server.port: 443], timeouts: timeouts)
+    }
 }
 
 extension FailureScenario {
@@ -67,12 +75,11 @@ extension FailureScenario {
             ("The server chose a subprotocol that wasn't asked for", "Sec-WebSocket-Protocol: chat"),
         ].map { name, field in
             FailureScenario(name) {
-                let server = try RawServer { connection in
+                try await scripted { connection in
                     let head = String(decoding: try RawConnection.upgradeHead(for: connection.readRequest()), as: UTF8.self)
                     try connection.send(head.dropLast() + "\(field)\r\n\r\n")
                     try connection.readToEnd()
                 }
-                return try await failure(of: request(port: server.port), ports: [server.port: 443])
             }
         }
         + [
@@ -83,10 +90,7 @@ extension FailureScenario {
             FailureScenario("The server hangs up in the middle of its response") {
                 try await replied(.text("HTTP/1.1 101 Switch"), then: .finish)
             },
-            FailureScenario("The server doesn't respond") {
-                let server = try RawServer { try $0.readToEnd() }
-                return try await failure(of: request(port: server.port), ports: [server.port: 443], timeouts: impatient)
-            },
+            FailureScenario("The server doesn't respond") { try await scripted(timeouts: impatient) { try $0.readToEnd() } },
         ]
 
     private static let upgrade = ["Upgrade: websocket", "Connection: Upgrade"]

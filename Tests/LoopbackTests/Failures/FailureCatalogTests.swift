@@ -45,15 +45,13 @@ func failure(
     of request: WebSocketRequest, ports: [Int: Int] = [:], timeouts: NetworkTimeouts = .long,
     resolve: @escaping AddressResolver.Resolve = resolving(to: ["127.0.0.1"])
 ) async throws -> FailureReport {
-    try await withWatchdog {
-        let loop = NetworkLoop(timeouts: timeouts)
-        let rig = SocketRig(socket: NetworkWebSocket(loop: loop, resolve: resolve))
-        rig.socket.open(request, attempt: first)
-        let closure = await rig.events.untilClosed().last
-        await loop.shutdown()
-        guard case .closed(.failed(let failure), _) = closure else { throw Unexpected("\(String(describing: closure))") }
-        return FailureReport(failure, ports: ports)
-    }
+    let loop = NetworkLoop(timeouts: timeouts)
+    let rig = SocketRig(on: loop, resolve: resolve)
+    rig.socket.open(request, attempt: first)
+    let events = await rig.events.untilClosed()
+    await loop.shutdown()
+    guard let failure = events.last?.failure else { throw Unexpected("\(events)") }
+    return FailureReport(failure, ports: ports)
 }
 
 /// Returns a resolver that has these addresses for every name.
@@ -68,7 +66,7 @@ func resolving(to addresses: [String]) -> AddressResolver.Resolve {
 let impatient = NetworkTimeouts(stage: .seconds(2), address: .seconds(2))
 
 /// Each row of the page "When connecting fails" is made to happen, and the client's report must match the row.
-@Suite struct FailureCatalogTests {
+@Suite(.watchdog) struct FailureCatalogTests {
     /// The page's rows by the name of the problem, each with the failure's kind and message.
     private static let rows: [String: FailureReport] = {
         let path = "Sources/PusherChannels/PusherChannels.docc/WhenConnectingFails.md"

@@ -34,12 +34,8 @@ extension FailureScenario {
     ]
 
     private static let clientCertificates = [
-        FailureScenario("The server wants a client certificate (TLS 1.3)") {
-            try await asked(.tls13) { _ in nil }
-        },
-        FailureScenario("The server wants a client certificate (TLS 1.2)") {
-            try await asked(.tls12) { _ in nil }
-        },
+        FailureScenario("The server wants a client certificate (TLS 1.3)") { try await asked(.tls13) { _ in nil } },
+        FailureScenario("The server wants a client certificate (TLS 1.2)") { try await asked(.tls12) { _ in nil } },
         FailureScenario("The server doesn't know the client certificate's authority") {
             try await asked(.tls13) { _ in try CertificateAuthority().issueClient(name: "ann") }
         },
@@ -49,27 +45,19 @@ extension FailureScenario {
     ]
 
     private static let versions = [
-        FailureScenario("The server speaks TLS 1.1 only") {
-            try await handshake(with: ServerTLS(versions: .tls11 ... .tls11))
-        },
+        FailureScenario("The server speaks TLS 1.1 only") { try await handshake(with: ServerTLS(versions: .tls11 ... .tls11)) },
         FailureScenario("The server speaks TLS 1.2, the client wants 1.3") {
-            try await handshake(with: ServerTLS(versions: .tls12 ... .tls12), minimumVersion: .tls13)
+            try await handshake(with: ServerTLS(versions: .tls12 ... .tls12), tls: TLSConfiguration(minimumVersion: .tls13))
         },
         FailureScenario("The server doesn't speak TLS") {
-            let server = try RawServer { connection in
+            try await scripted(secure: true) { connection in
                 try connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")
                 try connection.readToEnd()
             }
-            return try await failure(of: request(port: server.port, secure: true), ports: [server.port: 443])
         },
-        FailureScenario("The server hangs up during the handshake") {
-            let server = try RawServer { connection in connection.finish() }
-            return try await failure(of: request(port: server.port, secure: true), ports: [server.port: 443])
-        },
+        FailureScenario("The server hangs up during the handshake") { try await scripted(secure: true) { $0.finish() } },
         FailureScenario("The server doesn't go on with the handshake") {
-            let server = try RawServer { try $0.readToEnd() }
-            return try await failure(
-                of: request(port: server.port, secure: true), ports: [server.port: 443], timeouts: impatient)
+            try await scripted(secure: true, timeouts: impatient) { try $0.readToEnd() }
         },
     ]
 
@@ -121,12 +109,6 @@ extension FailureScenario {
         with server: ServerTLS, trusting authority: CertificateAuthority, host: String = "ws.example"
     ) async throws -> FailureReport {
         try await handshake(with: server, tls: TLSConfiguration(roots: .only(.text(authority.certificatePEM))), host: host)
-    }
-
-    private static func handshake(
-        with server: ServerTLS, minimumVersion: TLSConfiguration.Version
-    ) async throws -> FailureReport {
-        try await handshake(with: server, tls: TLSConfiguration(minimumVersion: minimumVersion))
     }
 
     private static func handshake(
