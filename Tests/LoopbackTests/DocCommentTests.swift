@@ -49,8 +49,7 @@ import Testing
         #expect(friend.output.hasPrefix("HTTP/1.1 404"))
         let stranger = try await TLSClient.connect(to: server.port, saying: Self.lookUp)
         #expect(stranger.output.isEmpty)
-        let veteran = try await TLSClient.connect(
-            to: old.port, saying: Self.lookUp, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0")
+        let veteran = try await TLSClient.connect(to: old.port, saying: Self.lookUp, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0")
         #expect(veteran.version == "TLSv1.1")
         await server.stop()
         await old.stop()

@@ -75,8 +75,7 @@ import TestSupport
         let intermediate = try root.intermediate()
         for (asked, shown) in [(root, root), (root, intermediate), (intermediate, intermediate)] {
             let (server, heard) = try serve(ServerTLS(clientCertificates: .required(by: asked), versions: version...version))
-            let client = try await TLSClient.connect(
-                to: server.port, showing: try shown.issueClient(name: "Ann Ä"))
+            let client = try await TLSClient.connect(to: server.port, showing: try shown.issueClient(name: "Ann Ä"))
             #expect(client.output == "hello")
             #expect(client.alert == nil)
             #expect(await heard.next() == "hi\r\n\r\n")
@@ -90,8 +89,7 @@ import TestSupport
         let (server, _) = try serve(ServerTLS(clientCertificates: .required(by: authority), versions: version...version))
         let session = FileManager.default.temporaryDirectory.appendingPathComponent("session-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: session) }
-        let client = try await TLSClient.connect(
-            to: server.port, showing: try authority.issueClient(), "-sess_out", session)
+        let client = try await TLSClient.connect(to: server.port, showing: try authority.issueClient(), "-sess_out", session)
         #expect(client.output == "hello")
         // The client got no session that it could resume.
         #expect(!FileManager.default.fileExists(atPath: session))

@@ -87,11 +87,9 @@ import TestSupport
         let authority = try CertificateAuthority()
         let server = try await LocalServer.start(tls: .certificate(authority.issue(names: ["api.example"])))
         server.router["/hello"] = JSONResponse { _ in ["Hello": "World"] }
-        let proxy = try ConnectProxy(
-            to: server.port, credentials: ConnectProxy.Credentials(user: "ann", password: "s3cret"))
+        let proxy = try ConnectProxy(to: server.port, credentials: ConnectProxy.Credentials(user: "ann", password: "s3cret"))
         let request = try HTTPRig.request("https://api.example/hello")
-        let rig = session(
-            proxy.port, HTTPProxy.Credentials(user: "ann", password: "s3cret"), trusting: authority)
+        let rig = session(proxy.port, HTTPProxy.Credentials(user: "ann", password: "s3cret"), trusting: authority)
         for _ in 0..<3 { #expect(try await rig.reply(request) == #"200 {"Hello":"World"}"#) }
         let failure = try await session(
             proxy.port, HTTPProxy.Credentials(user: "ann", password: "wr0ng"), trusting: authority

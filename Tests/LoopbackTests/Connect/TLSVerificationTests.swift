@@ -262,8 +262,7 @@ private func trusting(_ authority: CertificateAuthority) -> TLSConfiguration {
         var error: PusherError?
         while error == nil { error = try await recorder.next(within: .seconds(Patience.seconds)).failure }
         #expect(error?.kind == .authorization)
-        #expect(
-            error?.message.contains("TLS with localhost:\(stranger.port) failed") == true, "\(error.map { "\($0)" } ?? "")")
+        #expect(error?.message.contains("TLS with localhost:\(stranger.port) failed") == true, "\(error.map { "\($0)" } ?? "")")
         pusher.disconnect()
         await server.stop()
         await stranger.stop()

@@ -12,8 +12,7 @@ extension FailureScenario {
         FailureScenario("The server's certificate is for other addresses") {
             let authority = try CertificateAuthority()
             let certificate = try authority.issue(addresses: ["127.0.0.2"])
-            return try await handshake(
-                with: ServerTLS(certificate: certificate), trusting: authority, host: "127.0.0.1")
+            return try await handshake(with: ServerTLS(certificate: certificate), trusting: authority, host: "127.0.0.1")
         },
         FailureScenario("The server's certificate is signed by itself") { try await flawed(.selfSigned) },
         FailureScenario("Nobody trusts the certificate's authority") {
@@ -86,8 +85,7 @@ extension FailureScenario {
 
     private static func flawed(_ flaw: CertificateAuthority.Flaw) async throws -> FailureReport {
         let authority = try CertificateAuthority()
-        return try await handshake(
-            with: .certificate(authority.issue(names: ["ws.example"], flaw: flaw)), trusting: authority)
+        return try await handshake(with: .certificate(authority.issue(names: ["ws.example"], flaw: flaw)), trusting: authority)
     }
 
     /// Runs a server that requests an authority's certificates, and a client that shows one, or none.

@@ -35,24 +35,21 @@ import Testing
 
     private let session = NetworkHTTPSession(proxy: .none, loop: .patient)
 
-    @Test func `A request that is canceled before it starts opens no connection`() async throws {
-        let log = HTTPLog()
-        let server = try RawServer(log: log) { _, _ in okay() }
-        let started = Started(session, try HTTPRig.request(port: server.port))
-        started.task.cancel()
-        started.task.resume()
-        #expect(await started.end() == .cancelled)
-        #expect(log.connections == 0)
-    }
-
     /// The server sends no response, so none can arrive before the task is cancelled.
-    @Test func `A request that is canceled as soon as it starts leaves no connection behind`() async throws {
-        let server = try RawServer { try $0.readToEnd() }
+    @Test(arguments: [false, true])
+    func `A request that is canceled before or as soon as it starts leaves no connection behind`(isStarted: Bool) async throws {
+        let log = HTTPLog()
+        let server = try RawServer { connection in
+            _ = log.connected()
+            try connection.readToEnd()
+        }
         let started = Started(session, try HTTPRig.request(port: server.port))
-        started.task.resume()
+        if isStarted { started.task.resume() }
         started.task.cancel()
+        if !isStarted { started.task.resume() }
         #expect(await started.end() == .cancelled)
         #expect(ProcessTables.connections(toPort: server.port) == 0)
+        if !isStarted { #expect(log.connections == 0) }
     }
 
     @Test func `A request that is canceled during the look-up of its host withdraws the look-up`() async throws {
@@ -103,10 +100,10 @@ import Testing
     @Test func `A request that is canceled while it waits for a connection is never sent`() async throws {
         let log = HTTPLog()
         let asked = Note<Void>()
-        let open = Locked(DispatchSemaphore(value: 0))
+        let open = DispatchSemaphore(value: 0)
         let server = try RawServer(log: log) { _, _ in
             asked.send(())
-            open.withLock { $0 }.wait()
+            open.wait()
             return okay()
         }
         let started = try (1...8).map { Started(session, try HTTPRig.request(port: server.port, "/\($0)")) }
@@ -114,7 +111,7 @@ import Testing
         for _ in 1...6 { await asked.next() }
         started[6].task.cancel()
         #expect(await started[6].end() == .cancelled)
-        for _ in 1...7 { open.withLock { $0 }.signal() }
+        for _ in 1...7 { open.signal() }
         for index in [0, 1, 2, 3, 4, 5, 7] { #expect(await started[index].end() == nil) }
         #expect(log.requests.count == 7)
         #expect(!log.requests.contains { $0.hasPrefix("/7") })

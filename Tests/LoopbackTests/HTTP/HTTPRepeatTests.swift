@@ -23,19 +23,8 @@ import Testing
 
     @Test(arguments: [false, true])
     func `A GET request on a reused connection that is gone is repeated on a new one`(isReset: Bool) async throws {
-        let server = try RawServer { [log] connection in
-            let number = log.connected()
-            if isReset { connection.resetOnClose() }
-            for request in 1... {
-                let head = try connection.readRequest()
-                log.requested(head, on: number)
-                guard (number, request) != (1, 2) else { return }
-                try connection.send(okay())
-            }
-        }
-        for number in 1...3 {
-            #expect(try await rig.reply(HTTPRig.request(port: server.port, "/\(number)")) == "200 ok")
-        }
+        let server = try RawServer(log: log, resets: isReset) { $0 == 1 && $1 == 2 ? nil : okay() }
+        for number in 1...3 { #expect(try await rig.reply(HTTPRig.request(port: server.port, "/\(number)")) == "200 ok") }
         #expect(log.requests == ["/1 #1", "/2 #1", "/2 #2", "/3 #2"])
     }
 

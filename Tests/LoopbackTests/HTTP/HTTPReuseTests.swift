@@ -46,11 +46,11 @@ import Testing
     /// The seventh request waits until one of the first six gets its response, and later ones wait in order.
     @Test func `Requests beyond six at a time wait for a connection in order`() async throws {
         let gate = Note<Void>()
-        let open = Locked(DispatchSemaphore(value: 0))
+        let open = DispatchSemaphore(value: 0)
         let server = try RawServer(log: log) { _, request in
             if request == 1 {
                 gate.send(())
-                open.withLock { $0 }.wait()
+                open.wait()
             }
             return okay()
         }
@@ -64,10 +64,10 @@ import Testing
         for _ in 1...6 { await gate.next() }
         #expect(Set(log.requests.map { $0.prefix(2) }) == ["/1", "/2", "/3", "/4", "/5", "/6"])
         // One connection continues, and takes all waiting requests.
-        open.withLock { $0 }.signal()
+        open.signal()
         for _ in 1...7 { _ = await order.next() }
         #expect(log.requests.dropFirst(6).map { $0.prefix { $0 != " " } } == ["/7", "/8", "/9", "/10", "/11", "/12"])
-        for _ in 1...5 { open.withLock { $0 }.signal() }
+        for _ in 1...5 { open.signal() }
         for _ in 1...5 { _ = await order.next() }
         #expect(log.connections == 6)
     }
@@ -87,13 +87,9 @@ import Testing
             let number = log.connected()
             _ = try connection.readRequest()
             try connection.send(okay("\(number)"))
-            if number == 1 {
-                connection.finish()
-                try connection.readToEnd()
-                closed.send(())
-            } else {
-                try connection.readToEnd()
-            }
+            if number == 1 { connection.finish() }
+            try connection.readToEnd()
+            closed.send(())
         }
         #expect(try await rig.reply(HTTPRig.request(port: server.port)) == "200 1")
         // The client has closed its end, too.
@@ -240,8 +236,7 @@ import Testing
     @Test func `The idle connections of a session are closed when the session is released`() async throws {
         let server = try RawServer(log: log) { _, _ in okay() }
         // Only its task still refers to the session.
-        let reply = try await HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient)).reply(
-            HTTPRig.request(port: server.port))
+        let reply = try await HTTPRig(NetworkHTTPSession(proxy: .none, loop: .patient)).reply(HTTPRig.request(port: server.port))
         #expect(reply == "200 ok")
         // The loop releases the session in the turn in which it responds, and learns of its end in the next.
         await serviceTurn()
@@ -256,9 +251,7 @@ import Testing
         let root = NetworkHTTPSession(proxy: .none, loop: .patient)
         var tls = TLSConfiguration(roots: .only(.text(authority.certificatePEM)))
         let request = try HTTPRig.request("https://127.0.0.1:\(proxy.port)/")
-        for _ in 1...3 {
-            _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).reply(request)
-        }
+        for _ in 1...3 { _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).reply(request) }
         #expect(proxy.connectionCount == 1)
         tls.minimumVersion = .tls13
         _ = try await HTTPRig(root.routed(tls: tls, proxy: .none)).reply(request)

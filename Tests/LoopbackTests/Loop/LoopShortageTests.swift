@@ -9,8 +9,7 @@ import Testing
 
 /// A loop that can't start reports an error to the callers that wanted it; the next caller can start it.
 @Suite(.watchdog) struct LoopShortageTests {
-    private let failure = TransportError(
-        .unreachable, "Can't start what serves connections: resource temporarily unavailable")
+    private let failure = TransportError(.unreachable, "Can't start what serves connections: resource temporarily unavailable")
 
     @Test func `Attempts and requests fail while the loop's thread can't start; a later attempt opens`() async throws {
         let server = try RawServer.replying()

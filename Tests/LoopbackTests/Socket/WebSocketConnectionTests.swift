@@ -126,7 +126,7 @@ private let large = String(repeating: "x", count: WebSocketConnection.largeSize 
         let after: [String]
     }
 
-    /// A connection that got frames with the upgrade's response is paused. A stream that is lost delivers its remaining bytes anyway.
+    /// A connection that got frames early is paused. A stream that is lost delivers its remaining bytes anyway.
     static let stories = [
         Story(description: "An early message waits while paused", early: [.text("early")], steps: [.resumes], after: ["early"]),
         Story(

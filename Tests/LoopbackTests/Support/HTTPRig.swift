@@ -30,9 +30,7 @@ struct HTTPRig: Sendable {
 
     static func request(
         port: Int, _ path: String = "/", method: String = "GET", body: String? = nil, timeout: TimeInterval = 86_400
-    )
-        throws -> URLRequest
-    {
+    ) throws -> URLRequest {
         try request("http://127.0.0.1:\(port)\(path)", method: method, body: body, timeout: timeout)
     }
 
@@ -78,13 +76,14 @@ final class HTTPLog: Sendable {
 }
 
 extension RawServer {
-    /// Creates a server that responds to each request on each connection with the result of `reply`: nil hangs up. The numbers of
-    /// connections and requests begin with 1.
+    /// Creates a server that responds to each request on each connection with the result of `reply`: nil hangs up, or resets the
+    /// connection. The numbers of connections and requests begin with 1.
     convenience init(
-        log: HTTPLog, reply: @escaping @Sendable (_ connection: Int, _ request: Int) throws -> String?
+        log: HTTPLog, resets: Bool = false, reply: @escaping @Sendable (_ connection: Int, _ request: Int) throws -> String?
     ) throws {
         try self.init { connection in
             let number = log.connected()
+            if resets { connection.resetOnClose() }
             for request in 1... {
                 let head = try connection.readRequest()
                 _ = try connection.readBody(of: head)

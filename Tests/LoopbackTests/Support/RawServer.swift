@@ -106,9 +106,7 @@ final class RawConnection: Sendable {
     /// Reads the request's head, up to the empty line.
     func readRequest() throws -> String {
         var head: [UInt8] = []
-        while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
-            head += try read(1)
-        }
+        while !head.suffix(4).elementsEqual([13, 10, 13, 10]) { head += try read(1) }
         let request = String(decoding: head, as: UTF8.self)
         requests.append(request)
         return request
@@ -172,9 +170,7 @@ final class RawConnection: Sendable {
     func readFrame() throws -> Frame {
         let head = try read(2)
         var length = Int(head[1] & 0x7F)
-        if length >= 126 {
-            length = try read(length == 126 ? 2 : 8).reduce(0) { $0 << 8 | Int($1) }
-        }
+        if length >= 126 { length = try read(length == 126 ? 2 : 8).reduce(0) { $0 << 8 | Int($1) } }
         guard head[1] & 0x80 != 0 else { throw RawServer.Trouble.system("a client's frame must be masked") }
         let mask = try read(4)
         var payload = try read(length)

@@ -57,8 +57,7 @@ struct TLSClient: Sendable {
             options += ["-cert", chain, "-cert_chain", chain, "-key", key]
         }
         let client = "openssl s_client -brief -ign_eof -connect 127.0.0.1:\(port)"
-        let command = try Command(
-            program: "/bin/sh", ["-c", "\(saying) | \(([client] + options).joined(separator: " "))"])
+        let command = try Command(program: "/bin/sh", ["-c", "\(saying) | \(([client] + options).joined(separator: " "))"])
         async let remarks = command.errors.toEnd()
         let output = await command.output.toEnd()
         return TLSClient(

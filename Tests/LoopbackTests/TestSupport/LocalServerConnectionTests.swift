@@ -20,8 +20,7 @@ import Testing
             for status in [204, 304] { server.stub("/\(status)", StubResponse(status: status, text: "none")) }
             let client = try RawClient(port: server.port)
             let head = Array("HEAD /text HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
-            let post = Array(
-                "POST /text HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n".utf8)
+            let post = Array("POST /text HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n".utf8)
             client.send(head + request("/204") + request("/304") + post)
             var text = ""
             while !text.contains("HTTP/1.1 100") {
