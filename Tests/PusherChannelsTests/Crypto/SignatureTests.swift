@@ -52,18 +52,13 @@ import Testing
         #expect(Set(signatures).count == signatures.count)
     }
 
-    private static let query = [
-        "auth_key": key, "auth_timestamp": "1353088179", "auth_version": "1.0",
-        "body_md5": "ec365a775a4cd0599faeb73354201b6f",
-    ]
-    private static let digest = "da454824c97ba181a32ccc17a72625ba02771f50b50e1e7430e47a1f3f457e6c"
-
     @Test func `A request's signature equals that of Pusher's documentation, whatever the case of its parameters' names`() {
-        let query = Dictionary(uniqueKeysWithValues: Self.query.map { ($0.key.uppercased(), $0.value) })
-        for query in [Self.query, query] {
-            let signature = Signature.request(method: "POST", path: "/apps/3/events", query: query, secret: Self.secret)
-            #expect(signature == Self.digest)
-        }
+        let query = [
+            "AUTH_KEY": Self.key, "AUTH_TIMESTAMP": "1353088179", "AUTH_VERSION": "1.0",
+            "BODY_MD5": "ec365a775a4cd0599faeb73354201b6f",
+        ]
+        let signature = Signature.request(method: "POST", path: "/apps/3/events", query: query, secret: Self.secret)
+        #expect(signature == "da454824c97ba181a32ccc17a72625ba02771f50b50e1e7430e47a1f3f457e6c")
     }
 }
 
@@ -74,8 +69,7 @@ import Testing
 
     /// FIPS 180's examples, and the lengths around a block's end.
     @Test(arguments: [
-        ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
-        ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"), ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
         ("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "84983e441c3bd26ebaae4aa1f95129e5e54670f1"),
         (
             "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
@@ -91,15 +85,11 @@ import Testing
     func `SHA-1 digests equal those of the standard, also around a block's end`(message: String, digest: String) {
         #expect(hex(sha1(message.utf8)) == digest)
     }
-}
 
-@Suite struct MD5Tests {
     /// RFC 1321, appendix A.5, and the body that Pusher's HTTP API reference signs.
     @Test(arguments: [
-        ("", "d41d8cd98f00b204e9800998ecf8427e"),
-        ("a", "0cc175b9c0f1b6a831c399e269772661"),
-        ("abc", "900150983cd24fb0d6963f7d28e17f72"),
-        ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
+        ("", "d41d8cd98f00b204e9800998ecf8427e"), ("a", "0cc175b9c0f1b6a831c399e269772661"),
+        ("abc", "900150983cd24fb0d6963f7d28e17f72"), ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
         ("abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"),
         ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "d174ab98d277d9f5a5611c2c9f419d9f"),
         (String(repeating: "1234567890", count: 8), "57edf4a22be3c955ac49da2e2107b67a"),
@@ -108,16 +98,11 @@ import Testing
     func `MD5 digests equal those of RFC 1321`(text: String, digest: String) {
         #expect(md5(text.utf8) == digest)
     }
-}
 
-@Suite struct HMACTests {
     /// RFC 4231, section 4: the cases whose keys and messages are text, of which 4.6 prints only the first 128 bits. The others were
     /// made with Python's `hmac`: keys as long as SHA-256's block and longer, which are hashed first, and no key at all.
     @Test(arguments: [
-        (
-            String(repeating: "\u{0B}", count: 20), "Hi There",
-            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
-        ),
+        (String(repeating: "\u{0B}", count: 20), "Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"),
         ("Jefe", "what do ya want for nothing?", "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
         (String(repeating: "\u{0C}", count: 20), "Test With Truncation", "a3b6167473100ee06e0c796c2955552b"),
         (keys(64), "message", "890f3a16e0ca0aaa3bf180f70fa8e3970b3fd6505e98fde157988dcc19d1685c"),
@@ -138,8 +123,7 @@ import Testing
 
     @Test(arguments: [
         ("", "a"), ("a", ""), ("a", "b"), ("abc", "abd"), ("abc", "xbc"), ("abc", "ab"), ("abc", "abcd"), ("abc", "ABC"),
-        ("ab", "ba"),
-        ("é", "e\u{301}"),
+        ("ab", "ba"), ("é", "e\u{301}"),
     ])
     func `Signatures that differ in bytes, length, case, or Unicode form are not equal`(left: String, right: String) {
         #expect(!isSameSignature(left, right))

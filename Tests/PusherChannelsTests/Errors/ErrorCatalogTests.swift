@@ -45,11 +45,9 @@ struct ErrorScenario: Sendable, CustomTestStringConvertible {
 }
 
 extension ClientRig {
-    /// Returns the first error that the delegate receives.
-    func error() async throws -> PusherError {
-        let told = try await recorder.next { $0.failure != nil }
-        guard let error = told.failure else { throw ErrorScenario.NoError() }
-        return error
+    /// Returns the first such error that the delegate receives.
+    func error(where matches: @escaping @Sendable (PusherError) -> Bool = { _ in true }) async throws -> PusherError {
+        try #require(try await recorder.next { $0.failure.map(matches) ?? false }.failure)
     }
 }
 

@@ -7,10 +7,12 @@ extension ErrorScenario {
     private static let onceOnly = PusherHTTPAPIOptions(retryPolicy: .none)
 
     /// A publish that the API answers with the given status and body.
-    private static func status(_ name: String, _ status: Int, _ body: String = "") -> ErrorScenario {
+    private static func status(
+        _ name: String, _ status: Int, _ body: String = "", headers: [String: String] = [:]
+    ) -> ErrorScenario {
         ErrorScenario(name) {
             let rig = APIRig(options: onceOnly)
-            rig.respond(status, body)
+            rig.respond(status, body, headers: headers)
             return try await thrown { try await APICall.trigger.run(on: rig.api) }
         }
     }
@@ -29,8 +31,7 @@ extension ErrorScenario {
     }
 
     /// A call that is refused before its request is sent.
-    private static func misuse(_ name: String, _ call: @escaping @Sendable (PusherHTTPAPI) async throws -> Void) -> ErrorScenario
-    {
+    private static func misuse(_ name: String, _ call: @escaping @Sendable (PusherHTTPAPI) async throws -> Void) -> Self {
         ErrorScenario(name) { try await thrown { try await call(APIRig().api) } }
     }
 
@@ -47,11 +48,7 @@ extension ErrorScenario {
         status("Too many requests", 429),
         status("The HTTP API failed", 500),
         status("The HTTP API refused with a success status", 200, #"{"error":"The secret authentication failed","code":401}"#),
-        ErrorScenario("The HTTP API redirects") {
-            let rig = APIRig(options: onceOnly)
-            rig.respond(302, "", headers: ["Location": "https://eu.example/apps/3/events"])
-            return try await thrown { try await APICall.trigger.run(on: rig.api) }
-        },
+        status("The HTTP API redirects", 302, headers: ["Location": "https://eu.example/apps/3/events"]),
         ErrorScenario("The HTTP API's response can't be read") {
             let rig = APIRig()
             rig.respond(200, "<html>")
@@ -65,9 +62,7 @@ extension ErrorScenario {
         misuse("A batch is too large") {
             try await $0.triggerBatch((1...11).map { PusherBatchEvent(channel: "news", eventName: "e", data: $0) })
         },
-        misuse("No encryption key is set") {
-            try await $0.trigger(channels: ["private-encrypted-a"], eventName: "e", data: 1)
-        },
+        misuse("No encryption key is set") { try await $0.trigger(channels: ["private-encrypted-a"], eventName: "e", data: 1) },
         misuse("An event for an encrypted channel and others") {
             try await $0.trigger(channels: ["private-encrypted-a", "news"], eventName: "e", data: 1)
         },
@@ -87,12 +82,8 @@ extension ErrorScenario {
         },
         asked("An authorization request's socket id is invalid", PusherAuthRequest(socketID: "12", channelName: "private-a")),
         asked("An authorization request for a public channel", PusherAuthRequest(socketID: "1.2", channelName: "news")),
-        asked(
-            "An authorization request for a presence channel",
-            PusherAuthRequest(socketID: "1.2", channelName: "presence-a")),
-        asked(
-            "The authenticator has no encryption key",
-            PusherAuthRequest(socketID: "1.2", channelName: "private-encrypted-a")),
+        asked("An authorization request for a presence channel", PusherAuthRequest(socketID: "1.2", channelName: "presence-a")),
+        asked("The authenticator has no encryption key", PusherAuthRequest(socketID: "1.2", channelName: "private-encrypted-a")),
         asked("A user's request was treated as a channel's", PusherAuthRequest(socketID: "1.2")),
         asked("The user's id is empty", PusherAuthRequest(socketID: "1.2")) { _ = try $0.authenticateUser($1, userID: "") },
         ErrorScenario("The app's key or secret is empty") {

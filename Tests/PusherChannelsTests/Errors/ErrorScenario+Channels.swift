@@ -16,9 +16,7 @@ extension ErrorScenario {
     }
 
     private static func method(_ name: String, _ auth: AuthMethod, channel: String = "private-orders") -> ErrorScenario {
-        reported(name, by: { ClientRig.connected(auth: auth) }) { rig in
-            rig.pusher.subscribe(channel)
-        }
+        reported(name, by: { ClientRig.connected(auth: auth) }) { $0.pusher.subscribe(channel) }
     }
 
     private static var sendingInvalidHeader: AuthEndpoint {
@@ -38,24 +36,19 @@ extension ErrorScenario {
         },
         endpoint("The endpoint refused", .http(403)),
         endpoint("The endpoint is down or overloaded", .http(503)),
-        endpoint("The endpoint's response isn't JSON", StubResponse(status: 200, text: "<html>")),
-        endpoint("The endpoint's response is empty", StubResponse(status: 200, text: "")),
+        endpoint("The endpoint's response isn't JSON", StubResponse(text: "<html>")),
+        endpoint("The endpoint's response is empty", StubResponse(text: "")),
+        endpoint("The endpoint refused with a success status", StubResponse(text: #"{"error":"Not for you","code":403}"#)),
+        endpoint("The endpoint's response has no signature", StubResponse(text: #"{"ok":true}"#)),
         endpoint(
-            "The endpoint refused with a success status",
-            StubResponse(status: 200, text: #"{"error":"Not for you","code":403}"#)),
-        endpoint("The endpoint's response has no signature", StubResponse(status: 200, text: #"{"ok":true}"#)),
-        endpoint(
-            "The endpoint's response has no key for an encrypted channel", StubResponse(status: 200, text: #"{"auth":"k:s"}"#),
+            "The endpoint's response has no key for an encrypted channel", StubResponse(text: #"{"auth":"k:s"}"#),
             channel: "private-encrypted-a"),
         method(
             "Your handler threw an error",
-            .customHandler { _, _ in throw PusherError(.authorization, code: 404, message: "no such user") }
-        ),
-        reported(
-            "The authorization took too long", by: { ClientRig.connected(auth: .authorizer(authorizer: SilentAuthorizer())) }
-        ) { rig in
-            rig.pusher.subscribe("private-orders")
-            rig.scheduler.advance(by: .seconds(15))
+            .customHandler { _, _ in throw PusherError(.authorization, code: 404, message: "no such user") }),
+        reported("The authorization took too long", by: { .connected(auth: .authorizer(authorizer: SilentAuthorizer())) }) {
+            $0.pusher.subscribe("private-orders")
+            $0.scheduler.advance(by: .seconds(15))
         },
     ]
 
@@ -137,7 +130,5 @@ extension ErrorScenario {
 
 /// An authorizer that never calls back.
 private final class SilentAuthorizer: Authorizer {
-    func fetchAuthValue(
-        socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void
-    ) {}
+    func fetchAuthValue(socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void) {}
 }

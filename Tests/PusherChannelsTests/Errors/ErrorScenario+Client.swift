@@ -44,9 +44,7 @@ extension ErrorScenario {
                 rig.pusher.connection.webSocketDidClose(.failed(end), attempt: ConnectionAttempt(attempt))
                 rig.pusher.connect()
             }
-            let told = try await rig.recorder.next { $0.failure?.message.contains("check the key") == true }
-            guard let error = told.failure else { throw NoError() }
-            return error
+            return try await rig.error { $0.message.contains("check the key") }
         },
         reported("The host, the port or a header is invalid", by: { ClientRig.connected(server: .manual) }) {
             $0.socket.refuse(.unsupported, HTTPSyntax.noHost("ws.example:6001"))
@@ -62,9 +60,7 @@ extension ErrorScenario {
             let rig = ClientRig(server: .manual) { $0.reconnectPolicy.maximumRetries = 0 }
             rig.pusher.connect()
             rig.socket.refuse(.connectionRefused, "ws.example:443 can't be reached: connection refused")
-            let told = try await rig.recorder.next { $0.failure?.kind == .attemptsExhausted }
-            guard let error = told.failure else { throw NoError() }
-            return error
+            return try await rig.error { $0.kind == .attemptsExhausted }
         },
         ErrorScenario("A stream wasn't read in time") {
             let rig = ClientRig.connected { $0.pauseLimit = .seconds(20) }

@@ -26,14 +26,18 @@ struct APIRig: Sendable {
     /// Answers every request with this response.
     func respond(_ status: Int = 200, _ body: String = "{}", headers: [String: String] = [:]) {
         session.removeAllStubs()
-        let response = StubResponse(status: status, headers: headers, body: Data(body.utf8))
-        session.stub(.any, response)
+        session.stub(.any, StubResponse(status: status, headers: headers, body: Data(body.utf8)))
     }
 
     /// Makes every request fail.
     func fail(_ code: URLError.Code) {
         session.removeAllStubs()
         session.stub(.any, .failure(code))
+    }
+
+    /// Makes a call that must fail, and returns its error.
+    func error(of call: APICall = .trigger, sourceLocation: SourceLocation = #_sourceLocation) async -> PusherError? {
+        await #expect(throws: PusherError.self, sourceLocation: sourceLocation) { try await call.run(on: api) }
     }
 
     /// Answers every request with this response, and returns a closure that returns the times of the requests.
@@ -55,6 +59,17 @@ extension JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         return encoder
+    }
+}
+
+/// A call that is refused before it has an effect, with words that its description is a part of.
+struct RefusedCall<Subject>: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let run: @Sendable (Subject) async throws -> Void
+
+    init(_ description: String, _ run: @escaping @Sendable (Subject) async throws -> Void) {
+        testDescription = description
+        self.run = run
     }
 }
 

@@ -46,8 +46,9 @@ import Testing
         let channel = "private-encrypted-cache-orders"
         let data = try #require(EncryptedEvent.encrypt("text", for: channel, with: Self.key()))
         let rig = rig(keys: [Self.key(Self.other), Self.key()])
+        func member(_ data: String) -> JSONValue { ["cache": .object(["data": .string(data)])] }
         func cached(_ data: String, of channel: String, by rig: APIRig) async throws -> String? {
-            rig.respond(200, JSONValue.object(["cache": .object(["data": .string(data)])]).text)
+            rig.respond(200, member(data).text)
             return try await rig.api.channel(channel, info: [.cache]).cachedEvent?.data
         }
         #expect(try await cached(data, of: channel, by: rig) == "text")
@@ -56,15 +57,13 @@ import Testing
         #expect(try await cached(data, of: channel, by: self.rig(keys: [Self.key(Self.other)])) == data)
         #expect(try await cached(data, of: channel, by: self.rig(keys: [])) == data)
 
-        let member = JSONValue.object(["cache": .object(["data": .string(data)])])
-        rig.respond(200, JSONValue.object(["channels": .object([Name(channel): member])]).text)
+        rig.respond(200, JSONValue.object(["channels": .object([Name(channel): member(data)])]).text)
         #expect(try await rig.api.channels(info: [.cache]).first?.cachedEvent?.data == "text")
         let told = try await rig.api.trigger(channels: [channel], eventName: "e", data: "text", info: [.cache])
         #expect(told.first?.cachedEvent?.data == "text")
-        rig.respond(200, JSONValue.object(["batch": .array([member])]).text)
-        let each = try await rig.api.triggerBatch([
-            PusherBatchEvent(channel: channel, eventName: "e", data: "text", info: [.cache])
-        ])
+        rig.respond(200, JSONValue.object(["batch": .array([member(data)])]).text)
+        let event = PusherBatchEvent(channel: channel, eventName: "e", data: "text", info: [.cache])
+        let each = try await rig.api.triggerBatch([event])
         #expect(each.first?.cachedEvent?.data == "text")
     }
 
@@ -82,23 +81,18 @@ import Testing
         let bodies = rig.session.requests.compactMap(\.json)
         let encrypted = bodies.compactMap { ($0["data"] ?? $0["batch"]?.arrayValue?.last?["data"])?.stringValue }
         #expect(Set(encrypted).count == 3, "each has a nonce of its own")
-        #expect(
-            encrypted.map { EncryptedEvent.decrypt($0, of: Self.channel, with: [Self.key()]) }
-                == Array(repeating: #"{"card":"4111"}"#, count: 3))
+        let decrypted = encrypted.map { EncryptedEvent.decrypt($0, of: Self.channel, with: [Self.key()]) }
+        #expect(decrypted == Array(repeating: #"{"card":"4111"}"#, count: 3))
         #expect(bodies.last?["batch"]?.arrayValue?.first?["data"]?.stringValue == "plain")
     }
 
     // Proves P15.15.
-    @Test func `Without a master key, an event for an encrypted channel is refused before it is sent`() async throws {
+    @Test func `Without a master key, an event for an encrypted channel is refused before it is sent`() async {
         let rig = rig(keys: [])
-        let calls: [@Sendable () async throws -> Void] = [
-            { try await rig.api.trigger(channels: [Self.channel], eventName: "e", data: "4111") },
-            { try await rig.api.triggerBatch([PusherBatchEvent(channel: Self.channel, eventName: "e", data: "4111")]) },
-        ]
-        for call in calls {
-            let error = await #expect(throws: PusherError.self) { try await call() }
-            #expect(error?.kind == .invalidRequest)
-            #expect(error?.message == "private-encrypted-orders needs PusherHTTPAPIOptions.encryptionMasterKeys")
+        let error = PusherError(.invalidRequest, message: "\(Self.channel) needs PusherHTTPAPIOptions.encryptionMasterKeys")
+        await #expect(throws: error) { try await rig.api.trigger(channels: [Self.channel], eventName: "e", data: "4111") }
+        await #expect(throws: error) {
+            try await rig.api.triggerBatch([PusherBatchEvent(channel: Self.channel, eventName: "e", data: "4111")])
         }
         #expect(rig.session.requests.isEmpty)
     }
@@ -110,23 +104,17 @@ import Testing
         let error = await #expect(throws: PusherError.self) {
             try await rig.api.trigger(channels: channels, eventName: "e", data: "4111")
         }
-        #expect(error?.kind == .invalidRequest)
-        #expect(
-            error?.message.hasSuffix("is encrypted: an event for it can't be for other channels too, publish it alone") == true)
+        let words = "is encrypted: an event for it can't be for other channels too, publish it alone"
+        #expect(error?.kind == .invalidRequest && error?.message.hasSuffix(words) == true)
         #expect(rig.session.requests.isEmpty)
     }
 
+    /// `openssl rand -base64 32 > key` writes a line feed after the key.
     // Proves P15.16.
     @Test(arguments: ["", "no base64!", "AA==", Data(count: 31).base64EncodedString(), Data(count: 33).base64EncodedString()])
-    func `An encryption master key that isn't 32 bytes in base64 is refused`(text: String) {
-        let error = PusherError(
-            .invalidRequest, message: "an encryption master key is 32 bytes in base64: openssl rand -base64 32")
-        #expect(throws: error) { try EncryptionMasterKey(base64: text) }
-    }
-
-    /// `openssl rand -base64 32 > key` writes such a line.
-    // Proves P15.16.
-    @Test func `A line feed at the end of an encryption master key is ignored`() throws {
+    func `An encryption master key that isn't 32 bytes in base64, with or without a line feed, is refused`(text: String) throws {
+        let message = "an encryption master key is 32 bytes in base64: openssl rand -base64 32"
+        #expect(throws: PusherError(.invalidRequest, message: message)) { try EncryptionMasterKey(base64: text) }
         _ = try EncryptionMasterKey(base64: "\(APIRig.masterKey)\n")
     }
 }

@@ -32,10 +32,6 @@ import Testing
         }
     }
 
-    private static func body(for call: APICall) -> String {
-        call == .users ? #"{"users":[]}"# : #"{"channels":{},"occupied":true}"#
-    }
-
     /// The first two attempts fail; the third would succeed.
     // Proves P15.12, P15.18.
     @Test(arguments: APICall.allCases, Trouble.allCases)
@@ -44,23 +40,39 @@ import Testing
     {
         for guarantee in [RetryPolicy.Guarantee.atMostOnce, .atLeastOnce, .idempotent] {
             let executor = TestExecutor()
-            let rig = APIRig(
-                options: PusherHTTPAPIOptions(retryPolicy: RetryPolicy(publishing: guarantee)), scheduler: executor.scheduler)
-            rig.session.stub(
-                RequestMatcher(where: { _ in true }), trouble.response, trouble.response,
-                StubResponse(text: Self.body(for: call)))
+            let rig = APIRig(RetryPolicy(publishing: guarantee), on: executor)
+            let success = StubResponse(text: #"{"users":[],"channels":{},"occupied":true}"#)
+            rig.session.stub(.any, trouble.response, trouble.response, success)
+            let error = try await executor.error { try await call.run(on: rig.api) }
             let isRepeated = trouble.allows(guarantee, call)
-            let error = try await executor.run(time: .automatic) { _ -> PusherError? in
-                do {
-                    try await call.run(on: rig.api)
-                    return nil
-                } catch let error as PusherError {
-                    return error
-                }
-            }
             #expect((error == nil) == isRepeated, "\(guarantee)")
             #expect(rig.session.requests.count == (isRepeated ? 3 : 1), "\(guarantee)")
         }
+    }
+
+    // Proves P15.12, P15.17.
+    @Test(arguments: APICall.allCases, [(503, false), (429, true), (404, false)])
+    func `An error code in a 200 response is retried exactly when that status would be`(
+        call: APICall, refusal: (code: Int, isAlwaysRetried: Bool)
+    ) async throws {
+        let executor = TestExecutor()
+        let rig = APIRig(on: executor)
+        rig.respond(200, #"{"error":"why","code":\#(refusal.code)}"#)
+        #expect(try await executor.error { try await call.run(on: rig.api) } != nil)
+        let isRetried = refusal.code != 404 && (refusal.isAlwaysRetried || !call.isPublish)
+        #expect(rig.session.requests.count == (isRetried ? 3 : 1))
+    }
+
+    private static func api(of session: MockSession, _ policy: RetryPolicy, on executor: TestExecutor) -> PusherHTTPAPI {
+        let app = ServerApp.local
+        return PusherHTTPAPI(
+            appID: app.id, key: app.key, secret: app.secret,
+            options: PusherHTTPAPIOptions(limits: .unchecked, retryPolicy: policy),
+            environment: PusherEnvironment(scheduler: executor.scheduler, httpSession: session))
+    }
+
+    private static func published(by server: InMemoryServer) -> Int {
+        server.notices.count { if case .published = $0 { true } else { false } }
     }
 
     /// The server carries a publish out, and its response is lost.
@@ -76,16 +88,11 @@ import Testing
             let response = server.respond(to: request)
             return session.requests.count == 1 ? .failure(.networkConnectionLost) : response
         }
-        let app = ServerApp.local
-        let api = PusherHTTPAPI(
-            appID: app.id, key: app.key, secret: app.secret,
-            options: PusherHTTPAPIOptions(retryPolicy: RetryPolicy(publishing: guarantee)),
-            environment: PusherEnvironment(scheduler: executor.scheduler, httpSession: session))
+        let api = Self.api(of: session, RetryPolicy(publishing: guarantee), on: executor)
         try await executor.run(time: .automatic) { _ in
             try await api.trigger(channels: ["a"], eventName: "e", data: "1")
         }
-        let published = server.notices.count { if case .published = $0 { true } else { false } }
-        #expect(published == times)
+        #expect(Self.published(by: server) == times)
         #expect(session.requests.count == 2)
     }
 
@@ -97,20 +104,10 @@ import Testing
         let executor = TestExecutor()
         let server = InMemoryServer(ServerMachine(profile: .sockudo), scheduler: executor.scheduler)
         let session = MockSession(server: server, delivery: .immediate)
-        let app = ServerApp.local
-        let api = PusherHTTPAPI(
-            appID: app.id, key: app.key, secret: app.secret,
-            options: PusherHTTPAPIOptions(
-                limits: .unchecked, retryPolicy: RetryPolicy(initialDelay: .zero, publishing: .idempotent)),
-            environment: PusherEnvironment(scheduler: executor.scheduler, httpSession: session))
+        let api = Self.api(of: session, RetryPolicy(initialDelay: .zero, publishing: .idempotent), on: executor)
         func publish(to channel: String) async throws -> PusherError? {
-            try await executor.run(time: .automatic) { _ -> PusherError? in
-                do {
-                    try await api.trigger(channels: [channel], eventName: "e", data: "1", idempotencyKey: "order-7")
-                    return nil
-                } catch let error as PusherError {
-                    return error
-                }
+            try await executor.error {
+                try await api.trigger(channels: [channel], eventName: "e", data: "1", idempotencyKey: "order-7")
             }
         }
         #expect(try await publish(to: "bad name")?.code == 400)
@@ -121,19 +118,16 @@ import Testing
         #expect(executor.scheduler.now == .origin + .seconds(2))
         executor.scheduler.advance(by: .seconds(118))
         #expect(try await publish(to: "a") == nil)
-        #expect(server.notices.count { if case .published = $0 { true } else { false } } == 1)
+        #expect(Self.published(by: server) == 1)
     }
 
     // Proves P15.12.
     @Test(arguments: [(1, 1), (2, 2), (5, 5), (0, 1), (Int.min, 1)])
     func `A request is attempted at most maximumAttempts times, and at least once`(maximum: Int, attempts: Int) async throws {
         let executor = TestExecutor()
-        let rig = APIRig(
-            options: PusherHTTPAPIOptions(retryPolicy: RetryPolicy(maximumAttempts: maximum)), scheduler: executor.scheduler)
+        let rig = APIRig(RetryPolicy(maximumAttempts: maximum), on: executor)
         rig.fail(.cannotFindHost)
-        await #expect(throws: PusherError.self) {
-            try await executor.run(time: .automatic) { _ in try await APICall.trigger.run(on: rig.api) }
-        }
+        #expect(try await executor.error { try await APICall.trigger.run(on: rig.api) } != nil)
         #expect(rig.session.requests.count == attempts)
     }
 
@@ -142,9 +136,9 @@ import Testing
     @Test func `The delays before retries are random, below a bound that grows up to the maximum`() async throws {
         let executor = TestExecutor()
         let policy = RetryPolicy(maximumAttempts: 40, initialDelay: .seconds(1), maximumDelay: .seconds(3))
-        let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: executor.scheduler)
+        let rig = APIRig(policy, on: executor)
         let times = rig.timesOfRequests(on: executor.scheduler, .http(503))
-        _ = try? await executor.run(time: .automatic) { _ in _ = try await rig.api.channels() }
+        _ = try await executor.error { try await APICall.channels.run(on: rig.api) }
         let all = times()
         let delays = zip(all, all.dropFirst()).map { $1 - $0 }
         #expect(delays.count == 39)
@@ -164,12 +158,10 @@ import Testing
     ) async throws {
         let executor = TestExecutor()
         let policy = RetryPolicy(initialDelay: .zero, maximumDelay: .seconds(5), publishing: .atLeastOnce)
-        let rig = APIRig(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: executor.scheduler)
+        let rig = APIRig(policy, on: executor)
         let response = StubResponse(status: status, headers: ["Retry-After": example.field])
         let times = rig.timesOfRequests(on: executor.scheduler, response)
-        let error = await #expect(throws: PusherError.self) {
-            try await executor.run(time: .automatic) { _ in try await APICall.trigger.run(on: rig.api) }
-        }
+        let error = try await executor.error { try await APICall.trigger.run(on: rig.api) }
         #expect(times() == example.times.map { .origin + .seconds($0) })
         #expect(error?.retryAfter == .seconds(example.retryAfter))
     }
@@ -193,27 +185,17 @@ import Testing
     }
 
     // Proves P15.13.
-    @Test(arguments: APICall.allCases) func `A call whose task is cancelled throws a CancellationError and isn't retried`(
-        call: APICall
-    ) async throws {
+    @Test(arguments: APICall.allCases)
+    func `A call whose task is cancelled throws a CancellationError and isn't retried`(call: APICall) async throws {
         let gate = Gate()
         let rig = APIRig()
-        rig.session.stub(RequestMatcher(where: { _ in true }), .ok.held(by: gate))
+        rig.session.stub(.any, .ok.held(by: gate))
         try await TestExecutor().run { executor in
-            let ending = Locked<(any Error)?>(nil)
-            let task = executor.spawn {
-                do {
-                    try await call.run(on: rig.api)
-                } catch {
-                    ending.withLock { $0 = error }
-                }
-            }
+            let task: Task<Void, any Error> = executor.spawn { try await call.run(on: rig.api) }
             await executor.settle()
             try #require(gate.waitingCount == 1)
             task.cancel()
-            await task.value
-            let error = try #require(ending.withLock { $0 })
-            guard error is CancellationError else { throw error }
+            await #expect(throws: CancellationError.self) { try await task.value }
         }
         #expect(rig.session.requests.count == 1)
     }
@@ -221,22 +203,14 @@ import Testing
     // Proves P15.13.
     @Test func `A call whose task is cancelled before a retry makes no further request`() async throws {
         let executor = TestExecutor()
-        let rig = APIRig(scheduler: executor.scheduler)
+        let rig = APIRig(on: executor)
         rig.fail(.cannotConnectToHost)
         try await executor.run { executor in
-            let task = executor.spawn {
-                do {
-                    try await APICall.trigger.run(on: rig.api)
-                } catch {
-                    guard !(error is CancellationError) else { return }
-                    rig.respond()  // For any other error, a second request makes the count below fail.
-                    try? await APICall.channels.run(on: rig.api)
-                }
-            }
+            let task: Task<Void, any Error> = executor.spawn { try await APICall.trigger.run(on: rig.api) }
             await executor.settle()
             try #require(executor.scheduler.pendingTimers.map(\.label) == ["retry of POST /events"])
             task.cancel()
-            await task.value
+            await #expect(throws: CancellationError.self) { try await task.value }
             try #require(executor.scheduler.pendingTimers == [])
         }
         #expect(rig.session.requests.count == 1)
@@ -252,5 +226,26 @@ import Testing
         }
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(rig.session.requests.isEmpty)
+    }
+}
+
+extension APIRig {
+    /// Creates an API that retries in the executor's time.
+    fileprivate init(_ policy: RetryPolicy = RetryPolicy(), on executor: TestExecutor) {
+        self.init(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: executor.scheduler)
+    }
+}
+
+extension TestExecutor {
+    /// Makes a call while time passes by itself, and returns its error; nil if it succeeds.
+    fileprivate func error(of call: @escaping @Sendable () async throws -> Void) async throws -> PusherError? {
+        try await run(time: .automatic) { _ -> PusherError? in
+            do {
+                try await call()
+                return nil
+            } catch let error as PusherError {
+                return error
+            }
+        }
     }
 }

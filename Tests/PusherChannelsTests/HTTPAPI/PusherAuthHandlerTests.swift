@@ -34,9 +34,7 @@ import Testing
         let channel = await respond("socket_id=1.2&channel_name=private-orders")
         #expect(channel.status == 200 && channel.headers == ["Content-Type": "application/json"])
         #expect(try json(channel)["auth"]?.stringValue?.hasPrefix(APIRig.key + ":") == true)
-        let presence = await respond("socket_id=1.2&channel_name=presence-shop") { _ in
-            .user(id: "ann", info: ["name": "Ann"])
-        }
+        let presence = await respond("socket_id=1.2&channel_name=presence-shop") { _ in .user(id: "ann", info: ["name": "Ann"]) }
         #expect(try json(presence)["channel_data"]?.stringValue == #"{"user_id":"ann","user_info":{"name":"Ann"}}"#)
         let user = await respond("socket_id=1.2") { request in
             #expect(request.channelName == nil)

@@ -26,9 +26,7 @@ import Testing
 
     // Proves P16.7.
     @Test(arguments: [
-        ("", "it has no socket_id"),
-        ("channel_name=private-a", "it has no socket_id"),
-        ("socket%5Fid", "it has no socket_id"),
+        ("", "it has no socket_id"), ("channel_name=private-a", "it has no socket_id"), ("socket%5Fid", "it has no socket_id"),
         ("socket_id=1.2&socket_id=3.4", "its socket_id is there twice"),
         ("socket_id=1.2&channel_name=private-a&channel_name=private-b", "its channel_name is there twice"),
         ("socket_id=1.2&channel%5Fname=private-a&channel_name=private-b", "its channel_name is there twice"),
@@ -36,21 +34,16 @@ import Testing
         ("socket_id=%4", "its socket_id is not percent-encoded UTF-8"),
         ("socket_id=%zz", "its socket_id is not percent-encoded UTF-8"),
         ("socket_id=1.2&channel_name=%ff", "its channel_name is not percent-encoded UTF-8"),
-        ("{", "it isn't JSON"),
-        (#"{"channel_name":"private-a"}"#, "it has no socket_id"),
+        ("{", "it isn't JSON"), (#"{"channel_name":"private-a"}"#, "it has no socket_id"),
         (#"{"socket_id":1.2}"#, "its socket_id isn't a text"),
         (#"{"socket_id":"1.2","channel_name":["private-a"]}"#, "its channel_name isn't a text"),
         (#"{"socket_id":"1.2","socket_id":"3.4"}"#, "its socket_id is there twice"),
-        (
-            #"{"socket_id":"1.2","channel\u005fname":"private-a","channel_name":"private-b"}"#,
-            "its channel_name is there twice"
-        ),
+        (#"{"socket_id":"1.2","channel\u005fname":"private-a","channel_name":"private-b"}"#, "its channel_name is there twice"),
     ])
     func `An authorization body without a socket id, or with repeated or broken members, is refused`(
         body: String, problem: String
     ) {
-        let error = PusherError(
-            .invalidRequest, message: "the body of the authorization request can't be used: \(problem)")
+        let error = PusherError(.invalidRequest, message: "the body of the authorization request can't be used: \(problem)")
         #expect(throws: error) { try PusherAuthRequest(body: Data(body.utf8)) }
     }
 

@@ -17,8 +17,7 @@ import Testing
     ) throws -> PusherAuthenticator {
         PusherAuthenticator(
             key: "key", secret: "s3cret", encryptionMasterKeys: try keys.map { try EncryptionMasterKey(base64: $0) },
-            limits: limits,
-            environment: PusherEnvironment(jsonEncoder: { .sorted }))
+            limits: limits, environment: PusherEnvironment(jsonEncoder: { .sorted }))
     }
 
     private static func request(_ channel: String?, socketID: String = "1.2") -> PusherAuthRequest {
@@ -76,21 +75,10 @@ import Testing
     @Test func `A user id that looks like JSON stays a single string in the channel data`() throws {
         let id = #"a","user_id":"b\"#
         let auth = try Self.authenticator().authorizePresenceChannel(Self.request("presence-a"), userID: id)
-        let data = try #require(auth.channelData)
-        let decoded = try JSONSerialization.jsonObject(with: Data(data.utf8)) as? [String: Any]
-        #expect(decoded?["user_id"] as? String == id)
-        #expect(decoded?.count == 2)
+        #expect(auth.channelData == #"{"user_id":"a\",\"user_id\":\"b\\","user_info":{}}"#)
     }
 
-    struct Refusal: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let run: @Sendable (PusherAuthenticator) throws -> Void
-
-        init(_ description: String, _ run: @escaping @Sendable (PusherAuthenticator) throws -> Void) {
-            testDescription = description
-            self.run = run
-        }
-    }
+    typealias Refusal = RefusedCall<PusherAuthenticator>
 
     private static func channel(_ name: String?, socketID: String = "1.2") -> @Sendable (PusherAuthenticator) throws -> Void {
         { _ = try $0.authorizeChannel(request(name, socketID: socketID)) }
@@ -113,9 +101,6 @@ import Testing
             Refusal("can't contain", channel("#server-to-user-admin")),
             Refusal("can't be empty", channel("")),
             Refusal("longer than 200", channel("private-" + String(repeating: "x", count: 193))),
-            Refusal("not for a channel", channel(nil)),
-            Refusal("news is public and needs no authorization", channel("news")),
-            Refusal("authorizePresenceChannel says who joins it", channel("presence-a")),
             Refusal("private-a isn't a presence channel") {
                 _ = try $0.authorizePresenceChannel(request("private-a"), userID: "u1")
             },
@@ -135,7 +120,6 @@ import Testing
                 _ = try $0.authorizePresenceChannel(request("presence-a"), userID: "u1", userInfo: NoJSON())
             },
             Refusal("for a channel, not for a user") { _ = try $0.authenticateUser(request("private-a"), userID: "u1") },
-            Refusal("a user needs an id") { _ = try $0.authenticateUser(request(nil), userID: "") },
             Refusal("a watchlist can name 100 users, this one has 101") {
                 _ = try $0.authenticateUser(request(nil), userID: "u1", watchlist: Array(repeating: "u", count: 101))
             },
@@ -145,12 +129,12 @@ import Testing
     // Proves P16.5, P16.6.
     @Test(arguments: refusals) func `A request with an invalid or unsuitable socket id, channel, or user isn't signed`(
         refusal: Refusal
-    ) throws {
+    ) async throws {
         // This also holds if the server would accept names with any characters.
         for limits in [ProtocolLimits.serverLibraries, ProtocolLimits(channelNameLength: 200, restrictsChannelCharacters: false)]
         {
             let authenticator = try Self.authenticator(limits: limits)
-            let error = #expect(throws: PusherError.self) { try refusal.run(authenticator) }
+            let error = await #expect(throws: PusherError.self) { try await refusal.run(authenticator) }
             #expect(error?.kind == .invalidRequest)
             #expect(error?.message.contains(refusal.testDescription) == true, "\(error?.message ?? "")")
         }
@@ -159,11 +143,9 @@ import Testing
     // Proves P16.6.
     @Test func `An authenticator without limits signs names, ids, infos, and watchlists above the defaults`() throws {
         let authenticator = try Self.authenticator(limits: .unchecked)
-        let name = "presence-" + String(repeating: "x", count: 300)
         let long = String(repeating: "x", count: 2000)
-        _ = try authenticator.authorizePresenceChannel(Self.request(name), userID: long, userInfo: Info(n: long))
-        _ = try authenticator.authenticateUser(
-            Self.request(nil), userID: long, watchlist: Array(repeating: "u", count: 101))
+        _ = try authenticator.authorizePresenceChannel(Self.request("presence-\(long)"), userID: long, userInfo: Info(n: long))
+        _ = try authenticator.authenticateUser(Self.request(nil), userID: long, watchlist: Array(repeating: "u", count: 101))
     }
 
     @Test func `A user's id, info, and watchlist are signed up to their limits`() throws {

@@ -27,17 +27,13 @@ import Testing
 
     // Proves P15.7.
     @Test func `A query for a channel returns its occupancy, and its counts and cached event if there are any`() async throws {
-        rig.respond(
-            200, #"{"occupied":true,"user_count":42,"subscription_count":43,"cache":{"data":"{\"a\":1}","ttl":60}}"#)
+        rig.respond(200, #"{"occupied":true,"user_count":42,"subscription_count":43,"cache":{"data":"{\"a\":1}","ttl":60}}"#)
         let channel = try await rig.api.channel("presence-cache-a;b", info: [.userCount, .subscriptionCount, .cache])
         #expect(rig.session.requests.map(\.path) == ["/apps/3/channels/presence-cache-a;b"])
         #expect(rig.session.requests.first?.parameters["info"] == "user_count,subscription_count,cache")
         #expect(channel.name == "presence-cache-a;b")
-        #expect(channel.isOccupied == true)
-        #expect(channel.userCount == 42)
-        #expect(channel.subscriptionCount == 43)
-        #expect(channel.cachedEvent?.data == #"{"a":1}"#)
-        #expect(channel.cachedEvent?.timeToLive == .seconds(60))
+        #expect(channel.isOccupied == true && channel.userCount == 42 && channel.subscriptionCount == 43)
+        #expect(channel.cachedEvent?.data == #"{"a":1}"# && channel.cachedEvent?.timeToLive == .seconds(60))
         rig.respond(200, #"{"occupied":false,"cache":null}"#)
         let empty = try await rig.api.channel("cache-a", info: [.cache])
         #expect(empty.isOccupied == false && empty.userCount == nil && empty.cachedEvent == nil)
@@ -55,35 +51,21 @@ import Testing
         rig.respond()
         try await rig.api.terminateConnections(ofUser: "ann/1")
         let request = try #require(rig.session.requests.first)
-        #expect(
-            "\(request.method) \(request.url)".hasPrefix(
-                "POST http://api.example:8080/apps/3/users/ann%2F1/terminate_connections?"))
-        #expect(request.text == "{}")
+        #expect(request.method == "POST" && request.text == "{}")
+        #expect(request.url.hasPrefix("http://api.example:8080/apps/3/users/ann%2F1/terminate_connections?"))
     }
 
     // Proves P15.9.
     @Test func `Any GET, POST, or DELETE request can be made under the app's path`() async throws {
         rig.respond(200, #"{"connections":7}"#)
         let body = try await rig.api.get("connections", parameters: ["verbose": "1"])
-        #expect(String(decoding: body, as: UTF8.self) == #"{"connections":7}"#)
         let done = try await rig.api.post("/users/ann/warn", body: ["text": "a"])
-        #expect(String(decoding: done, as: UTF8.self) == #"{"connections":7}"#)
+        #expect([body, done] == [Data(#"{"connections":7}"#.utf8), Data(#"{"connections":7}"#.utf8)])
         _ = try await rig.api.delete("/channels/news", parameters: ["all": "1"])
-        #expect(
-            rig.session.requests.map { "\($0.method) \($0.path)" } == [
-                "GET /apps/3/connections", "POST /apps/3/users/ann/warn", "DELETE /apps/3/channels/news",
-            ])
+        let asked = ["GET /apps/3/connections", "POST /apps/3/users/ann/warn", "DELETE /apps/3/channels/news"]
+        #expect(rig.session.requests.map { "\($0.method) \($0.path)" } == asked)
         #expect(rig.session.requests.first?.parameters["verbose"] == "1")
         #expect(rig.session.requests.last?.parameters["all"] == "1")
         #expect(rig.bodies == ["", #"{"text":"a"}"#, ""])
-    }
-
-    // Proves P15.10.
-    @Test(arguments: [APICall.channels, .channel, .users], ["", "ok", "[]", "7", #"{"channels":7}"#])
-    func `A query whose 200 response lacks the expected JSON fails and isn't retried`(call: APICall, body: String) async throws {
-        rig.respond(200, body)
-        let error = await #expect(throws: PusherError.self) { try await call.run(on: rig.api) }
-        #expect(error?.kind == .httpAPI(.unreadableResponse))
-        #expect(rig.session.requests.count == 1)
     }
 }

@@ -3,26 +3,32 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct ChannelNameTests {
-    // Proves P12.3.
+    // Proves P11.1, P12.3.
     @Test(
         arguments: [
-            ("room", .public), ("cache-room", .public), ("", .public), ("private", .public), ("Private-room", .public),
-            ("my-private-room", .public), ("presence", .public), ("encrypted-room", .public),
-            ("private-room", .private), ("private-", .private), ("private-cache-room", .private), ("private-encrypted", .private),
-            ("private-encryptedroom", .private), ("private-presence-room", .private),
-            ("presence-room", .presence), ("presence-cache-room", .presence), ("presence-encrypted-room", .presence),
-            ("private-encrypted-room", .encrypted), ("private-encrypted-cache-room", .encrypted),
-            ("private-\u{301}", .private), ("presence-\u{301}", .presence), ("private-encrypted-\u{301}", .encrypted),
-        ] as [(String, ChannelName.Kind)])
-    func `The prefix of a channel's name decides its kind`(name: String, kind: ChannelName.Kind) {
-        #expect(ChannelName(name).kind == kind)
-        #expect(ChannelName(name).text == name)
+            ("room", .public, false), ("", .public, false), ("private", .public, false), ("Private-room", .public, false),
+            ("my-private-room", .public, false), ("presence", .public, false), ("encrypted-room", .public, false),
+            ("cache-room", .public, true), ("a-cache-", .public, false), ("cachea", .public, false),
+            ("private-room", .private, false), ("private-", .private, false), ("private-cache-room", .private, true),
+            ("private-encrypted", .private, false), ("private-encryptedroom", .private, false),
+            ("private-presence-room", .private, false), ("private-\u{301}", .private, false),
+            ("presence-room", .presence, false), ("presence-cache-room", .presence, true),
+            ("presence-encrypted-room", .presence, false), ("presence-\u{301}", .presence, false),
+            ("private-encrypted-room", .encrypted, false), ("private-encrypted-cache-room", .encrypted, true),
+            ("private-encrypted-\u{301}", .encrypted, false),
+        ] as [(String, ChannelName.Kind, Bool)])
+    func `The prefix of a channel's name decides its kind and whether it is a cache channel`(
+        name: String, kind: ChannelName.Kind, isCache: Bool
+    ) {
+        let channel = ChannelName(name)
+        #expect(channel.kind == kind)
+        #expect(channel.isCache == isCache)
+        #expect(channel.text == name)
     }
 
     @Test(arguments: [
         ("room", false, false), ("private-room", true, true), ("presence-room", true, true),
-        ("private-encrypted-room", true, false),
-        ("private-cache-room", true, true),
+        ("private-encrypted-room", true, false), ("private-cache-room", true, true),
     ])
     func `A channel's kind decides whether it needs authorization and allows client events`(
         name: String, needsAuthorization: Bool, allowsClientEvents: Bool
@@ -42,8 +48,7 @@ import Testing
     // Proves P12.1.
     @Test(
         arguments: [
-            ("a", nil), ("private-foo_bar=@,.;-", nil), ("0123456789", nil), ("ABCXYZabcxyz", nil),
-            (String(repeating: "x", count: 164), nil),
+            ("a", nil), ("private-foo_bar=@,.;-", nil), (String(repeating: "x", count: 164), nil),
             ("", "a channel name can't be empty"),
             (String(repeating: "x", count: 165), "a channel name can't be longer than 164 characters, this one has 165"),
             ("a b", #"a channel name can't contain " ": letters, digits and _ - = @ , . ; are allowed"#),
@@ -66,14 +71,5 @@ import Testing
         #expect(
             ChannelName(String(repeating: "é", count: 165)).problem(anyCharacters)
                 == "a channel name can't be longer than 164 characters, this one has 165")
-    }
-
-    // Proves P11.1.
-    @Test(arguments: [
-        ("cache-a", true), ("private-cache-a", true), ("presence-cache-a", true), ("private-encrypted-cache-a", true),
-        ("a-cache-", false), ("cachea", false), ("private-a", false), ("private-encrypted-a", false),
-    ])
-    func `A cache channel is known by its prefix`(name: String, isCache: Bool) {
-        #expect(ChannelName(name).isCache == isCache)
     }
 }
