@@ -25,8 +25,7 @@ import Testing
     // Proves P15.14.
     @Test(arguments: [
         (channel, #"{"message":"hello world"}"#, "C0kyg3jbbxBm0WrgebRFUvDklNxv7eDqzEZyJ3wDyjsf9KG2tbDKvQg="),
-        (channel, "", "CzN3y+i7AXVvmSMO0hW4sA=="),
-        (channel, #""x""#, "CRSQyxJCG5LD+J9Jit36yqm+2w=="),
+        (channel, "", "CzN3y+i7AXVvmSMO0hW4sA=="), (channel, #""x""#, "CRSQyxJCG5LD+J9Jit36yqm+2w=="),
         (channel, #"{"u":"é🙂"}"#, "/TzR8s9jmsFzt7N72uAYgvDkjJsmvEIkWfvRhzYb"),
         (
             "private-encrypted-cache-orders", #"{"message":"hello world"}"#,

@@ -62,8 +62,7 @@ import Testing
             rig.bodies == [
                 #"{"channels":["a"],"data":"1","name":"e","tags":{"a":"\"","k":"v"}}"#,
                 #"{"batch":[{"channel":"a","data":"1","name":"e","tags":{"k":"v"}},{"channel":"a","data":"1","name":"e"}]}"#,
-                #"{"channels":["a"],"data":"1","name":"placed","tags":{"k":"v"}}"#,
-                #"{"channels":["a"],"data":"1","name":"e"}"#,
+                #"{"channels":["a"],"data":"1","name":"placed","tags":{"k":"v"}}"#, #"{"channels":["a"],"data":"1","name":"e"}"#,
             ])
     }
 

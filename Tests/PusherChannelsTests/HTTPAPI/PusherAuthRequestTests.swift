@@ -8,13 +8,10 @@ import Testing
         arguments: [
             ("socket_id=1.2&channel_name=private-a", "1.2", "private-a"),
             ("channel_name=presence-a%3Bb%40c%2Cd%3De&socket_id=1%2E2", "1.2", "presence-a;b@c,d=e"),
-            ("socket_id=1.2", "1.2", nil),
-            ("socket_id=1.2&tenant=7&empty=&token&channel_name=private-a&", "1.2", "private-a"),
-            ("socket_id=1+2%2b3&channel_name=%C3%A9", "1 2+3", "é"),
-            ("socket_id=&channel_name=", "", ""),
+            ("socket_id=1.2", "1.2", nil), ("socket_id=1.2&tenant=7&empty=&token&channel_name=private-a&", "1.2", "private-a"),
+            ("socket_id=1+2%2b3&channel_name=%C3%A9", "1 2+3", "é"), ("socket_id=&channel_name=", "", ""),
             (#"{"socket_id":"1.2","channel_name":"private-a","tenant":7}"#, "1.2", "private-a"),
-            ("\r\n\t {\"socket_id\":\"1.2\"}", "1.2", nil),
-            (#"{"socket_id":"1.2","channel_name":null}"#, "1.2", nil),
+            ("\r\n\t {\"socket_id\":\"1.2\"}", "1.2", nil), (#"{"socket_id":"1.2","channel_name":null}"#, "1.2", nil),
         ] as [(String, String, String?)])
     func `The socket id and channel of an authorization request are read from a form or from JSON`(
         body: String, socketID: String, channelName: String?

@@ -7,8 +7,7 @@ enum Frames {
         #"{"event":"greet","channel":"room","data":{"text":"hello"}}"#,
         #"{"data":"plain text","channel":"room","event":"greet"}"#,
         #"{"event":"client-typing","channel":"presence-room","data":"{}","user_id":"ann"}"#,
-        #"{"event":"greet","channel":null,"data":null,"tags":{"a":[1,2]},"sequence":7}"#,
-        #"{"event":"greet"}"#,
+        #"{"event":"greet","channel":null,"data":null,"tags":{"a":[1,2]},"sequence":7}"#, #"{"event":"greet"}"#,
         "{\"event\":\"gr\u{FC}\u{DF}e \u{1F642}\",\"channel\":\"room\",\"data\":\"\\ud83d\\ude42\"}",
     ]
 
@@ -16,8 +15,7 @@ enum Frames {
         #"{"event":"pusher:connection_established","data":"{\"socket_id\":\"123.456\",\"activity_timeout\":120}"}"#,
         #"{"event":"pusher:error","data":{"message":"Over capacity","code":4100}}"#,
         #"{"event":"pusher:error","data":"{\"code\":4009,\"message\":\"Connection is unauthorized\"}"}"#,
-        #"{"event":"pusher:ping","data":{}}"#,
-        #"{"event":"pusher:pong"}"#,
+        #"{"event":"pusher:ping","data":{}}"#, #"{"event":"pusher:pong"}"#,
         #"{"event":"pusher_internal:subscription_succeeded","channel":"room","data":"{}"}"#,
         #"{"event":"pusher_internal:subscription_succeeded","channel":"room","data":""}"#,
         #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-room","data":"{\"presence\":{\"ids\":[\"ann\"],\"hash\":{\"ann\":{\"n\":\"A\"}},\"count\":1}}"}"#,
@@ -37,15 +35,12 @@ enum JSONDocuments {
     /// Documents that are valid only as a whole: no shorter beginning of one is valid.
     static let whole = [
         "null", "true", "false", "\"\"", "\"text\"", "[]", "{}", "[1]", "[[],{},[{}]]", #"{"a":1}"#,
-        #"{"a":{"b":{"c":[1,2,{"d":null}]}}}"#,
-        #""quotes \" and \\ and \/ and \b\f\n\r\t""#,
+        #"{"a":{"b":{"c":[1,2,{"d":null}]}}}"#, #""quotes \" and \\ and \/ and \b\f\n\r\t""#,
         #""\u0041\u00e9\u20AC \ud83d\ude42 \u0000""#,
-        "\"é € 🙂 \u{7F} \u{2028}\"",
-        "[0,-0,1,-1,10,0.5,-0.25,1e3,1E+3,1e-3,12.5e10]",
+        "\"é € 🙂 \u{7F} \u{2028}\"", "[0,-0,1,-1,10,0.5,-0.25,1e3,1E+3,1e-3,12.5e10]",
         "[9223372036854775807,-9223372036854775808,9223372036854775808,123456789012345678901234567890]",
         " \t\r\n{ \"a\" : [ 1 , true , null ] , \"b\" : \"c\" }",
-        #"{"":"the empty name","a":1,"a":2}"#,
-        #"{"event":"e","channel":"c","data":"{\"n\":1,\"s\":\"a\\\"b\\\\c\"}"}"#,
+        #"{"":"the empty name","a":1,"a":2}"#, #"{"event":"e","channel":"c","data":"{\"n\":1,\"s\":\"a\\\"b\\\\c\"}"}"#,
         #"{"presence":{"ids":["11814b369700141b222a3f3791cec2d9"],"hash":{"11814b369700141b222a3f3791cec2d9":{"n":"A"}},"count":1}}"#,
     ]
 
@@ -55,12 +50,10 @@ enum JSONDocuments {
     static let valid = whole + open
 
     static let invalid = [
-        "", " ", "\n",
-        "nul", "nulll", "NULL", "True", "tru", "undefined", "NaN", "Infinity", "-Infinity", "-NaN",
+        "", " ", "\n", "nul", "nulll", "NULL", "True", "tru", "undefined", "NaN", "Infinity", "-Infinity", "-NaN",
         "-", "+1", "01", "-01", "00", "1.", ".5", "-.5", "1e", "1e+", "1.e3", "0x10", "1_000", "1,5", "--1", "1-", "e3",
         "\"", "\"a", "a\"", "'a'", #""\""#, #""\x""#, #""\ ""#, #""\'""#, #""\0""#, #""\u""#, #""\u12""#,
-        #""\u123g""#, #""\u 123""#, #""\U0041""#, #""\u+041""#,
-        #""\ud83d"#, #""\ud83d\"#, #""\ud83d\u"#, #""\ud83d\udc"#,
+        #""\u123g""#, #""\u 123""#, #""\U0041""#, #""\u+041""#, #""\ud83d"#, #""\ud83d\"#, #""\ud83d\u"#, #""\ud83d\udc"#,
         "\"a\u{0}b\"", "\"a\u{1F}b\"", "\"a\nb\"", "\"a\tb\"",
         "[", "]", "[1", "[1,", "[,1]", "[1,,2]", "[1 2]", "[1}", "[]]", "[1:2]",
         "{", "}", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\" 1}", "{\"a\",1}", "{a:1}", "{1:1}", "{null:1}", "{,}", "{:1}",

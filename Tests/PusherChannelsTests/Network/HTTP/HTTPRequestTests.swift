@@ -74,8 +74,7 @@ import FoundationNetworking
         ("http://example.com/", "example.com"), ("http://example.com:80/", "example.com"),
         ("https://example.com:443", "example.com"),
         ("http://example.com:443/", "example.com:443"), ("http://[::1]:81/", "[::1]:81"),
-        ("https://[2001:db8::1]/x", "[2001:db8::1]"),
-        ("HTTP://127.0.0.1/", "127.0.0.1"),
+        ("https://[2001:db8::1]/x", "[2001:db8::1]"), ("HTTP://127.0.0.1/", "127.0.0.1"),
     ])
     func `The Host header omits the scheme's default port and can be set by the application`(address: String, host: String) throws
     {

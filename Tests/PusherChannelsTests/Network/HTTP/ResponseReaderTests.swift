@@ -50,11 +50,9 @@ import Testing
         // Equal lengths count as one.
         ("HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\nContent-Length: 2\r\n\r\nok", "GET", #"200 "ok" kept 30 s"#),
         // Incomplete.
-        ("", "GET", "nothing yet"),
-        ("H", "GET", "more to come"),
+        ("", "GET", "nothing yet"), ("H", "GET", "more to come"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", "GET", "more to come"),
-        ("HTTP/1.1 100 Continue\r\n\r\n", "GET", "more to come"),
-        ("HTTP/1.1 200 OK\r\n\r\nanything", "GET", "more to come"),
+        ("HTTP/1.1 100 Continue\r\n\r\n", "GET", "more to come"), ("HTTP/1.1 200 OK\r\n\r\nanything", "GET", "more to come"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", "GET", "more to come"),
         // Not a response.
         ("SSH-2.0-OpenSSH_9.2p1\r\n", "GET", "head(PusherChannels.ResponseHeadParser.Problem.notHTTP)"),
@@ -95,10 +93,8 @@ import Testing
 
     @Test(arguments: [
         // A body without a length ends with the connection.
-        ("HTTP/1.1 200 OK\r\n\r\nall of it", #"200 "all of it" not kept"#),
-        ("HTTP/1.0 200 OK\r\n\r\n", #"200 "" not kept"#),
-        ("", "cutShort(after: 0)"),
-        ("HTTP/1.1 200 OK\r\nContent-Le", "cutShort(after: 0)"),
+        ("HTTP/1.1 200 OK\r\n\r\nall of it", #"200 "all of it" not kept"#), ("HTTP/1.0 200 OK\r\n\r\n", #"200 "" not kept"#),
+        ("", "cutShort(after: 0)"), ("HTTP/1.1 200 OK\r\nContent-Le", "cutShort(after: 0)"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", "cutShort(after: 4)"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "cutShort(after: 5)"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", "cutShort(after: 5)"),
@@ -249,21 +245,14 @@ import Testing
     }
 
     @Test(arguments: [
-        ("0\r\n\r\n", ""),
-        ("1\r\na\r\n2\r\nbc\r\n0\r\n\r\n", "abc"),
+        ("0\r\n\r\n", ""), ("1\r\na\r\n2\r\nbc\r\n0\r\n\r\n", "abc"),
         ("a\r\n0123456789\r\nA\r\n0123456789\r\n0\r\n\r\n", "01234567890123456789"),
-        ("1A\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n", "abcdefghijklmnopqrstuvwxyz"),
-        ("0001\r\nx\r\n000\r\n\r\n", "x"),
-        ("1;name\r\nx\r\n0;last=\"1\"\r\n\r\n", "x"),
-        ("1 ; name=value\r\nx\r\n0\t\r\n\r\n", "x"),
-        ("1\r\nx\r\n0\r\nDigest: 1\r\nOther: 2\r\n\r\n", "x"),
-        ("1\r\nx\r\n0\r\n\r\nnext", "x +4"),
+        ("1A\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n", "abcdefghijklmnopqrstuvwxyz"), ("0001\r\nx\r\n000\r\n\r\n", "x"),
+        ("1;name\r\nx\r\n0;last=\"1\"\r\n\r\n", "x"), ("1 ; name=value\r\nx\r\n0\t\r\n\r\n", "x"),
+        ("1\r\nx\r\n0\r\nDigest: 1\r\nOther: 2\r\n\r\n", "x"), ("1\r\nx\r\n0\r\n\r\nnext", "x +4"),
         // The bytes of a chunk may look like framing.
-        ("7\r\n0\r\n\r\n\r\n\r\n0\r\n\r\n", "0\r\n\r\n\r\n"),
-        ("1\r\nx\r\n", "more"),
-        ("1\r\nx\r\n0\r\n", "more"),
-        ("1\r\nx\r\n0\r\nTrailer: x\r\n", "more"),
-        ("5\r\nhel", "more"),
+        ("7\r\n0\r\n\r\n\r\n\r\n0\r\n\r\n", "0\r\n\r\n\r\n"), ("1\r\nx\r\n", "more"), ("1\r\nx\r\n0\r\n", "more"),
+        ("1\r\nx\r\n0\r\nTrailer: x\r\n", "more"), ("5\r\nhel", "more"),
     ])
     func `Valid chunks are joined to one body, and an unfinished body waits for more`(sent: String, body: String) {
         #expect(read(sent) == body)

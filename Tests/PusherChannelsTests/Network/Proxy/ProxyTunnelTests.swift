@@ -152,8 +152,7 @@ import Testing
         ("10.0.0.0/8", "11.1.2.3", false),
         ("10.1.2.3", "10.1.2.3", true), ("10.1.2.128/25", "10.1.2.127", false), ("10.1.2.128/25", "10.1.2.129", true),
         ("fd00::/8", "fd12::1", true), ("fd00::/8", "fe80::1", false), ("2001:db8::1", "2001:DB8::1", true),
-        ("", "ws.example", false),
-        ("ws.example.", "ws.example", true), ("10.0.0.0/33", "10.0.0.1", false),
+        ("", "ws.example", false), ("ws.example.", "ws.example", true), ("10.0.0.0/33", "10.0.0.1", false),
         // Same leading bits, but the address is of the other family.
         ("10.0.0.0/8", "a00::1", false), ("a00::/8", "10.0.0.1", false),
     ])

@@ -31,9 +31,7 @@ import Testing
     @Test func `A message above the limit is refused before any of it is buffered`() {
         var reader = MessageReader(maximumSize: 2000)
         let bytes = ServerFrame.binary([UInt8](repeating: 1, count: 2001))
-        #expect(throws: ProtocolViolation.messageTooLarge(limit: 2000)) {
-            try read(Array(bytes.dropLast()), with: &reader)
-        }
+        #expect(throws: ProtocolViolation.messageTooLarge(limit: 2000)) { try read(Array(bytes.dropLast()), with: &reader) }
         #expect(reader.capacity == 0)
     }
 

@@ -31,7 +31,7 @@ import Testing
         let bytes = written { $0.append(text: text, to: &$1) }
         #expect(Array(bytes.prefix(1 + length.count)) == [0x81] + length)
         #expect(bytes.count == 1 + length.count + 4 + size)
-        #expect(ClientFrame.all(in: bytes) == [ClientFrame(opcode: 1, text: text)])
+        #expect(ClientFrame.all(in: bytes) == [ClientFrame.text(text)])
     }
 
     // Proves W5.9.
@@ -62,8 +62,7 @@ import Testing
         let bytes = [UInt8](repeating: 0x61, count: 200).withUnsafeBytes { payload in
             written { $0.append(pong: payload, to: &$1) }
         }
-        let text = String(repeating: "a", count: 125)
-        #expect(ClientFrame.all(in: bytes) == [ClientFrame(opcode: 10, text: text)])
+        #expect(ClientFrame.all(in: bytes) == [ClientFrame.pong(String(repeating: "a", count: 125))])
     }
 
     // Proves W5.23, W7.12.
@@ -93,14 +92,9 @@ struct ClientFrame: Equatable {
     var opcode: UInt8
     var payload: [UInt8]
 
-    init(opcode: UInt8, payload: [UInt8]) {
-        self.opcode = opcode
-        self.payload = payload
-    }
+    static func text(_ text: String) -> ClientFrame { ClientFrame(opcode: 1, payload: Array(text.utf8)) }
 
-    init(opcode: UInt8, text: String) {
-        self.init(opcode: opcode, payload: Array(text.utf8))
-    }
+    static func pong(_ text: String) -> ClientFrame { ClientFrame(opcode: 10, payload: Array(text.utf8)) }
 
     static func close(_ code: UInt16, _ reason: String = "") -> ClientFrame {
         ClientFrame(opcode: 8, payload: [UInt8(code >> 8), UInt8(code & 0xFF)] + Array(reason.utf8))

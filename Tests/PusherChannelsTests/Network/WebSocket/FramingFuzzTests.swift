@@ -8,8 +8,7 @@ import Testing
         ServerFrame.text("Hello") + ServerFrame.ping("p") + ServerFrame.text("é"),
         ServerFrame.text("a", isFinal: false) + ServerFrame.pong("") + ServerFrame.more("b", isFinal: true),
         ServerFrame.binary([0xFF, 0x00]) + ServerFrame.close(1000, "bye"),
-        [0x81, 126, 0, 126] + [UInt8](repeating: 0x61, count: 20),
-        [0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0, 1, 2, 3],
+        [0x81, 126, 0, 126] + [UInt8](repeating: 0x61, count: 20), [0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0, 1, 2, 3],
     ]
 
     private struct Outcome {

@@ -75,17 +75,6 @@ import Testing
         let middle = ServerFrame(opcode: 0, payload: [0x82], isFinal: false).bytes
         let end = ServerFrame(opcode: 0, payload: [0xAC]).bytes
         #expect(Heard.reading(start + middle + ServerFrame.ping("") + end) == [.ping(""), .text("€")])
-    }
-
-    // Proves W8.1, W8.4.
-    @Test func `Text that isn't UTF-8 is refused as soon as that is clear, at the latest at the end of its message`() {
-        #expect(Heard.reading(ServerFrame(opcode: 1, payload: [0xE2, 0x82]).bytes) == [.violation(.invalidText)])
-        let start = ServerFrame(opcode: 1, payload: [0xE2], isFinal: false).bytes
-        #expect(Heard.reading(start + ServerFrame(opcode: 0, payload: [0x82]).bytes) == [.violation(.invalidText)])
-        #expect(Heard.reading(start + ServerFrame(opcode: 0, payload: []).bytes) == [.violation(.invalidText)])
-        let invalid = ServerFrame(opcode: 1, payload: [0x61, 0xFF], isFinal: false).bytes
-        #expect(Heard.reading(invalid) == [.violation(.invalidText)])
-        #expect(Heard.reading([0x81, 100, 0x61, 0xFF]) == [.violation(.invalidText)])
-        #expect(Heard.reading([0x81, 100, 0x61, 0xC3]) == [])
+        #expect(Heard.reading([0x81, 100, 0x61, 0xC3]) == [], "the rest of the character may come")
     }
 }

@@ -23,15 +23,14 @@ import Testing
 
     @Test(arguments: [
         (false, "ws.example", 80, "ws.example"), (true, "ws.example", 443, "ws.example"),
-        (true, "ws.example", 80, "ws.example:80"),
-        (false, "::1", 80, "[::1]"), (true, "fe80::1%eth0", 8443, "[fe80::1]:8443"), (false, "127.0.0.1", 81, "127.0.0.1:81"),
+        (true, "ws.example", 80, "ws.example:80"), (false, "::1", 80, "[::1]"), (true, "fe80::1%eth0", 8443, "[fe80::1]:8443"),
+        (false, "127.0.0.1", 81, "127.0.0.1:81"),
     ])
     func `The upgrade's Host field omits the default port and puts an IPv6 address in brackets`(
         secure: Bool, host: String, port: Int, field: String
     ) throws {
-        #expect(
-            try lines(WebSocketRequest(secure: secure, host: host, port: port, path: "/")).filter { $0.hasPrefix("Host:") }
-                == ["Host: \(field)"])
+        let lines = try lines(WebSocketRequest(secure: secure, host: host, port: port, path: "/"))
+        #expect(lines.filter { $0.hasPrefix("Host:") } == ["Host: \(field)"])
     }
 
     // Proves W4.11.
@@ -72,18 +71,15 @@ import Testing
     // Proves W4.10.
     @Test(arguments: ["a b", "a;b", "a, b/c", "ä", "a,\u{1}"])
     func `A subprotocol that isn't a token is refused`(subprotocols: String) {
-        let failure = #expect(throws: TransportError.self) {
-            try UpgradeRequest(
-                WebSocketRequest(
-                    secure: true, host: "a", port: 1, path: "/", headers: ["Sec-WebSocket-Protocol": subprotocols]))
-        }
+        let headers = ["Sec-WebSocket-Protocol": subprotocols]
+        let request = WebSocketRequest(secure: true, host: "a", port: 1, path: "/", headers: headers)
+        let failure = #expect(throws: TransportError.self) { try UpgradeRequest(request) }
         #expect(failure?.kind == .unsupported)
     }
 
     @Test func `The error of a refused upgrade names the mistake without secrets`() {
         let requests = [
-            WebSocketRequest(
-                secure: true, host: "a", port: 1, path: "/", headers: ["Sec-WebSocket-Protocol": "bearer, S3CRET=="]),
+            WebSocketRequest(secure: true, host: "a", port: 1, path: "/", headers: ["Sec-WebSocket-Protocol": "b, S3CRET=="]),
             WebSocketRequest(secure: true, host: "a", port: 1, path: "/a b?token=S3CRET"),
             WebSocketRequest(secure: true, host: "ann:S3CRET@a", port: 1, path: "/"),
             WebSocketRequest(secure: true, host: "a/?token=S3CRET", port: 1, path: "/"),
@@ -162,10 +158,8 @@ import Testing
     // Proves W4.14, W4.16.
     @Test func `A reply is refused if one of its Upgrade fields names something else, or if it repeats the accept field`() {
         #expect(result(adding: [("upgrade", "WEBSOCKET")]) == .success(nil))
-        #expect(result(adding: [("upgrade", "h2c")]) == .failure(.noUpgrade))
-        #expect(result(adding: [("upgrade", "")]) == .failure(.noUpgrade))
-        #expect(result(adding: [("sec-websocket-accept", Self.accept)]) == .failure(.wrongAccept))
-        #expect(result(adding: [("sec-websocket-accept", "")]) == .failure(.wrongAccept))
+        for name in ["h2c", ""] { #expect(result(adding: [("upgrade", name)]) == .failure(.noUpgrade)) }
+        for key in [Self.accept, ""] { #expect(result(adding: [("sec-websocket-accept", key)]) == .failure(.wrongAccept)) }
     }
 
     /// HTTP doesn't use Unicode's lowercase mapping or equivalences (RFC 9110, 5.1).
@@ -192,19 +186,17 @@ import Testing
             ("Upgrade", nil, .noUpgrade), ("Upgrade", "", .noUpgrade), ("Upgrade", "h2c", .noUpgrade),
             ("Upgrade", "websockets", .noUpgrade), ("Upgrade", "web socket", .noUpgrade),
             ("Upgrade", "h2c, websocket", .noUpgrade), ("Upgrade", "websocket,", .noUpgrade),
-            ("Upgrade", "websoc\u{212A}et", .noUpgrade),
-            ("Connection", nil, .noConnectionUpgrade), ("Connection", "close", .noConnectionUpgrade),
+            ("Upgrade", "websoc\u{212A}et", .noUpgrade), ("Connection", nil, .noConnectionUpgrade),
+            ("Connection", "close", .noConnectionUpgrade),
             ("Connection", "no-upgrade", .noConnectionUpgrade),
             ("Sec-WebSocket-Accept", nil, .wrongAccept), ("Sec-WebSocket-Accept", "", .wrongAccept),
-            ("Sec-WebSocket-Accept", accept.lowercased(), .wrongAccept),
-            ("Sec-WebSocket-Accept", accept + "=", .wrongAccept),
+            ("Sec-WebSocket-Accept", accept.lowercased(), .wrongAccept), ("Sec-WebSocket-Accept", accept + "=", .wrongAccept),
             ("Sec-WebSocket-Accept", "dGhlIHNhbXBsZSBub25jZQ==", .wrongAccept),
             ("Sec-WebSocket-Accept", "\(accept), \(accept)", .wrongAccept),
             ("Sec-WebSocket-Accept", "\(accept),", .wrongAccept), ("Sec-WebSocket-Accept", ",\(accept)", .wrongAccept),
             ("Sec-WebSocket-Accept", accept.replacing("K", with: "\u{212A}"), .wrongAccept),
             ("Content-Length", "1", .body("Content-Length")), ("Content-Length", "0, 7", .body("Content-Length")),
-            ("content-length", "", .body("Content-Length")),
-            ("Transfer-Encoding", "chunked", .body("Transfer-Encoding")),
+            ("content-length", "", .body("Content-Length")), ("Transfer-Encoding", "chunked", .body("Transfer-Encoding")),
             ("Sec-WebSocket-Extensions", "permessage-deflate", .unwantedExtension("permessage-deflate")),
             ("Sec-WebSocket-Protocol", "chat", .unwantedSubprotocol("chat")),
         ] as [(String, String?, UpgradeRefusal)])
@@ -220,14 +212,12 @@ import Testing
     @Test func `A reply's subprotocol must be exactly one of those asked for`() {
         #expect(result(adding: [("Sec-WebSocket-Protocol", " b ")], asking: "a, b") == .success("b"))
         #expect(result(asking: "a, b") == .success(nil))
-        #expect(result(adding: [("Sec-WebSocket-Protocol", "c")], asking: "a, b") == .failure(.unwantedSubprotocol("c")))
-        let both = result(adding: [("Sec-WebSocket-Protocol", "a, b")], asking: "a, b")
-        #expect(both == .failure(.unwantedSubprotocol("a, b")))
         let twice = [("Sec-WebSocket-Protocol", "a"), ("sec-websocket-protocol", "a")]
         #expect(result(adding: twice, asking: "a, b") == .failure(.unwantedSubprotocol("a, a")))
-        #expect(result(adding: [("Sec-WebSocket-Protocol", "A")], asking: "a") == .failure(.unwantedSubprotocol("A")))
-        let kelvin = result(adding: [("Sec-WebSocket-Protocol", "\u{212A}")], asking: "K")
-        #expect(kelvin == .failure(.unwantedSubprotocol("\u{212A}")))
+        for (asked, unwanted) in [("a, b", "c"), ("a, b", "a, b"), ("a", "A"), ("K", "\u{212A}")] {
+            let found = result(adding: [("Sec-WebSocket-Protocol", unwanted)], asking: asked)
+            #expect(found == .failure(.unwantedSubprotocol(unwanted)))
+        }
     }
 
     @Test func `A refused upgrade's error quotes at most 100 characters of the server's text`() {
