@@ -5,10 +5,6 @@ import Testing
 
 /// The doc comments' snippets, word for word; `ci/checks/snippets` compares them.
 @Suite(.timeLimit(.lost)) struct DocCommentTests {
-    private struct Tokens {
-        func token(fresh: Bool) async throws -> String { fresh ? "fresh" : "stale" }
-    }
-
     /// The snippet of ``Pusher``. Only compiled, because it would connect to a server.
     func aFirstClient() {
         let pusher = Pusher(key: "app-key", options: PusherClientOptions(host: .cluster("eu")))
@@ -88,6 +84,9 @@ import Testing
 
     /// The snippet of ``AuthEndpoint``.
     @Test func `After a 401 the client asks its endpoint again with a fresh token`() async throws {
+        struct Tokens {
+            func token(fresh: Bool) async throws -> String { fresh ? "fresh" : "stale" }
+        }
         let tokens = Tokens()
         var endpoint = AuthEndpoint("https://example.com/broadcasting/auth")
         endpoint.headers = { context in ["Authorization": "Bearer \(try await tokens.token(fresh: context.isRetry))"] }

@@ -5,9 +5,7 @@ import Testing
 
 /// The snippets of "Publishing and webhooks", word for word; `ci/checks/snippets` compares them.
 @Suite struct PublishingPageTests {
-    private struct Order: Encodable {
-        let id: Int
-    }
+    private struct Order: Encodable { let id: Int }
 
     private struct User {
         let id: String
@@ -98,12 +96,9 @@ import Testing
                 return .user(id: user.id)  // signs in
             }
             guard user.mayJoin(channel) else { return .refused }
-            return channel.hasPrefix("presence-")
-                ? .user(id: user.id, info: ["name": user.name]) : .allowed
+            return channel.hasPrefix("presence-") ? .user(id: user.id, info: ["name": user.name]) : .allowed
         }
-        let webhookReply = await handler.respond(toWebhook: body, header: header) {
-            try await handle($0)
-        }
+        let webhookReply = await handler.respond(toWebhook: body, header: header) { try await handle($0) }
         return (reply, webhookReply)
     }
 

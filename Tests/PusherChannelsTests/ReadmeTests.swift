@@ -12,9 +12,7 @@ import FoundationNetworking
     /// Only compiled, because it would connect to a server.
     func use() {
         let auth = AuthMethod.endpoint(authEndpoint: "https://example.com/pusher/auth")
-        let pusher = Pusher(
-            key: "app-key",
-            options: PusherClientOptions(authMethod: auth, host: .cluster("eu")))
+        let pusher = Pusher(key: "app-key", options: PusherClientOptions(authMethod: auth, host: .cluster("eu")))
         pusher.connect()
         let orders = pusher.subscribe("private-orders")
         orders.bind(eventName: "placed") { event in print(event.data ?? "") }
@@ -79,8 +77,7 @@ import FoundationNetworking
             case .event(.typing, let message): print(message.userID ?? "")
             case .unknown(let message): print("new: \(message.eventName)")
             case .undecodable(_, let error): print("not an order: \(error)")
-            case .channel(.eventsMayBeMissing(let gap)):
-                try await storeOrders(since: gap.since.addingTimeInterval(-5))
+            case .channel(.eventsMayBeMissing(let gap)): try await storeOrders(since: gap.since.addingTimeInterval(-5))
             case .channel: break
             }
         }
@@ -93,13 +90,9 @@ import FoundationNetworking
         endpoint.headers = { _ in ["Authorization": "Bearer \(token)"] }
         _ = PusherClientOptions(authMethod: .customEndpoint(endpoint), host: .host("reverb.example"))
         let orders = pusher.subscribe("private-orders")  // Echo.private("orders")
-        orders.bind(eventName: LaravelEvent.name("OrderPlaced")) { event in
-            print(event.data ?? "")
-        }
-        orders.trigger(
-            eventName: LaravelEvent.whisper("typing"), data: ["name": name])
-        request.setValue(
-            pusher.connection.socketID, forHTTPHeaderField: "X-Socket-ID")
+        orders.bind(eventName: LaravelEvent.name("OrderPlaced")) { event in print(event.data ?? "") }
+        orders.trigger(eventName: LaravelEvent.whisper("typing"), data: ["name": name])
+        request.setValue(pusher.connection.socketID, forHTTPHeaderField: "X-Socket-ID")
     }
 
     func copyOrders(_ pusher: Pusher, _ api: OrdersAPI, _ store: OrderStore) async throws {
@@ -144,15 +137,12 @@ import FoundationNetworking
         return following
     }
 
-    func serversOfOtherRegions() -> PusherClientOptions {
+    func serversOfOtherRegions(_ pusher: Pusher) -> PusherClientOptions {
+        pusher.move(to: .cluster("us2"))
         let options = PusherClientOptions(
             host: .host("eu.example.com"),
             fallbackHosts: [PusherServer(.host("us.example.com")), PusherServer(.host("10.0.0.7"), port: 6001, useTLS: false)])
         return options
-    }
-
-    func move(_ pusher: Pusher) {
-        pusher.move(to: .cluster("us2"))
     }
 
     struct OrdersAPI {
@@ -258,21 +248,18 @@ import FoundationNetworking
 
     final class Status: PusherDelegate {
         func changedConnectionState(from old: ConnectionState, to new: ConnectionState) { print("\(new)") }
-
         func receivedError(error: PusherError) { print("\(error)") }
     }
 
-    @Test func `A client doesn't keep its delegate alive`() throws {
-        try withTestHarness { harness in
-            let pusher = harness.makePusher()
-            do {
-                let status = Status()
-                pusher.delegate = status
-                #expect(pusher.delegate === status)
-                withExtendedLifetime(status) {}
-            }
-            #expect(pusher.delegate == nil)
+    @Test func `A client doesn't keep its delegate alive`() {
+        let pusher = ClientRig().pusher
+        do {
+            let status = Status()
+            pusher.delegate = status
+            #expect(pusher.delegate === status)
+            withExtendedLifetime(status) {}
         }
+        #expect(pusher.delegate == nil)
     }
 
     private func storeOrders(since date: Date) async throws {}

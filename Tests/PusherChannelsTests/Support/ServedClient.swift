@@ -7,7 +7,10 @@ struct ServedClient {
     let pusher: Pusher
     let recorder: RecordingDelegate
 
-    init(of server: InMemoryServer, at scheduler: TestScheduler, as userID: String, secret: String? = nil) {
+    init(
+        of server: InMemoryServer, at scheduler: TestScheduler, as userID: String, secret: String? = nil,
+        limits: ProtocolLimits = .hosted
+    ) {
         let session = MockSession(server: server, delivery: .immediate)
         let app = ServerApp.local
         session.stubAuth(
@@ -16,7 +19,7 @@ struct ServedClient {
             key: app.key,
             options: PusherClientOptions(
                 authMethod: .endpoint(authEndpoint: "http://server/pusher/auth"),
-                userAuthMethod: .endpoint("http://server/pusher/user-auth"), delivery: .immediate),
+                userAuthMethod: .endpoint("http://server/pusher/user-auth"), limits: limits, delivery: .immediate),
             environment: PusherEnvironment(
                 scheduler: scheduler, httpSession: session, makeWebSocket: { server.makeWebSocket() }, randomSeed: { 1 }))
         recorder = RecordingDelegate(of: pusher)

@@ -11,9 +11,7 @@ import Testing
     private let log = Log()
 
     private func enter(_ numbers: ClosedRange<UInt64>, _ endpoint: String, _ queue: inout ConnectLimiter) {
-        for number in numbers {
-            queue.enter(LoopKey(number: number), to: endpoint) { [log] in log.begun.append(number) }
-        }
+        for number in numbers { queue.enter(LoopKey(number: number), to: endpoint) { [log] in log.begun.append(number) } }
     }
 
     private func turn(_ queue: inout ConnectLimiter) -> [UInt64] {
@@ -39,24 +37,14 @@ import Testing
         #expect(turn(&queue) == Array(1...64) + Array(101...103))
     }
 
-    @Test func `A connect that is given up while it waits frees no place and gets no turn`() {
+    @Test func `A connect that is given up while it waits, or reported as over twice, frees no place of another`() {
         var queue = ConnectLimiter()
-        enter(1...70, "a", &queue)
+        enter(1...71, "a", &queue)
         _ = turn(&queue)
         for number in UInt64(65)...68 { queue.leave(LoopKey(number: number), to: "a") }
         #expect(turn(&queue) == [])
-        queue.leave(LoopKey(number: 1), to: "a")
+        for endpoint in ["a", "a", "nowhere"] { queue.leave(LoopKey(number: 1), to: endpoint) }
         #expect(turn(&queue) == [69])
-    }
-
-    @Test func `A connect that is reported as over twice frees only one place`() {
-        var queue = ConnectLimiter()
-        enter(1...70, "a", &queue)
-        _ = turn(&queue)
-        queue.leave(LoopKey(number: 1), to: "a")
-        queue.leave(LoopKey(number: 1), to: "a")
-        queue.leave(LoopKey(number: 1), to: "nowhere")
-        #expect(turn(&queue) == [65])
     }
 
     /// Otherwise they would add up in a queue that never empties.

@@ -25,18 +25,15 @@ import Testing
         let failure = TransportError(kind, "What happened to example.com:443")
         let error: any Error = HTTPFailure(failure).error
         #expect((error as? URLError)?.code == code)
-        #expect(error.localizedDescription == "What happened to example.com:443")
+        #expect(error.localizedDescription == failure.message)
         #expect((error as? URLError).flatMap { TransportError($0) } == failure)
         // A program may also use the error as an `NSError`.
-        #expect((error as NSError).localizedDescription == "What happened to example.com:443")
+        #expect((error as NSError).localizedDescription == failure.message)
         #expect((error as NSError).domain == NSURLErrorDomain)
     }
 
-    @Test func `A URLError that this package didn't make has no transport failure`() {
+    @Test func `A response that is too long has an error code of its own, and a URLError of another package no failure`() {
         #expect(TransportError(URLError(.timedOut)) == nil)
-    }
-
-    @Test func `A response that is too long has an error code of its own, unlike a malformed one`() {
         let failure = HTTPFailure(ResponseReader.Problem.tooLong(limit: 7), of: "example.com:443")
         #expect(failure.code == .dataLengthExceedsMaximum)
         #expect(failure.failure.message == "example.com:443 doesn't answer as it should: its answer has more than 7 bytes")

@@ -59,9 +59,8 @@ import FoundationNetworking
 
     /// The example request builder of PusherSwift sets no content type, and URLSession adds this one.
     @Test func `A body without a content type is sent as a form`() throws {
-        #expect(
-            try text(request("http://a/", method: "POST", body: "a=b")).contains(
-                "\r\nContent-Type: application/x-www-form-urlencoded\r\n"))
+        let sent = try text(request("http://a/", method: "POST", body: "a=b"))
+        #expect(sent.contains("\r\nContent-Type: application/x-www-form-urlencoded\r\n"))
         #expect(try !text(request("http://a/", method: "POST")).contains("Content-Type"))
     }
 
@@ -79,17 +78,14 @@ import FoundationNetworking
     func `The Host header omits the scheme's default port and can be set by the application`(address: String, host: String) throws
     {
         #expect(try text(request(address)).contains("\r\nHost: \(host)\r\n"))
-        #expect(try text(request(address, headers: ["host": "other.example"])).contains("\r\nhost: other.example\r\n"))
-        #expect(
-            try text(request(address, headers: ["host": "other.example"])).lowercased().components(separatedBy: "host:").count
-                == 2)
+        let own = try text(request(address, headers: ["host": "other.example"]))
+        #expect(own.contains("\r\nhost: other.example\r\n"))
+        #expect(own.lowercased().components(separatedBy: "host:").count == 2)
     }
 
     @Test func `An IPv6 host is connected to without its brackets`() throws {
         let ready = try HTTPRequest(request("http://[::1]:81/"))
-        #expect(ready.host == "::1")
-        #expect(ready.port == 81)
-        #expect(ready.endpoint == "[::1]:81")
+        #expect(ready.host == "::1" && ready.port == 81 && ready.endpoint == "[::1]:81")
         #expect(try HTTPRequest(request("https://a")).port == 443)
     }
 
@@ -98,21 +94,17 @@ import FoundationNetworking
             "Content-Length": "99", "Transfer-Encoding": "chunked", "Connection": "close", "Accept-Encoding": "gzip",
             "Proxy-Authorization": "Basic x", "Upgrade": "h2c", "Expect": "100-continue", "TE": "trailers",
         ]
-        let sent = try text(request("http://a/", method: "POST", headers: headers, body: "x"))
         let bare = try text(request("http://a/", method: "POST", body: "x"))
-        #expect(sent == bare)
-        #expect(sent.contains("\r\nContent-Length: 1\r\n"))
+        #expect(try text(request("http://a/", method: "POST", headers: headers, body: "x")) == bare)
+        #expect(bare.contains("\r\nContent-Length: 1\r\n"))
     }
 
     @Test func `Credentials in a URL are sent as an Authorization header and removed from the URL`() throws {
-        let ready = try HTTPRequest(request("http://ann:p%40ss@example.com/x"))
-        #expect(
-            String(decoding: ready.bytes(), as: UTF8.self).contains("\r\nAuthorization: \(basicAuthorization("ann", "p@ss"))\r\n")
-        )
-        #expect(ready.url.absoluteString == "http://example.com/x")
+        let withCredentials = try request("http://ann:p%40ss@example.com/x")
+        #expect(try text(withCredentials).contains("\r\nAuthorization: \(basicAuthorization("ann", "p@ss"))\r\n"))
+        #expect(try HTTPRequest(withCredentials).url.absoluteString == "http://example.com/x")
         let own = try text(request("http://ann:pass@example.com/", headers: ["authorization": "Bearer y"]))
-        #expect(!own.contains("Basic"))
-        #expect(own.contains("authorization: Bearer y"))
+        #expect(!own.contains("Basic") && own.contains("authorization: Bearer y"))
     }
 
     @Test func `A forwarding proxy gets the whole URL and the credentials for the proxy`() throws {
@@ -165,10 +157,9 @@ import FoundationNetworking
         // Foundation may omit such a header; if it passes the header on, the request is refused.
         let evil = try request("http://a/", headers: [name: value])
         guard evil.allHTTPHeaderFields?[name] == value else { return }
-        let failure = try failure(evil)
-        #expect(failure.failure.kind == .unsupported)
-        #expect(!failure.failure.message.contains("\n"))
-        #expect(!failure.failure.message.contains("Evil: 1\r"))
+        let failure = try failure(evil).failure
+        #expect(failure.kind == .unsupported)
+        #expect(!failure.message.contains("\n") && !failure.message.contains("Evil: 1\r"))
     }
 
     @Test func `A request with an invalid method, or with CONNECT, is refused`() throws {
@@ -179,8 +170,8 @@ import FoundationNetworking
 
     @Test(arguments: [
         ("ftp://example.com/", URLError.Code.unsupportedURL), ("file:///etc/passwd", .unsupportedURL),
-        ("ws://a/", .unsupportedURL),
-        ("relative/path", .unsupportedURL), ("http:///path", .badURL), ("http://a:0/", .badURL), ("http://a:65536/", .badURL),
+        ("ws://a/", .unsupportedURL), ("relative/path", .unsupportedURL), ("http:///path", .badURL), ("http://a:0/", .badURL),
+        ("http://a:65536/", .badURL),
         ("http://a%0D%0Ab/", .badURL), ("http://a%20b/", .badURL),
     ])
     func `A request whose URL isn't HTTP, or has an invalid host or port, is refused`(address: String, code: URLError.Code) throws
@@ -193,8 +184,7 @@ import FoundationNetworking
         var streamed = try request("http://a/", method: "POST")
         streamed.httpBodyStream = InputStream(data: Data("x".utf8))
         let failure = try failure(streamed)
-        #expect(failure.code == .requestBodyStreamExhausted)
-        #expect(failure.failure.message.contains("httpBody"))
+        #expect(failure.code == .requestBodyStreamExhausted && failure.failure.message.contains("httpBody"))
     }
 
     @Test(
