@@ -20,12 +20,7 @@ struct ErrorScenario: Sendable, CustomTestStringConvertible {
 
     /// Returns the error that a call throws.
     static func thrown<Result>(by call: () async throws -> Result) async throws -> PusherError {
-        do {
-            _ = try await call()
-        } catch let error as PusherError {
-            return error
-        }
-        throw NoError()
+        try await #require(throws: PusherError.self) { _ = try await call() }
     }
 
     /// The first error that a client's delegate gets after this.

@@ -84,6 +84,12 @@ import Testing
         { _ = try $0.authorizeChannel(request(name, socketID: socketID)) }
     }
 
+    private static func presence(
+        userID: String = "u1", info: (any Encodable & Sendable)? = nil
+    ) -> @Sendable (PusherAuthenticator) throws -> Void {
+        { _ = try $0.authorizePresenceChannel(request("presence-a"), userID: userID, userInfo: info) }
+    }
+
     static let refusals: [Refusal] =
         ["", "1", "1.", ".2", "1.2.3", "a.2", "1.2:private-a", "1.2 ", "1.2\n", "-1.2", "١.٢"].flatMap { socketID in
             [
@@ -105,20 +111,10 @@ import Testing
                 _ = try $0.authorizePresenceChannel(request("private-a"), userID: "u1")
             },
             Refusal("not for a channel") { _ = try $0.authorizePresenceChannel(request(nil), userID: "u1") },
-            Refusal("a user needs an id") { _ = try $0.authorizePresenceChannel(request("presence-a"), userID: "") },
-            Refusal("longer than 128") {
-                _ = try $0.authorizePresenceChannel(request("presence-a"), userID: String(repeating: "x", count: 129))
-            },
-            Refusal("more than 1024 bytes, this has 1025") {
-                _ = try $0.authorizePresenceChannel(
-                    request("presence-a"), userID: "u1", userInfo: Info(n: String(repeating: "x", count: 1017)))
-            },
-            Refusal("must be a JSON object") {
-                _ = try $0.authorizePresenceChannel(request("presence-a"), userID: "u1", userInfo: #"{"n":1}"#)
-            },
-            Refusal("can't be encoded") {
-                _ = try $0.authorizePresenceChannel(request("presence-a"), userID: "u1", userInfo: NoJSON())
-            },
+            Refusal("a user needs an id", presence(userID: "")),
+            Refusal("longer than 128", presence(userID: String(repeating: "x", count: 129))),
+            Refusal("more than 1024 bytes, this has 1025", presence(info: Info(n: String(repeating: "x", count: 1017)))),
+            Refusal("must be a JSON object", presence(info: #"{"n":1}"#)), Refusal("can't be encoded", presence(info: NoJSON())),
             Refusal("for a channel, not for a user") { _ = try $0.authenticateUser(request("private-a"), userID: "u1") },
             Refusal("a watchlist can name 100 users, this one has 101") {
                 _ = try $0.authenticateUser(request(nil), userID: "u1", watchlist: Array(repeating: "u", count: 101))

@@ -82,8 +82,7 @@ import Testing
         let object = AtItsEnd {}
         var entries = [Weak(nil), Weak(object), Weak(nil)]
         #expect(entries.removeGone().count == 1)
-        #expect(entries.count == 1)
-        #expect(entries.first?.object === object)
+        #expect(entries.count == 1 && entries.first?.object === object)
     }
 
     @Test func `An object whose last reference a weak list finds isn't released before the caller is done`() {

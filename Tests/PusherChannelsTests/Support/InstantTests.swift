@@ -10,23 +10,18 @@ import Testing
     private let latest = Instant(.seconds(Int64.max))
     private let earliest = Instant(.seconds(Int64.min))
 
-    @Test func `Adding or subtracting a duration moves an instant`() {
+    @Test func `Adding or subtracting a duration moves an instant, and the difference of two instants is a duration`() {
         var instant = Instant.origin + .seconds(3)
-        #expect(instant == .seconds(3))
         instant += .milliseconds(500)
         #expect(instant == .seconds(3.5))
         instant -= .seconds(4)
         #expect(instant.sinceOrigin == .milliseconds(-500))
         #expect(instant.advanced(by: .seconds(1)) == instant - .seconds(-1))
         #expect(instant + Duration(secondsComponent: 0, attosecondsComponent: 1) != instant)
-    }
-
-    @Test func `The difference of two instants is a duration`() {
         let (early, late) = (Instant.seconds(2), Instant.seconds(5))
         #expect(late - early == Duration.seconds(3))
         #expect(early - late == Duration.seconds(-3))
         #expect(early.duration(to: late) == .seconds(3))
-        #expect(early + (late - early) == late)
     }
 
     @Test func `Instants are ordered by time, and equal ones have the same hash`() {

@@ -132,23 +132,6 @@ import FoundationNetworking
         #expect(!sent.contains("Proxy-"))
     }
 
-    @Test(
-        arguments: [
-            (["http_proxy": "http://p:1", "https_proxy": "http://q:2"], false, "p:1"),
-            (["http_proxy": "http://p:1", "https_proxy": "http://q:2"], true, "q:2"),
-            (["https_proxy": "http://q:2"], false, nil), (["http_proxy": "http://p:1"], true, nil),
-            (["HTTP_PROXY": "http://p:1"], false, nil), (["all_proxy": "http://r:3"], false, "r:3"),
-            (["all_proxy": "http://r:3"], true, "r:3"), (["http_proxy": "http://p:1", "no_proxy": ".example.com"], false, nil),
-            (["HTTPS_PROXY": "http://p:1", "NO_PROXY": "*"], true, nil),
-        ] as [([String: String], Bool, String?)])
-    func `A request's proxy comes from the environment variable for its scheme, unless excluded`(
-        variables: [String: String], secure: Bool, proxy: String?
-    ) throws {
-        let environment = ProxyEnvironment(variables: variables)
-        #expect(try environment.requestProxy(for: "www.example.com", port: 80, secure: secure)?.description == proxy)
-        #expect(try environment.requestProxy(for: "localhost", port: 80, secure: secure) == nil)
-    }
-
     @Test(arguments: [
         ("a\r\nX-Evil: 1", "b"), ("a b", "c"), ("", "c"), ("a", "b\r\nX-Evil: 1"), ("a", "b\nc"), ("a", "b\u{0}"), ("a:", "b"),
     ])

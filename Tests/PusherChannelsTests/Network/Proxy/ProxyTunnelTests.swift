@@ -63,27 +63,42 @@ import Testing
 }
 
 @Suite struct ProxyEnvironmentTests {
-    private func proxy(
-        _ variables: [String: String], host: String = "ws.example", port: Int = 443, secure: Bool = true
-    ) throws -> String? {
-        try ProxyEnvironment(variables: variables).proxy(for: host, port: port, secure: secure).map { proxy in
+    private func proxy(_ variables: [String: String], host: String = "ws.example") throws -> String? {
+        let environment = ProxyEnvironment(variables: variables)
+        // A request's proxy is found the same way, so that what is exempt is so for it, too.
+        let proxy = try environment.proxy(for: host, port: 443, secure: true)
+        #expect(try environment.requestProxy(for: host, port: 443, secure: true) == proxy)
+        return proxy.map { proxy in
             proxy.credentials.map { "\($0.user):\($0.password)@\(proxy)" } ?? "\(proxy)"
         }
     }
 
-    @Test(arguments: [
-        (["https_proxy": "http://a:1", "HTTPS_PROXY": "http://b:1", "all_proxy": "http://c:1"], "a:1", "a:1"),
-        (["HTTPS_PROXY": "http://b:1", "http_proxy": "http://d:1"], "b:1", "b:1"),
-        (["http_proxy": "http://d:1", "all_proxy": "http://c:1"], "c:1", "d:1"), (["ALL_PROXY": "http://e:1"], "e:1", "e:1"),
-        // In a CGI program, HTTP_PROXY is the value of a request's "Proxy" header.
-        (["HTTP_PROXY": "http://f:1"], nil, nil), (["no_proxy": "a"], nil, nil),
-        (["https_proxy": "", "http_proxy": ""], nil, nil),
-    ])
-    func `The scheme's proxy variable comes before all_proxy, lower case before upper case, and an empty one doesn't count`(
-        variables: [String: String], secure: String?, plain: String?
-    ) throws {
-        #expect(try proxy(variables, secure: true) == secure)
-        #expect(try proxy(variables, secure: false) == plain)
+    /// Those of `wss` and `ws`, and of `https` and `http`.
+    @Test(
+        arguments: [
+            (
+                ["https_proxy": "http://a:1", "HTTPS_PROXY": "http://b:1", "all_proxy": "http://c:1"], ["a:1", "a:1"],
+                ["a:1", "c:1"]
+            ),
+            (["HTTPS_PROXY": "http://b:1", "http_proxy": "http://d:1"], ["b:1", "b:1"], ["b:1", "d:1"]),
+            (["http_proxy": "http://d:1", "all_proxy": "http://c:1"], ["c:1", "d:1"], ["c:1", "d:1"]),
+            (["ALL_PROXY": "http://e:1"], ["e:1", "e:1"], ["e:1", "e:1"]),
+            (["https_proxy": "http://a:1"], ["a:1", "a:1"], ["a:1", nil]),
+            (["http_proxy": "http://d:1"], [nil, "d:1"], [nil, "d:1"]),
+            // In a CGI program, HTTP_PROXY is the value of a request's "Proxy" header.
+            (["HTTP_PROXY": "http://f:1"], [nil, nil], [nil, nil]),
+            (["https_proxy": "", "http_proxy": ""], [nil, nil], [nil, nil]), (["no_proxy": "a"], [nil, nil], [nil, nil]),
+        ] as [([String: String], [String?], [String?])])
+    func
+        `The variable of a socket's or request's scheme comes before all_proxy, lower case first, and an empty one doesn't count`(
+            variables: [String: String], sockets: [String?], requests: [String?]
+        ) throws
+    {
+        let environment = ProxyEnvironment(variables: variables)
+        for (index, secure) in [true, false].enumerated() {
+            #expect(try environment.proxy(for: "ws.example", port: 443, secure: secure)?.description == sockets[index])
+            #expect(try environment.requestProxy(for: "a.example", port: 80, secure: secure)?.description == requests[index])
+        }
     }
 
     @Test(arguments: [Int.min, -1, 0, 65_536, Int.max])

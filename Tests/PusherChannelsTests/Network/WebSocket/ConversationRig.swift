@@ -46,33 +46,15 @@ struct ConversationRig: ~Copyable {
         }
     }
 
-    mutating func send(_ text: String) -> [Did] {
-        conversation.send(text)
-        return outputs()
-    }
+    mutating func send(_ text: String) -> [Did] { after { $0.send(text) } }
+    mutating func sendUnlessBusy(_ text: String) -> [Did] { after { $0.sendUnlessBusy(text) } }
+    mutating func close(_ code: UInt16, _ reason: String = "") -> [Did] { after { $0.close(code: code, reason: reason) } }
+    mutating func abandon() -> [Did] { after { $0.abandon() } }
+    mutating func streamEnds() -> [Did] { after { $0.streamEnded() } }
+    mutating func timerFires() -> [Did] { after { $0.timerFired() } }
 
-    mutating func sendUnlessBusy(_ text: String) -> [Did] {
-        conversation.sendUnlessBusy(text)
-        return outputs()
-    }
-
-    mutating func close(_ code: UInt16, _ reason: String = "") -> [Did] {
-        conversation.close(code: code, reason: reason)
-        return outputs()
-    }
-
-    mutating func abandon() -> [Did] {
-        conversation.abandon()
-        return outputs()
-    }
-
-    mutating func streamEnds() -> [Did] {
-        conversation.streamEnded()
-        return outputs()
-    }
-
-    mutating func timerFires() -> [Did] {
-        conversation.timerFired()
+    private mutating func after(_ input: (inout WebSocketConversation) -> Void) -> [Did] {
+        input(&conversation)
         return outputs()
     }
 
