@@ -111,7 +111,7 @@ import Testing
     /// `openssl rand -base64 32 > key` writes a line feed after the key.
     // Proves P15.16.
     @Test(arguments: ["", "no base64!", "AA==", Data(count: 31).base64EncodedString(), Data(count: 33).base64EncodedString()])
-    func `An encryption master key that isn't 32 bytes in base64, with or without a line feed, is refused`(text: String) throws {
+    func `An encryption master key is 32 bytes in base64, perhaps with a line feed, or is refused`(text: String) throws {
         let message = "an encryption master key is 32 bytes in base64: openssl rand -base64 32"
         #expect(throws: PusherError(.invalidRequest, message: message)) { try EncryptionMasterKey(base64: text) }
         _ = try EncryptionMasterKey(base64: "\(APIRig.masterKey)\n")
