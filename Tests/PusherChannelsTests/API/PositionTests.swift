@@ -4,19 +4,36 @@ import Testing
 
 @testable import PusherChannels
 
+extension TestHarness {
+    fileprivate func sockudo(after positions: [String: StreamPosition] = [:]) -> Pusher {
+        makePusher { ($0.protocol, $0.resumeFrom) = (.sockudo, positions) }
+    }
+
+    fileprivate func publish(_ numbers: ClosedRange<Int>) {
+        for number in numbers { server.publish(channel: "orders", event: "placed", data: "\(number)") }
+    }
+}
+
 /// A position that is stored with what an event changed, for the next process.
 struct PositionTests {
+    /// Runs a body with a client of a Sockudo server.
+    private func withSockudo<Result: Sendable>(
+        profile: ServerProfile = .sockudoV2, time: TestExecutor.Time = .manual, allowing: Set<Finding.Kind> = [.unheard],
+        _ body: @escaping @Sendable (TestHarness, Pusher) async throws -> Result
+    ) async throws -> Result {
+        try await withTestHarness(profile: profile, allowing: allowing) { harness in
+            try await harness.makeExecutor().run(time: time) { _ in try await body(harness, harness.sockudo()) }
+        }
+    }
+
     @Test func `A stored position lets the next process continue after the last handled event`() async throws {
         try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in
             let executor = harness.makeExecutor()
-            @Sendable func publish(_ numbers: ClosedRange<Int>) {
-                for number in numbers { harness.server.publish(channel: "orders", event: "placed", data: "\(number)") }
-            }
             let stored = try await executor.run { _ in
-                let pusher = harness.makePusher { $0.protocol = .sockudo }
+                let pusher = harness.sockudo()
                 let updates = pusher.updates(of: "orders")
                 pusher.connect()
-                publish(1...3)
+                harness.publish(1...3)
                 for try await update in updates {
                     guard case .event(let event) = update, event.data == "2" else { continue }
                     await pusher.shutdown()
@@ -24,24 +41,15 @@ struct PositionTests {
                 }
                 return Data()
             }
-            publish(4...5)
+            harness.publish(4...5)
             let position = try JSONDecoder().decode(StreamPosition.self, from: stored)
-            let seen = try await executor.run { _ in
-                let pusher = harness.makePusher { $0.protocol = .sockudo }
+            let words = try await executor.run { _ in
+                let pusher = harness.sockudo()
                 let updates = pusher.updates(of: "orders", after: position)
                 pusher.connect()
-                var seen: [String] = []
-                for try await update in updates {
-                    switch update {
-                    case .event(let event) where event.eventName == "placed": seen.append(event.data ?? "")
-                    case .recovered(let count): seen.append("recovered \(count)")
-                    case .subscribed: return seen
-                    default: break
-                    }
-                }
-                return seen
+                return try await updates.words(until: "subscribed")
             }
-            #expect(seen == ["3", "4", "5", "recovered 3"])
+            #expect(words == ["placed 3", "placed 4", "placed 5", "recovered 3", "subscribed"])
         }
     }
 
@@ -52,29 +60,19 @@ struct PositionTests {
     {
         var profile = ServerProfile.sockudoV2
         profile.sockudoV2?.nodes = 2
-        try await withTestHarness(profile: profile) { harness in
-            let seen = try await harness.makeExecutor().run(time: .automatic) { _ in
-                let pusher = harness.makePusher { $0.protocol = .sockudo }
-                let updates = pusher.updates(of: "orders")
-                pusher.connect()
-                var seen: [String] = []
-                for try await update in updates {
-                    switch update {
-                    case .subscribed:
-                        for number in 1...20 {
-                            harness.server.nodesHearEachOther = !(3...18).contains(number)
-                            harness.server.publish(channel: "orders", event: "placed", data: "\(number)")
-                        }
-                    case .event(let event): seen.append(event.data ?? "")
-                    default: seen.append("\(update)")
-                    }
-                    if seen.count == 20 { break }
+        let words = try await withSockudo(profile: profile, time: .automatic, allowing: []) { harness, pusher in
+            let updates = pusher.updates(of: "orders")
+            pusher.connect()
+            return try await updates.words(count: 21) { update in
+                guard case .subscribed = update else { return }
+                for number in 1...20 {
+                    harness.server.nodesHearEachOther = !(3...18).contains(number)
+                    harness.publish(number...number)
                 }
-                return seen
             }
-            let published = (1...20).map { "\($0)" }
-            #expect(Set(seen) == Set(published) && seen != published, "the missed ones come late: \(seen)")
         }
+        let published = ["subscribed"] + (1...20).map { "placed \($0)" }
+        #expect(Set(words) == Set(published) && words != published, "the missed ones come late: \(words)")
     }
 
     @Test(
@@ -94,17 +92,13 @@ struct PositionTests {
         try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in
             let executor = harness.makeExecutor()
             let stored = try await executor.run { _ in
-                let pusher = harness.makePusher { $0.protocol = .sockudo }
+                let pusher = harness.sockudo()
                 let updates = pusher.updates(of: "orders")
                 pusher.subscribe("prices").bind(eventName: "seen") { _ in }
                 pusher.connect()
-                for try await update in updates {
-                    guard case .event(let event) = update else {
-                        for number in 1...5 { harness.server.publish(channel: "orders", event: "placed", data: "\(number)") }
-                        continue
-                    }
+                _ = try await updates.words(until: "placed 3") { update in
+                    guard case .event(let event) = update else { return harness.publish(1...5) }
                     #expect(pusher.positions["orders"]?.serial ?? .max <= Int(event.data ?? "") ?? 0)
-                    if event.data == "3" { break }
                 }
                 #expect(pusher.positions["orders"]?.serial == 3, "the loop has ended, and two events wait")
                 await pusher.shutdown()
@@ -112,19 +106,15 @@ struct PositionTests {
                 return try JSONEncoder().encode(pusher.positions)
             }
             let positions = try JSONDecoder().decode([String: StreamPosition].self, from: stored)
-            let seen = try await executor.run { _ in
-                let pusher = harness.makePusher { ($0.protocol, $0.resumeFrom) = (.sockudo, positions) }
+            try await executor.run { _ in
+                let pusher = harness.sockudo(after: positions)
                 #expect(pusher.positions == positions, "it has them until the channel is asked for")
                 let updates = pusher.updates(of: "orders")
                 pusher.connect()
-                var seen: [String] = []
-                for try await update in updates {
-                    if case .event(let event) = update { seen.append(event.data ?? "") }
-                    if case .subscribed = update { break }
-                }
-                return seen + [pusher.positions["orders"].map { "\($0.serial)" } ?? ""]
+                let words = try await updates.words(until: "subscribed")
+                #expect(words.filter { $0.hasPrefix("placed") } == ["placed 4", "placed 5"])
+                #expect(pusher.positions["orders"]?.serial == 5)
             }
-            #expect(seen == ["4", "5", "5"])
         }
     }
 
@@ -167,47 +157,37 @@ struct PositionTests {
     // Proves P19.23.
     @Test(arguments: [StreamBuffering.Overflow.dropNewest, .dropOldest, .pauseThenEnd])
     func `What a stream dropped or hasn't told yet is behind its position`(overflow: StreamBuffering.Overflow) async throws {
-        try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in
-            let position = try await harness.makeExecutor().run { _ in
-                let pusher = harness.makePusher { $0.protocol = .sockudo }
-                let updates = pusher.updates(of: "orders", buffering: StreamBuffering(limit: 2, overflow: overflow))
-                pusher.connect()
-                for try await update in updates {
-                    if case .event = update { break }
-                    harness.server.publish(channel: "orders", event: "placed", data: "1")
-                }
-                for number in 2...9 { harness.server.publish(channel: "orders", event: "placed", data: "\(number)") }
-                harness.server.loseStreams(of: "orders")
-                for id in harness.server.subscribers(of: "orders") { harness.server.close(id, code: 4200) }
-                harness.scheduler.advance(by: .seconds(60))
-                harness.server.publish(channel: "orders", event: "placed", data: "anew")
-                defer { withExtendedLifetime(updates) {} }
-                return pusher.positions["orders"]
-            }
-            #expect(position?.serial == 1)
+        try await withSockudo { harness, pusher in
+            let updates = pusher.updates(of: "orders", buffering: StreamBuffering(limit: 2, overflow: overflow))
+            pusher.connect()
+            _ = try await updates.words(until: "placed 1") { if case .subscribed = $0 { harness.publish(1...1) } }
+            harness.publish(2...9)
+            harness.server.loseStreams(of: "orders")
+            for id in harness.server.subscribers(of: "orders") { harness.server.close(id, code: 4200) }
+            harness.scheduler.advance(by: .seconds(60))
+            harness.server.publish(channel: "orders", event: "placed", data: "anew")
+            #expect(pusher.positions["orders"]?.serial == 1)
+            withExtendedLifetime(updates) {}
         }
     }
 
     // Proves P19.23.
     @Test func `A stream that ends early holds the position back until another one begins`() async throws {
-        try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in
-            try await harness.makeExecutor().run { _ in
-                let pusher = harness.makePusher { $0.protocol = .sockudo }
-                var log = pusher.events.makeAsyncIterator()
-                var orders = Optional(pusher.updates(of: "orders").makeAsyncIterator())
-                pusher.connect()
-                while case .event? = try await orders?.next() {}
-                for number in 1...3 { harness.server.publish(channel: "orders", event: "placed", data: "\(number)") }
-                while try await log.next()?.data != "3" {}
-                #expect(pusher.positions["orders"]?.serial == 0)
-                orders = nil
-                #expect(pusher.positions["orders"]?.serial == 0)
-                let again = pusher.updates(of: "orders")
-                #expect(pusher.positions["orders"]?.serial == 3, "it is told that something may be missing")
-                await pusher.shutdown()
-                #expect(pusher.positions["orders"]?.serial == 3)
-                withExtendedLifetime(again) {}
-            }
+        try await withSockudo { harness, pusher in
+            var log = pusher.events.makeAsyncIterator()
+            var orders = Optional(pusher.updates(of: "orders").makeAsyncIterator())
+            pusher.connect()
+            while case .event? = try await orders?.next() {}
+            harness.publish(1...3)
+            while try await log.next()?.data != "3" {}
+            #expect(pusher.positions["orders"]?.serial == 0)
+            orders = nil
+            #expect(pusher.positions["orders"]?.serial == 0)
+            let again = pusher.updates(of: "orders")
+            #expect(pusher.positions["orders"]?.serial == 3, "it is told that something may be missing")
+            await pusher.shutdown()
+            #expect(pusher.positions["orders"]?.serial == 3)
+            withExtendedLifetime(again) {}
         }
     }
 
@@ -215,59 +195,41 @@ struct PositionTests {
 
     // Proves P19.17, P19.18.
     @Test func `A service begins with the latest events of a channel, and only those that it wants`() async throws {
-        try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in
-            for (number, name) in ["placed", "placed", "seen", "placed"].enumerated() {
-                harness.server.publish(channel: "orders", event: name, data: "\(number)")
+        let words = try await withSockudo { harness, pusher in
+            func publish(_ name: String, _ data: String) {
+                harness.server.publish(channel: "orders", event: name, data: data)
             }
-            let seen = try await harness.makeExecutor().run { _ in
-                let pusher = harness.makePusher { $0.protocol = .sockudo }
-                let updates = pusher.updates(of: "orders", rewind: .events(3), filter: .events("placed"))
-                pusher.connect()
-                var seen: [String] = []
-                for try await update in updates {
-                    switch update {
-                    case .subscribed: seen.append("subscribed")
-                    case .event(let event) where event.eventName == "sockudo:rewind_complete":
-                        seen.append("rewound")
-                        for name in ["seen", "placed"] { harness.server.publish(channel: "orders", event: name, data: name) }
-                    case .event(let event): seen.append(event.data ?? "")
-                    default: seen.append("\(update)")
-                    }
-                    if seen.last == "placed" { break }
-                }
-                return seen
+            for (number, name) in ["placed", "placed", "seen", "placed"].enumerated() { publish(name, "\(number)") }
+            let updates = pusher.updates(of: "orders", rewind: .events(3), filter: .events("placed"))
+            pusher.connect()
+            return try await updates.words(until: "placed live") { update in
+                guard case .event(let event) = update, event.eventName == "sockudo:rewind_complete" else { return }
+                for name in ["seen", "placed"] { publish(name, "live") }
             }
-            #expect(seen == ["subscribed", "1", "3", "rewound", "placed"])
         }
+        let told = words.map { String($0.prefix { $0 != "{" }) }
+        #expect(told == ["subscribed", "placed 1", "placed 3", "sockudo:rewind_complete ", "placed live"])
     }
 
     // Proves P15.19, P19.17.
     @Test func `An event published with tags reaches a client whose filter they meet, and no other event does`() async throws {
-        try await withTestHarness(profile: .sockudoV2) { harness in
-            let seen = try await harness.makeExecutor().run { _ in
-                let pusher = harness.makePusher { $0.protocol = .sockudo }
-                let api = PusherHTTPAPI(
-                    appID: "1", key: "local-key", secret: "local-secret", environment: harness.pusherEnvironment())
-                let updates = pusher.updates(of: "orders", filter: .tags(.equal("urgency", "high")))
-                pusher.connect()
-                var seen: [String] = []
-                for try await update in updates {
-                    switch update {
-                    case .subscribed:
-                        let published: [[String: String]] = [["urgency": "low"], [:], ["urgency": "high", "from": "ann"]]
-                        for tags in published {
-                            try await api.trigger(channels: ["orders"], eventName: "placed", data: "\(tags.count)", tags: tags)
-                        }
-                    case .event(let event):
-                        let tags = event.property(withKey: "tags") as? [String: String]
-                        seen.append("\(event.data ?? "") of \(tags?["from"] ?? "nobody")")
-                    default: break
+        try await withSockudo(allowing: []) { harness, pusher in
+            let api = PusherHTTPAPI(
+                appID: "1", key: "local-key", secret: "local-secret", environment: harness.pusherEnvironment())
+            let updates = pusher.updates(of: "orders", filter: .tags(.equal("urgency", "high")))
+            pusher.connect()
+            var from: String?
+            let words = try await updates.words(until: "placed 2") { update in
+                switch update {
+                case .subscribed:
+                    for tags in [["urgency": "low"], [:], ["urgency": "high", "from": "ann"]] as [[String: String]] {
+                        try await api.trigger(channels: ["orders"], eventName: "placed", data: "\(tags.count)", tags: tags)
                     }
-                    if !seen.isEmpty { break }
+                case .event(let event): from = (event.property(withKey: "tags") as? [String: String])?["from"]
+                default: break
                 }
-                return seen
             }
-            #expect(seen == ["2 of ann"])
+            #expect(words.filter { $0.hasPrefix("placed") } == ["placed 2"] && from == "ann")
         }
     }
 
@@ -280,7 +242,7 @@ struct PositionTests {
                 for updates in [
                     pusher.updates(of: "orders", rewind: .events(1)), pusher.updates(of: "orders", filter: .events("placed")),
                 ] {
-                    let error = await #expect(throws: PusherError.self) { for try await _ in updates {} }
+                    let error = await updates.read().error
                     #expect(error?.kind == .invalidRequest)
                     #expect(error?.message.contains("PusherClientOptions.protocol") == true)
                 }

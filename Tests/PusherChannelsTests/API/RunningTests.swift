@@ -3,21 +3,22 @@ import Testing
 
 @testable import PusherChannels
 
+// On one thread: a second one that still handles the effects of connecting would also handle later effects, at any time.
 @Suite(.timeLimit(.lost)) struct RunningTests {
-    #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
-
-    // On one thread: a second one that still handles the effects of connecting would also handle later effects, at any time.
-
-    private func running(_ pusher: Pusher, _ executor: TestExecutor) async -> Task<Void, any Error> {
-        let task = Task(executorPreference: executor) { try await pusher.run() }
-        await executor.settle()
-        return task
+    /// Runs a body with a client that is running.
+    private func withRun(
+        _ body: @escaping @Sendable (ClientRig, Task<Void, any Error>, TestExecutor) async throws -> Void
+    ) async throws {
+        try await TestExecutor().run { executor in
+            let rig = ClientRig()
+            let running = executor.spawn { try await rig.pusher.run() }
+            await executor.settle()
+            try await body(rig, running, executor)
+        }
     }
 
     @Test func `A run goes on through any number of lost connections`() async throws {
-        try await TestExecutor().run { executor in
-            let rig = ClientRig()
-            let running = await running(rig.pusher, executor)
+        try await withRun { rig, running, executor in
             for _ in 0..<150 {
                 rig.socket.drop()
                 rig.scheduler.advance(by: .seconds(130))
@@ -30,9 +31,8 @@ import Testing
     }
 
     /// That end may come at any time while the run begins, and later.
-    @Test(arguments: [1, 2, .max]) func `A run isn't ended by the close of an earlier connection, whenever it comes`(look: Int)
-        async throws
-    {
+    @Test(arguments: [1, 2, .max])
+    func `A run isn't ended by the close of an earlier connection, whenever it comes`(look: Int) async throws {
         try await TestExecutor().run { executor in
             let (server, looks) = (InMemoryServer(), LooksAtTheClock())
             let socket = SlowToClose(server.makeWebSocket())
@@ -42,52 +42,44 @@ import Testing
                 environment: PusherEnvironment(scheduler: looks, makeWebSocket: { socket }, randomSeed: { 1 }))
             pusher.connect()
             pusher.disconnect()
-            let hasEnded = Locked(false)
-            let running = Task(executorPreference: executor) {
+            let (running, hasEnded) = executor.watch {
                 looks.at(look) { socket.finishClosing() }
                 try await pusher.run()
-                hasEnded.withLock { $0 = true }
             }
             await executor.settle()
             if !looks.areOver { socket.finishClosing() }
             await executor.settle()
-            #expect(pusher.connection.connectionState == .connected)
-            #expect(!hasEnded.withLock { $0 })
+            #expect(pusher.connection.connectionState == .connected && !hasEnded.withLock { $0 })
             pusher.disconnect()
             socket.finishClosing()
             try await running.value
         }
     }
 
-    /// A cancelled run ends when the next one has begun.
+    /// A canceled run ends when the next one has begun.
     @Test func `A run and its streams go on when an earlier, canceled run ends late`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig()
             let socket = SlowToClose(rig.socket)
             rig.pusher.connection.socket = socket
             rig.pusher.subscribe("news")
-            let first = await running(rig.pusher, executor)
+            let first = executor.spawn { try await rig.pusher.run() }
+            await executor.settle()
             first.cancel()
             await executor.settle()
-            let hasEnded = Locked(false)
-            let second = Task(executorPreference: executor) {
-                try await rig.pusher.run()
-                hasEnded.withLock { $0 = true }
-            }
+            let (second, hasEnded) = executor.watch { try await rig.pusher.run() }
             let events = rig.pusher.events
             await executor.settle()
             socket.finishClosing()
             try await first.value
             await executor.settle()
-            #expect(rig.pusher.connection.connectionState == .connected)
-            #expect(!hasEnded.withLock { $0 })
-            rig.socket.publish(channel: "news", event: "e", data: "{}")
+            #expect(rig.pusher.connection.connectionState == .connected && !hasEnded.withLock { $0 })
+            rig.publish(1..<2)
             rig.pusher.disconnect()
             socket.finishClosing()
             try await second.value
-            var count = 0
-            for try await event in events where event.eventName == "e" { count += 1 }
-            #expect(count == 1)
+            let heard = await events.read().elements.filter { $0.eventName == "n" }
+            #expect(heard.map(\.data) == ["1"])
         }
     }
 
@@ -96,42 +88,36 @@ import Testing
         try await TestExecutor().run { executor in
             let rig = ClientRig()
             rig.pusher.subscribe("news")
-            let running = Task(executorPreference: executor) { try await rig.pusher.run() }
+            let running = executor.spawn { try await rig.pusher.run() }
             let ofTheRun = rig.pusher.events
             await executor.settle()
             rig.pusher.disconnect()
             let later = rig.pusher.events
             rig.pusher.connect()
             try await running.value
-            rig.socket.publish(channel: "news", event: "e", data: "{}")
+            rig.publish(1..<2)
             await rig.pusher.shutdown()
-            var counts = [0, 0]
-            for try await event in ofTheRun where event.eventName == "e" { counts[0] += 1 }
-            for try await event in later where event.eventName == "e" { counts[1] += 1 }
-            #expect(counts == [0, 1])
+            let (first, second) = (await ofTheRun.read().elements, await later.read().elements)
+            #expect([first, second].map { $0.count { $0.eventName == "n" } } == [0, 1])
         }
     }
 
     @Test func `Subscriptions requested between a disconnect and a run's return await the next connection`() async throws {
-        try await TestExecutor().run { executor in
-            let rig = ClientRig()
-            let running = await running(rig.pusher, executor)
+        try await withRun { rig, running, executor in
             rig.pusher.disconnect()
             let updates = rig.pusher.subscribe("news").updates
-            let subscribing = Task(executorPreference: executor) { try await rig.pusher.subscribe(to: "news") }
+            let subscribing = executor.spawn { _ = try await rig.pusher.subscribe(to: "news") }
             try await running.value
             await executor.settle()
             rig.pusher.connect()
-            _ = try await subscribing.value
-            var iterator = updates.makeAsyncIterator()
-            guard case .subscribed = try await iterator.next() else { throw Unexpected() }
+            try await subscribing.value
+            let words = try await updates.words(count: 1)
+            #expect(words == ["subscribed"])
         }
     }
 
     @Test func `Canceling a run whose connection has already ended leaves the next connection alone`() async throws {
-        try await TestExecutor().run { executor in
-            let rig = ClientRig()
-            let running = await running(rig.pusher, executor)
+        try await withRun { rig, running, _ in
             rig.pusher.disconnect()
             rig.pusher.connect()
             running.cancel()
@@ -144,56 +130,41 @@ import Testing
         try await TestExecutor().run { executor in
             let rig = ClientRig()
             let events = rig.pusher.events
-            let running = Task(executorPreference: executor) { try await rig.pusher.run() }
+            let running = executor.spawn { try await rig.pusher.run() }
             running.cancel()
             try await running.value
-            #expect(rig.socket.requests.isEmpty)
-            for try await _ in events { Issue.record("nothing can come") }
+            let read = await events.read()
+            #expect(rig.socket.requests.isEmpty && read.elements.isEmpty)
         }
     }
 
-    @Test(arguments: [false, true]) func `A run or shutdown whose task is canceled still waits for the socket to close`(
-        shutsDown: Bool
-    ) async throws {
+    @Test(arguments: [false, true])
+    func `A run or shutdown whose task is canceled still waits for the socket to close`(shutsDown: Bool) async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig()
             let socket = SlowToClose(rig.socket)
             rig.pusher.connection.socket = socket
             rig.pusher.connect()
-            let hasEnded = Locked(false)
-            let ending = Task(executorPreference: executor) {
+            let (ending, hasEnded) = executor.watch {
                 if shutsDown { await rig.pusher.shutdown() } else { try await rig.pusher.run() }
-                hasEnded.withLock { $0 = true }
             }
             // Before the task's first step.
             ending.cancel()
             await executor.settle()
-            #expect(rig.pusher.connection.connectionState == .disconnecting)
-            #expect(!hasEnded.withLock { $0 })
+            #expect(rig.pusher.connection.connectionState == .disconnecting && !hasEnded.withLock { $0 })
             socket.finishClosing()
             try await ending.value
             #expect(rig.pusher.connection.connectionState == .disconnected)
         }
     }
-
-    #endif
 }
-
-private struct Unexpected: Error {}
 
 /// A clock that runs an action on a given look at it.
 private final class LooksAtTheClock: Scheduler {
-    private struct State {
-        var left = 0
-        var action: (@Sendable () -> Void)?
-    }
-
     private let base = TestScheduler()
-    private let state = Locked(State())
+    private let state = Locked((left: 0, action: Optional<@Sendable () -> Void>.none))
 
-    func at(_ look: Int, _ action: @escaping @Sendable () -> Void) {
-        state.withLock { $0 = State(left: look, action: action) }
-    }
+    func at(_ look: Int, _ action: @escaping @Sendable () -> Void) { state.withLock { $0 = (look, action) } }
 
     /// Indicates whether the action has run.
     var areOver: Bool { state.withLock { $0.action == nil } }

@@ -6,35 +6,29 @@ import Testing
 @testable import PusherChannels
 
 @Suite(.timeLimit(.lost)) struct ShutdownTests {
-    #if !canImport(Darwin)  // On Apple platforms, the executor needs a newer system than the package does.
     @Test func `A shutdown unsubscribes channels, closes the socket, and ends streams after the last event`() async throws {
         try await TestExecutor().run { executor in
             let rig = ClientRig()
             rig.pusher.subscribe("news")
-            let running = Task(executorPreference: executor) { try await rig.pusher.run() }
+            let running = executor.spawn { try await rig.pusher.run() }
             await executor.settle()
             let events = rig.pusher.events
             rig.socket.publish(channel: "news", event: "last", data: "1")
             await rig.pusher.shutdown()
             try await running.value
             #expect(rig.socket.frames.last?.event == "pusher:unsubscribe")
-            #expect(!rig.socket.isOpen)
-            var names: [String] = []
-            for try await event in events { names.append(event.eventName) }
-            #expect(names == ["last"], "what came before can still be read, then the stream ends")
-            #expect(rig.scheduler.pendingTimers.isEmpty)
+            #expect(!rig.socket.isOpen && rig.scheduler.pendingTimers.isEmpty)
+            let read = await events.read()
+            #expect(read.elements.map(\.eventName) == ["last"] && read.error == nil, "what came before can still be read")
         }
     }
-    #endif
 
     @Test func `Subscribing after a shutdown subscribes to nothing and is logged, and nothing as undelivered`() async {
         let lines = Locked<[String]>([])
-        let rig = ClientRig { $0.logger = LineRecorder.logger(lines) }
-        rig.pusher.connect()
+        let rig = ClientRig.connected { $0.logger = LineRecorder.logger(lines) }
         await rig.pusher.shutdown()
         #expect(lines.withLock { !$0.contains { $0.contains(LogMessage.undelivered.rawValue) } })
-        let channel = rig.pusher.subscribe("news")
-        #expect(!channel.subscribed)
+        #expect(!rig.pusher.subscribe("news").subscribed)
         #expect(lines.withLock(\.last)?.contains("the client was shut down") == true)
         #expect(rig.pusher.connection.core.read(\.subscriptions).isEmpty)
     }
@@ -42,8 +36,7 @@ import Testing
     /// Otherwise a program whose last line is `run()` would lose messages that were already read.
     @Test func `A run returns only after a shutdown has delivered everything that was read`() async throws {
         try await TestExecutor().run { executor in
-            let queue = DispatchQueue(label: "slow")
-            let gate = DispatchSemaphore(value: 0)
+            let (queue, gate) = (DispatchQueue(label: "slow"), DispatchSemaphore(value: 0))
             let rig = ClientRig { $0.delivery = .queue(queue) }
             let heard = Locked(0)
             rig.pusher.subscribe("news").bind(eventName: "n") { _ in heard.withLock { $0 += 1 } }
@@ -53,7 +46,7 @@ import Testing
             }
             await executor.settle()
             queue.async { gate.wait() }
-            for _ in 0..<10 { rig.socket.publish(channel: "news", event: "n", data: "1") }
+            rig.publish(0..<10)
             let shutdown = executor.spawn { await rig.pusher.shutdown() }
             await executor.settle()
             #expect(rig.pusher.connection.connectionState == .disconnected)
@@ -82,11 +75,7 @@ import Testing
             queue.async { bring(["1"]) }
             DispatchQueue.global().sync { entered.wait() }
             bring(["2", "3"])
-            let isOver = Locked(false)
-            let shutdown = executor.spawn {
-                await rig.pusher.shutdown()
-                isOver.withLock { $0 = true }
-            }
+            let (shutdown, isOver) = executor.watch { await rig.pusher.shutdown() }
             await executor.settle()
             gate.signal()
             DispatchQueue.global().sync { entered.wait() }
@@ -95,7 +84,7 @@ import Testing
             #expect(!isOver.withLock { $0 })
             for _ in 0..<2 { gate.signal() }
             queue.sync {}
-            await shutdown.value
+            try await shutdown.value
             #expect(heard.withLock { $0 } == ["1", "2", "3"])
         }
     }
@@ -110,43 +99,38 @@ import Testing
                 entered.signal()
                 gate.wait()
             }
-            queue.async { rig.socket.publish(channel: "news", event: "n", data: "1") }
+            queue.async { rig.publish(0..<1) }
             DispatchQueue.global().sync { entered.wait() }
-            let event = #"{"event":"placed","channel":"private-encrypted-orders","data":"\#(EncryptedChannelTests.event)"}"#
-            let (core, attempt) = (rig.pusher.connection.core, try #require(rig.socket.currentAttempt))
-            rig.read([event, event])
+            let attempt = try #require(rig.socket.currentAttempt)
+            rig.read([EncryptedChannelTests.message(), EncryptedChannelTests.message()])
             // Without a connection, the shutdown waits for nothing else.
-            core.webSocketDidClose(.failed(TransportError(.connectionLost, "")), attempt: attempt)
-            let isOver = Locked(false)
-            let shutdown = executor.spawn {
-                await rig.pusher.shutdown()
-                isOver.withLock { $0 = true }
-            }
+            rig.pusher.connection.core.webSocketDidClose(.failed(TransportError(.connectionLost, "")), attempt: attempt)
+            let (shutdown, isOver) = executor.watch { await rig.pusher.shutdown() }
             await executor.settle()
             #expect(!isOver.withLock { $0 })
             gate.signal()
             queue.sync {}
-            await shutdown.value
-            var count = 0
-            for try await _ in events { count += 1 }
+            try await shutdown.value
+            let count = await events.read().elements.count
             #expect(count == 2)
         }
     }
 
+    /// Lets the time limit of a shutdown pass.
+    private func shutDown(_ rig: ClientRig, within limit: Duration) async {
+        let shutdown = Task { await rig.pusher.shutdown(within: limit) }
+        await rig.scheduler.waitForTimer(labeled: "shutdown")
+        rig.scheduler.advance(by: limit)
+        await shutdown.value
+    }
+
     @Test func `A shutdown returns at its time limit and logs the number of undelivered messages`() async throws {
-        let queue = DispatchQueue(label: "stuck")
-        let gate = DispatchSemaphore(value: 0)
+        let (queue, gate) = (DispatchQueue(label: "stuck"), DispatchSemaphore(value: 0))
         let lines = Locked<[String]>([])
-        let rig = ClientRig {
-            $0.delivery = .queue(queue)
-            $0.logger = LineRecorder.logger(lines)
-        }
+        let rig = ClientRig { ($0.delivery, $0.logger) = (.queue(queue), LineRecorder.logger(lines)) }
         queue.async { gate.wait() }
         rig.pusher.connect()
-        let shutdown = Task { await rig.pusher.shutdown(within: .seconds(3)) }
-        await rig.scheduler.waitForTimer(labeled: "shutdown")
-        rig.scheduler.advance(by: .seconds(3))
-        await shutdown.value
+        await shutDown(rig, within: .seconds(3))
         let undelivered = lines.withLock { $0.filter { $0.contains(LogMessage.undelivered.rawValue) } }
         #expect(undelivered.count == 1 && undelivered[0].hasPrefix("warning [") && undelivered[0].contains(" count="))
         gate.signal()
@@ -156,20 +140,16 @@ import Testing
         let rig = ClientRig()
         rig.pusher.connection.socket = SlowToClose(rig.socket)
         rig.pusher.connect()
-        let shutdown = Task { await rig.pusher.shutdown(within: .seconds(1)) }
-        await rig.scheduler.waitForTimer(labeled: "shutdown")
-        rig.scheduler.advance(by: .seconds(1))
-        await shutdown.value
+        await shutDown(rig, within: .seconds(1))
         #expect(rig.pusher.connection.connectionState == .disconnecting)
         try await rig.pusher.run()
     }
 
     @Test func `A stream with unread events at a shutdown no longer counts as a slow reader`() async {
-        let rig = ClientRig()
+        let rig = ClientRig.connected()
         let stream = rig.pusher.events(buffering: StreamBuffering(limit: 1))
         rig.pusher.subscribe("news")
-        rig.pusher.connect()
-        rig.socket.publish(channel: "news", event: "n", data: "1")
+        rig.publish(0..<1)
         #expect(!rig.socket.isReading)
         await rig.pusher.shutdown()
         #expect(rig.pusher.connection.core.readers.change(\.over) == 0)
@@ -183,8 +163,7 @@ import Testing
         #expect(rig.pusher.connection.connectionState == .disconnected)
         try await rig.pusher.run()
         rig.pusher.connect()
-        #expect(rig.pusher.connection.connectionState == .disconnected)
-        #expect(rig.socket.requests.isEmpty)
+        #expect(rig.pusher.connection.connectionState == .disconnected && rig.socket.requests.isEmpty)
         await #expect(throws: PusherError.clientShutDown) { try await rig.pusher.subscribe(to: "news") }
     }
 }

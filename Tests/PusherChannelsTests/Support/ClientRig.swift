@@ -47,18 +47,6 @@ struct ClientRig {
     }
 }
 
-extension PusherStream<PusherEvent> {
-    /// Returns the data of the given number of events, or of fewer if the stream ends first.
-    func data(of count: Int) async throws -> [String?] {
-        var data: [String?] = []
-        for try await event in self {
-            data.append(event.data)
-            if data.count == count { break }
-        }
-        return data
-    }
-}
-
 extension ClientRig {
     /// Publishes events `n` on the channel `news`, with these numbers as their data.
     func publish(_ numbers: Range<Int>) {
