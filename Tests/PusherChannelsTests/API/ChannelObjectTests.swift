@@ -4,66 +4,62 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct ChannelObjectTests {
-    private struct Account: Decodable, Equatable {
-        let id: UInt64
-    }
+    private let rig = ClientRig.connected()
 
-    @Test func `A member's information is decoded exactly as sent, so large integers are not rounded`() throws {
-        let rig = ClientRig.unanswered()
-        let lobby = rig.pusher.subscribeToPresenceChannel(channelName: "presence-lobby")
-        let presence = #"{\"presence\":{\"count\":1,\"ids\":[\"ann\"],\"hash\":{\"ann\":{\"id\":18446744073709551615}}}}"#
-        rig.socket.serverSends(
-            #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-lobby","data":"\#(presence)"}"#)
-        let ann = try #require(lobby["ann"])
-        #expect(try ann.decodeUserInfo() == Account(id: .max))
-    }
-
-    private let heard = Locked<[String]>([])
-    private var calls: [String] { heard.withLock { $0 } }
-
-    private static let memberAdded =
-        #"{"event":"pusher_internal:member_added","channel":"presence-room","data":{"user_id":"bob"}}"#
-    private static let count =
-        #"{"event":"pusher_internal:subscription_count","channel":"presence-room","data":{"subscription_count":2}}"#
-
-    @Test func `Subscribing again returns the same channel object until the channel is unsubscribed`() {
-        let rig = ClientRig.connected()
+    @Test func `Subscribing again returns the channel object that the channel list has, until it is unsubscribed`() {
         let room = rig.pusher.subscribe("room")
         let presence = rig.pusher.subscribeToPresenceChannel(channelName: "presence-room")
-        #expect(rig.pusher.subscribe("room") === room)
-        #expect(rig.pusher.connection.channels.find(name: "room") === room)
-        #expect(rig.pusher.connection.channels.channels["room"] == room)
-        #expect(rig.pusher.subscribe("presence-room") === presence)
-        #expect(rig.pusher.connection.channels.findPresence(name: "presence-room") === presence)
+        let channels = rig.pusher.connection.channels
+        #expect(rig.pusher.subscribe("room") === room && channels.find(name: "room") === room)
+        #expect(channels.channels["room"] == room)
+        #expect(rig.pusher.subscribe("presence-room") === presence && channels.findPresence(name: "presence-room") === presence)
+        #expect(channels.all.map(\.name) == ["presence-room", "room"])
+        #expect(channels.find(name: "nowhere") == nil && channels.findPresence(name: "room") == nil)
         rig.pusher.unsubscribe("room")
         #expect(rig.pusher.subscribe("room") !== room)
+        rig.pusher.unsubscribeAll()
+        #expect(channels.all.isEmpty)
+        #expect(rig.socket.frames.count { $0.event == "pusher:unsubscribe" } == 3)
     }
 
     @Test func `A channel object that nothing refers to is released, and subscribing makes another one`() {
-        let rig = ClientRig.connected()
         weak let room = rig.pusher.subscribe("room")
         #expect(room == nil)
         #expect(rig.pusher.subscribe("room").subscribed)
     }
 
-    @Test func `A presence channel's callbacks can be set, replaced, and removed while it is subscribed`() {
-        let rig = ClientRig.connected()
-        let channel = rig.pusher.subscribeToPresenceChannel(channelName: "presence-room") { [heard] member in
-            heard.withLock { $0.append("first: \(member.userID)") }
+    // Proves P7.6.
+    @Test func `A presence channel's members and closures follow joins and leaves, and its closures can be replaced`() {
+        let heard = Locked<[String]>([])
+        @Sendable func hear(_ what: String) { heard.withLock { $0.append(what) } }
+        func come(_ events: String...) {
+            let data = #"{"user_id":"bob","user_info":{"age":7},"subscription_count":2}"#
+            for event in events { rig.socket.serverSendsEvent("pusher_internal:\(event)", channel: "presence-room", data: data) }
         }
-        #expect(channel.onMemberAdded != nil && channel.onMemberRemoved == nil && channel.onSubscriptionCountChanged == nil)
-        channel.onMemberAdded = { [heard] member in heard.withLock { $0.append("added: \(member.userID)") } }
-        channel.onMemberRemoved = { [heard] member in heard.withLock { $0.append("removed: \(member.userID)") } }
-        channel.onSubscriptionCountChanged = { [heard] count in heard.withLock { $0.append("count: \(count)") } }
-        rig.socket.serverSends(Self.memberAdded)
-        rig.socket.serverSends(Self.count)
-        channel.onMemberAdded = nil
-        rig.socket.serverSends(Self.memberAdded.replacing("added", with: "removed"))
-        rig.socket.serverSends(Self.memberAdded)
-        #expect(calls == ["added: bob", "count: 2", "removed: bob"])
+        rig.pusher.subscribe(
+            "presence-room", onMemberAdded: { hear("+\($0.userID)") }, onMemberRemoved: { hear("-\($0.userID)") },
+            onSubscriptionCountChanged: { hear("\($0)") })
+        let room = rig.pusher.subscribeToPresenceChannel(channelName: "presence-room")
+        come("member_added")
+        #expect(room.members.map(\.userID) == ["46123.486095", "bob"])
+        #expect(room["bob"]?.userInfo as? [String: Int] == ["age": 7])
+        come("member_removed")
+        #expect(room.count == 1)
+        come("subscription_count")
+        #expect(heard.withLock { $0 } == ["+bob", "-bob", "2"], "subscribing without closures has left them")
+
+        room.onMemberAdded = { hear("added \($0.userID)") }
+        room.onMemberRemoved = { hear("removed \($0.userID)") }
+        room.onSubscriptionCountChanged = { hear("count \($0)") }
+        come("member_added", "subscription_count")
+        room.onMemberAdded = nil
+        come("member_removed", "member_added")
+        #expect(heard.withLock { $0.dropFirst(3) } == ["added bob", "count 2", "removed bob"])
         rig.pusher.unsubscribe("presence-room")
-        channel.onMemberAdded = { _ in }
-        #expect(channel.onMemberAdded == nil, "it is idle")
+        room.onMemberAdded = { _ in }
+        #expect(room.onMemberAdded == nil, "it is idle")
+        let other = rig.pusher.subscribeToPresenceChannel(channelName: "presence-other") { _ in }
+        #expect(other.onMemberAdded != nil && other.onMemberRemoved == nil && other.onSubscriptionCountChanged == nil)
     }
 
     @Test func `An authorization given with a subscription can be read until the connection uses it`() {
