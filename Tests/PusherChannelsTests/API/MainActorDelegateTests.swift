@@ -4,6 +4,8 @@ import Testing
 
 @testable import PusherChannels
 
+private func errorFrame(_ message: String) -> String { #"{"event":"pusher:error","data":{"message":"\#(message)"}}"# }
+
 @Suite(.timeLimit(.lost)) @MainActor struct MainActorDelegateTests {
     private final class Model: MainActorPusherDelegate {
         var heard: [String] = []
@@ -22,34 +24,21 @@ import Testing
         func clientReported(error: PusherError) { heard.append("reported " + error.message) }
     }
 
-    enum Delivery: CaseIterable {
-        case main
-        case privateQueue
-        case immediate
-
-        var policy: DeliveryPolicy {
-            switch self {
-            case .main: .queue(.main)
-            case .privateQueue: .privateQueue
-            case .immediate: .immediate
-            }
-        }
-    }
-
-    @Test(arguments: Delivery.allCases)
-    func `A main-actor delegate is called on the main actor, in order, with every delivery policy`(delivery: Delivery) async {
+    @Test(arguments: [DeliveryPolicy.queue(.main), .privateQueue, .immediate])
+    func `A main-actor delegate is called on the main actor, in order, with every delivery policy`(
+        delivery: DeliveryPolicy
+    ) async {
         let (over, continuation) = AsyncStream.makeStream(of: Void.self)
         let model = Model { continuation.finish() }
-        let rig = ClientRig(auth: .noMethod) { $0.delivery = delivery.policy }
+        let rig = ClientRig(auth: .noMethod) { $0.delivery = delivery }
         rig.pusher.mainActorDelegate = model
-        #expect(rig.pusher.mainActorDelegate === model)
-        #expect(rig.pusher.delegate == nil)
+        #expect(rig.pusher.mainActorDelegate === model && rig.pusher.delegate == nil)
         rig.pusher.subscribe("private-room")
         rig.pusher.subscribe("news")
         await withCheckedContinuation { done in
             DispatchQueue.global().async {
                 rig.pusher.connect()
-                rig.socket.serverSends(#"{"event":"pusher:error","data":{"message":"no"}}"#)
+                rig.socket.serverSends(errorFrame("no"))
                 rig.socket.serverSends("what?")
                 rig.pusher.disconnect()
                 done.resume()
@@ -57,10 +46,8 @@ import Testing
         }
         for await _ in over {}
         // An application that alerts people to the server's errors alerts them to nothing that the client reports.
-        let heard = [
-            "connecting", "connected", "not private-room", "in news", "no", "reported", "disconnecting", "disconnected",
-        ]
-        #expect(model.heard.map { $0.hasPrefix("reported ") ? "reported" : $0 } == heard)
+        let told = ["connecting", "connected", "not private-room", "in news", "no", "reported", "disconnecting", "disconnected"]
+        #expect(model.heard.map { $0.hasPrefix("reported ") ? "reported" : $0 } == told)
     }
 
     @Test func `With delivery on the main queue, closures and the main-actor delegate share one order`() async {
@@ -68,12 +55,10 @@ import Testing
         let model = Model { continuation.finish() }
         let rig = ClientRig { $0.delivery = .queue(.main) }
         rig.pusher.mainActorDelegate = model
-        rig.pusher.subscribe("news").bind(eventName: "n") { event in
-            MainActor.assumeIsolated { model.heard.append(event.eventName) }
-        }
+        rig.pusher.subscribe("news").bind(eventName: "n") { _ in MainActor.assumeIsolated { model.heard.append("n") } }
         rig.pusher.connect()
         rig.publish(0..<1)
-        rig.socket.serverSends(#"{"event":"pusher:error","data":{"message":"no"}}"#)
+        rig.socket.serverSends(errorFrame("no"))
         rig.publish(0..<1)
         rig.pusher.disconnect()
         for await _ in over {}
@@ -87,8 +72,7 @@ import Testing
         weak let gone = model
         rig.pusher.mainActorDelegate = model
         model = nil
-        #expect(gone == nil)
-        #expect(rig.pusher.mainActorDelegate == nil)
+        #expect(gone == nil && rig.pusher.mainActorDelegate == nil)
     }
 
     @Test func `Setting a delegate or a main-actor delegate replaces the other one`() {
@@ -96,8 +80,7 @@ import Testing
         let (model, recorder) = (Model {}, RecordingDelegate())
         rig.pusher.mainActorDelegate = model
         rig.pusher.delegate = recorder
-        #expect(rig.pusher.mainActorDelegate == nil)
-        #expect(rig.pusher.delegate === recorder)
+        #expect(rig.pusher.mainActorDelegate == nil && rig.pusher.delegate === recorder)
         rig.pusher.mainActorDelegate = model
         rig.pusher.connect()
         #expect(recorder.states.isEmpty)
@@ -112,7 +95,7 @@ import Testing
         let model = Model {}
         let rig = ClientRig.connected { $0.deliveryLimit = 100 }
         rig.pusher.mainActorDelegate = model
-        for number in 0..<150 { rig.socket.serverSends(#"{"event":"pusher:error","data":{"message":"\#(number)"}}"#) }
+        for number in 0..<150 { rig.socket.serverSends(errorFrame("\(number)")) }
         #expect(!rig.socket.isReading)
         await letMainQueueRun()
         while !rig.socket.isReading, !Task.isCancelled { await letMainQueueRun() }
@@ -123,13 +106,12 @@ import Testing
         let (first, second) = (Model {}, Model {})
         let rig = ClientRig.connected()
         rig.pusher.mainActorDelegate = first
-        rig.socket.serverSends(#"{"event":"pusher:error","data":{"message":"early"}}"#)
+        rig.socket.serverSends(errorFrame("early"))
         rig.pusher.mainActorDelegate = second
-        rig.socket.serverSends(#"{"event":"pusher:error","data":{"message":"late"}}"#)
+        rig.socket.serverSends(errorFrame("late"))
         rig.pusher.mainActorDelegate = second
         await letMainQueueRun()
-        #expect(first.heard.isEmpty)
-        #expect(second.heard == ["late"])
+        #expect(first.heard.isEmpty && second.heard == ["late"])
     }
 
     @Test func `A client's deliveries are finished only after the main-actor delegate's last call`() async {
@@ -150,15 +132,13 @@ import Testing
         let model = Model { continuation.yield() }
         let rig = PoolRig(connections: 1)
         rig.pool.mainActorDelegate = model
-        #expect(rig.pool.mainActorDelegate === model)
-        #expect(rig.pool.delegate == nil)
+        #expect(rig.pool.mainActorDelegate === model && rig.pool.delegate == nil)
         rig.pool.connect()
         rig.pool.resize(to: 2)
         rig.scheduler.advance(by: .seconds(1))
         rig.pool.disconnect()
         for await _ in over.prefix(2) {}
-        #expect(model.heard.filter { $0 == "connected" }.count == 2)
-        #expect(rig.recorder.states.isEmpty)
+        #expect(model.heard.count { $0 == "connected" } == 2 && rig.recorder.states.isEmpty)
         rig.pool.delegate = rig.recorder
         #expect(rig.pool.mainActorDelegate == nil)
     }

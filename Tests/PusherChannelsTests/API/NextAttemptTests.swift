@@ -6,12 +6,9 @@ import Testing
 @Suite struct NextAttemptTests {
     /// A clock that is ahead of its timers, as after the machine has slept.
     private struct LateScheduler: Scheduler {
-        struct Forgotten: ScheduledAction {
-            func cancel() {}
-        }
+        struct Forgotten: ScheduledAction { func cancel() {} }
 
         let time = Locked(Instant.origin)
-
         var now: Instant { time.withLock { $0 } }
 
         func schedule(at deadline: Instant, label: String, _ action: @escaping @Sendable () -> Void) -> any ScheduledAction {
@@ -23,9 +20,9 @@ import Testing
     @Test func `The time to the next attempt counts down and is zero when the attempt is overdue`() throws {
         let scheduler = LateScheduler()
         let socket = MockWebSocket()
-        let policy = ReconnectPolicy(initialDelay: .seconds(100))
         let pusher = Pusher(
-            key: "key", options: PusherClientOptions(reconnectPolicy: policy, delivery: .immediate),
+            key: "key",
+            options: PusherClientOptions(reconnectPolicy: ReconnectPolicy(initialDelay: .seconds(100)), delivery: .immediate),
             environment: PusherEnvironment(scheduler: scheduler, makeWebSocket: { socket }, randomSeed: { 1 }))
         pusher.connect()
         #expect(pusher.connection.timeToNextAttempt == nil)
@@ -60,9 +57,7 @@ import Testing
 @Suite struct ConnectionAttemptTests {
     @Test func `Connection attempts are numbered in sequence and ordered by their numbers`() {
         let first = ConnectionAttempt(1)
-        #expect(first.next == ConnectionAttempt(2))
-        #expect(first < first.next)
-        #expect(!(first < first))
-        #expect(first.description == "#1")
+        #expect(first.next == ConnectionAttempt(2) && first.description == "#1")
+        #expect(first < first.next && !(first < first))
     }
 }

@@ -6,11 +6,17 @@ import Testing
 
 /// Each number that an application can set, with odd values of all kinds: nothing traps, and a client still ends well.
 @Suite(.timeLimit(.lost)) struct OddValuesTests {
-    /// A number in the options, and a closure that sets it to an odd value.
+    /// What an application sets for a client and a stream.
+    struct Values {
+        var options = PusherClientOptions(authMethod: .inline(secret: "s"))
+        var buffering = StreamBuffering(limit: 3, byteLimit: 500)
+    }
+
+    /// A number in these, and a closure that sets it to an odd value.
     struct Setting: CustomTestStringConvertible, Sendable {
         let type: String
         let name: String
-        let set: @Sendable (inout PusherClientOptions, inout StreamBuffering, Int) -> Void
+        let set: @Sendable (inout Values, Int) -> Void
         let values: [String]
 
         var testDescription: String { "\(type).\(name)" }
@@ -27,85 +33,69 @@ import Testing
         Duration(_high: .min, low: 0),
     ]
 
-    private typealias Path<Value> = any WritableKeyPath<PusherClientOptions, Value> & Sendable
+    private typealias Path<Root, Value> = any WritableKeyPath<Root, Value> & Sendable
 
-    private static func option<Value: Sendable>(
-        _ type: String, _ name: String, _ values: [Value], _ set: @escaping @Sendable (inout PusherClientOptions, Value) -> Void
-    ) -> Setting {
-        Setting(
-            type: type, name: name, set: { options, _, index in set(&options, values[index]) }, values: values.map { "\($0)" })
-    }
-
-    private static func integer(_ type: String, _ name: String, _ path: Path<Int>) -> Setting {
-        option(type, name, integers) { $0[keyPath: path] = $1 }
-    }
-
-    private static func optional(_ type: String, _ name: String, _ path: Path<Int?>) -> Setting {
-        option(type, name, integers) { $0[keyPath: path] = $1 }
-    }
-
-    private static func duration(_ type: String, _ name: String, _ path: Path<Duration>) -> Setting {
-        option(type, name, durations) { $0[keyPath: path] = $1 }
-    }
-
-    static let settings: [Setting] = [
-        integer("PusherClientOptions", "port", \.port),
-        integer("PusherClientOptions", "maximumMessageSize", \.maximumMessageSize),
-        integer("PusherClientOptions", "maximumRedirects", \.maximumRedirects),
-        option("PusherClientOptions", "activityTimeout", doubles) { $0.activityTimeout = $1 },
-        integer("PusherClientOptions", "concurrentAuthorizations", \.concurrentAuthorizations),
-        integer("PusherClientOptions", "deliveryLimit", \.deliveryLimit),
-        integer("PusherClientOptions", "deliveryByteLimit", \.deliveryByteLimit),
-        duration("PusherClientOptions", "pauseLimit", \.pauseLimit),
-        duration("ConnectionTimeouts", "open", \.timeouts.open),
-        duration("ConnectionTimeouts", "establish", \.timeouts.establish),
-        duration("ConnectionTimeouts", "pong", \.timeouts.pong),
-        duration("ConnectionTimeouts", "close", \.timeouts.close),
-        duration("ConnectionTimeouts", "authorization", \.timeouts.authorization),
-        duration("ConnectionTimeouts", "subscription", \.timeouts.subscription),
-        duration("ReconnectPolicy", "initialDelay", \.reconnectPolicy.initialDelay),
-        duration("ReconnectPolicy", "maximumDelay", \.reconnectPolicy.maximumDelay),
-        optional("ReconnectPolicy", "maximumRetries", \.reconnectPolicy.maximumRetries),
-        duration("ReconnectPolicy", "stableAfter", \.reconnectPolicy.stableAfter),
-        optional("ProtocolLimits", "channelNameLength", \.limits.channelNameLength),
-        optional("ProtocolLimits", "eventNameLength", \.limits.eventNameLength),
-        optional("ProtocolLimits", "eventDataSize", \.limits.eventDataSize),
-        optional("ProtocolLimits", "clientEventsPerSecond", \.limits.clientEventsPerSecond),
-        optional("ProtocolLimits", "channelsPerEvent", \.limits.channelsPerEvent),
-        optional("ProtocolLimits", "eventsPerBatch", \.limits.eventsPerBatch),
-        optional("ProtocolLimits", "userIDLength", \.limits.userIDLength),
-        optional("ProtocolLimits", "userInfoSize", \.limits.userInfoSize),
-        optional("ProtocolLimits", "watchlistLength", \.limits.watchlistLength),
-        Setting(
-            type: "StreamBuffering", name: "limit", set: { _, buffering, index in buffering.limit = integers[index] },
-            values: integers.map { "\($0)" }),
-        Setting(
-            type: "StreamBuffering", name: "byteLimit", set: { _, buffering, index in buffering.byteLimit = integers[index] },
-            values: integers.map { "\($0)" }),
-    ]
-
-    @Test func `Every number in timeouts, policies, limits, and buffering is tested with odd values`() {
-        let types: [(String, Any)] = [
-            ("ConnectionTimeouts", ConnectionTimeouts()), ("ReconnectPolicy", ReconnectPolicy()),
-            ("ProtocolLimits", ProtocolLimits()),
-            ("StreamBuffering", StreamBuffering()),
-        ]
-        for (type, value) in types {
-            let numbers = Mirror(reflecting: value).children.filter {
-                $0.value is Int || $0.value is Int? || $0.value is Duration || $0.value is Double?
-            }
-            #expect(Set(numbers.compactMap(\.label)) == Set(Self.settings.filter { $0.type == type }.map(\.name)))
+    private static func numbers<Part, Value: Sendable>(
+        _ type: Part.Type, _ part: Path<Values, Part>, _ odd: [Value], _ paths: KeyValuePairs<String, Path<Part, Value>>
+    ) -> [Setting] {
+        paths.map { name, path in
+            Setting(
+                type: "\(type)", name: name, set: { $0[keyPath: part][keyPath: path] = odd[$1] },
+                values: odd.map { "\($0)" })
         }
     }
 
-    @Test(arguments: settings) func `A client with any odd number in its options runs and can be disconnected`(_ setting: Setting)
-    {
+    static let settings: [Setting] = {
+        let limits = integers.map(Optional.some)
+        var all = numbers(
+            PusherClientOptions.self, \.options, integers,
+            [
+                "port": \.port, "maximumMessageSize": \.maximumMessageSize, "maximumRedirects": \.maximumRedirects,
+                "concurrentAuthorizations": \.concurrentAuthorizations, "deliveryLimit": \.deliveryLimit,
+                "deliveryByteLimit": \.deliveryByteLimit,
+            ])
+        all += numbers(PusherClientOptions.self, \.options, doubles.map(Optional.some), ["activityTimeout": \.activityTimeout])
+        all += numbers(PusherClientOptions.self, \.options, durations, ["pauseLimit": \.pauseLimit])
+        all += numbers(
+            ConnectionTimeouts.self, \.options.timeouts, durations,
+            [
+                "open": \.open, "establish": \.establish, "pong": \.pong, "close": \.close, "authorization": \.authorization,
+                "subscription": \.subscription,
+            ])
+        all += numbers(
+            ReconnectPolicy.self, \.options.reconnectPolicy, durations,
+            ["initialDelay": \.initialDelay, "maximumDelay": \.maximumDelay, "stableAfter": \.stableAfter])
+        all += numbers(ReconnectPolicy.self, \.options.reconnectPolicy, limits, ["maximumRetries": \.maximumRetries])
+        all += numbers(
+            ProtocolLimits.self, \.options.limits, limits,
+            [
+                "channelNameLength": \.channelNameLength, "eventNameLength": \.eventNameLength, "eventDataSize": \.eventDataSize,
+                "clientEventsPerSecond": \.clientEventsPerSecond, "channelsPerEvent": \.channelsPerEvent,
+                "eventsPerBatch": \.eventsPerBatch, "userIDLength": \.userIDLength, "userInfoSize": \.userInfoSize,
+                "watchlistLength": \.watchlistLength,
+            ])
+        return all + numbers(StreamBuffering.self, \.buffering, integers, ["limit": \.limit, "byteLimit": \.byteLimit])
+    }()
+
+    @Test func `Every number in timeouts, policies, limits, and buffering is tested with odd values`() {
+        let values: [Any] = [ConnectionTimeouts(), ReconnectPolicy(), ProtocolLimits(), StreamBuffering()]
+        for value in values {
+            let numbers = Mirror(reflecting: value).children.filter {
+                $0.value is Int || $0.value is Int? || $0.value is Duration || $0.value is Double?
+            }
+            let tested = Self.settings.filter { $0.type == "\(type(of: value))" }
+            #expect(Set(numbers.compactMap(\.label)) == Set(tested.map(\.name)))
+        }
+    }
+
+    @Test(arguments: settings)
+    func `A client with any odd number in its options runs and can be disconnected`(_ setting: Setting) {
         for (index, value) in setting.values.enumerated() {
             for overflow in [StreamBuffering.Overflow.pauseThenEnd, .pauseThenDrop, .dropOldest, .dropNewest] {
-                var options = PusherClientOptions(authMethod: .inline(secret: "s"))
-                var buffering = StreamBuffering(limit: 3, byteLimit: 500, overflow: overflow)
-                setting.set(&options, &buffering, index)
-                live(options, buffering)
+                var values = Values()
+                values.buffering.overflow = overflow
+                setting.set(&values, index)
+                live(values.options, values.buffering)
                 #expect(Bool(true), "\(setting.testDescription) = \(value) came to its end")
             }
         }
@@ -123,7 +113,7 @@ import Testing
         rig.pusher.connect()
         let room = rig.pusher.subscribe("private-room")
         for round in 0..<3 {
-            _ = room.trigger(eventName: "client-a", data: ["x": round])
+            room.trigger(eventName: "client-a", data: ["x": round])
             for number in 0..<10 { rig.socket.publish(channel: "private-room", event: "e", data: "\(number)") }
             rig.scheduler.advance(by: .seconds(30))
             if round == 1 { rig.socket.serverCloses(code: 4200) } else { rig.socket.drop() }
@@ -138,9 +128,8 @@ import Testing
         #expect(![.connected, .connecting, .reconnecting].contains(rig.pusher.connection.connectionState))
     }
 
-    @Test(arguments: integers, integers) func `A watermark with any limits is under them again when everything is removed`(
-        limit: Int, byteLimit: Int
-    ) {
+    @Test(arguments: integers, integers)
+    func `A watermark with any limits is under them again when everything is removed`(limit: Int, byteLimit: Int) {
         var watermark = Watermark(limit: limit, byteLimit: byteLimit)
         for _ in 0..<3 {
             watermark.add(count: 5, bytes: 600)
@@ -166,9 +155,8 @@ import Testing
         #expect(rig.pusher.connection.connectionState == .disconnected)
     }
 
-    @Test(arguments: [0, -1, 65_536, .min, .max]) func `The HTTP API throws an error for a port that isn't a TCP port`(port: Int)
-        async
-    {
+    @Test(arguments: [0, -1, 65_536, .min, .max])
+    func `The HTTP API throws an error for a port that isn't a TCP port`(port: Int) async {
         let api = PusherHTTPAPI(appID: "1", key: "k", secret: "s", host: .host("h"), port: port)
         let error = PusherError(.invalidRequest, message: "\(port) is not a TCP port")
         await #expect(throws: error) { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }

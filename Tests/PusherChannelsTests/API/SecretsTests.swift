@@ -31,22 +31,6 @@ import FoundationNetworking
             headers: ["Authorization": "Bearer \(secret)", "Cookie": secret], delivery: .immediate)
     }
 
-    private static var settings: [PusherSettings] {
-        [try? PusherSettings(environment: ["PUSHER_KEY": "key", "PUSHER_CLUSTER": "eu", "PUSHER_SECRET": secret])].compactMap {
-            $0
-        }
-    }
-
-    private static var handler: PusherAuthHandler {
-        PusherAuthHandler(
-            authenticator: PusherAuthenticator(key: "key", secret: secret),
-            verifier: PusherWebhookVerifier(secrets: ["key": secret]))
-    }
-
-    private static var apiOptions: PusherHTTPAPIOptions {
-        PusherHTTPAPIOptions(encryptionMasterKeys: [try? EncryptionMasterKey(base64: masterKey)].compactMap { $0 })
-    }
-
     /// A client that is using everything that takes secrets.
     private static var client: Pusher {
         let environment = PusherEnvironment(
@@ -59,8 +43,9 @@ import FoundationNetworking
         return pusher
     }
 
-    private static var planted: [Any] {
-        let pusher = client
+    private static func plant() throws -> [Any] {
+        let (pusher, keys) = (client, [try EncryptionMasterKey(base64: masterKey)])
+        let apiOptions = PusherHTTPAPIOptions(encryptionMasterKeys: keys)
         let pool = PusherPool(key: "key", options: options)
         pool.subscribe("private-room")
         let request = WebSocketRequest(
@@ -71,14 +56,16 @@ import FoundationNetworking
             AuthMethod.customEndpoint(endpoint), UserAuthMethod.inline(secret: secret, userData: secret),
             UserAuthMethod.endpoint(address), UserAuthMethod.customEndpoint(endpoint), endpoint,
             PusherAuth(auth: secret, channelData: secret, sharedSecret: secret), PusherUserAuth(auth: secret, userData: secret),
-            PusherHTTPAPI(appID: "1", key: "key", secret: secret, options: apiOptions), apiOptions,
-            PusherAuthenticator(key: "key", secret: secret, encryptionMasterKeys: apiOptions.encryptionMasterKeys),
-            PusherWebhookVerifier(secrets: ["key": secret], encryptionMasterKeys: apiOptions.encryptionMasterKeys),
-            handler, settings[0],
-            apiOptions.encryptionMasterKeys[0], options, request, proxy, proxy.credentials as Any,
-            ProxyConfiguration.http(proxy), pem, tls, tls.roots, tls.identity as Any, pusher, pusher.connection,
-            pusher.user,
-            pusher.user.watchlist, pusher.connection.channels, pusher.subscribe("private-room"),
+            PusherHTTPAPI(appID: "1", key: "key", secret: secret, options: apiOptions), apiOptions, keys[0],
+            PusherAuthenticator(key: "key", secret: secret, encryptionMasterKeys: keys),
+            PusherWebhookVerifier(secrets: ["key": secret], encryptionMasterKeys: keys),
+            PusherAuthHandler(
+                authenticator: PusherAuthenticator(key: "key", secret: secret),
+                verifier: PusherWebhookVerifier(secrets: ["key": secret])),
+            try PusherSettings(environment: ["PUSHER_KEY": "key", "PUSHER_CLUSTER": "eu", "PUSHER_SECRET": secret]),
+            options, request, proxy, proxy.credentials as Any, ProxyConfiguration.http(proxy), pem, tls, tls.roots,
+            tls.identity as Any, pusher, pusher.connection, pusher.user, pusher.user.watchlist, pusher.connection.channels,
+            pusher.subscribe("private-room"),
             pusher.subscribeToPresenceChannel(channelName: "presence-room"), pusher.events(buffering: StreamBuffering()),
             pusher.subscribe("private-room").events(named: "n", as: String.self),
             PusherError(.authorization, message: "asked \(address)"), TransportError(.unreachable, "opened \(address)"),
@@ -94,8 +81,8 @@ import FoundationNetworking
     }
 
     // Proves P14.9.
-    @Test func `No description, reflection, or dump of a public value shows a secret`() {
-        for value in Self.planted {
+    @Test func `No description, reflection, or dump of a public value shows a secret`() throws {
+        for value in try Self.plant() {
             for text in Self.texts(of: value) where text.contains(Self.secret) || text.contains(Self.masterKey) {
                 Issue.record("\(type(of: value)) shows it: \(Self.around(text))")
             }
@@ -123,18 +110,14 @@ import FoundationNetworking
             "TelemetryNames", "TriggerResult", "TypedFollowStep", "TypedFollowStream", "TypedUpdate", "TypedUpdates",
             "URLSessionWebSocket", "Verification", "Version",
         ]
-        let planted = Set(
-            Self.planted.map { "\(type(of: $0))".prefix { $0 != "<" } }.map { $0.hasPrefix("Optional") ? "Optional" : String($0) }
-        )
+        let planted = Set(try Self.plant().map { String("\(type(of: $0))".prefix { $0 != "<" }) })
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
             "../../../Sources/PusherChannels")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
         let pattern = #/(?:public|open) (?:final )?(?:struct|enum|class|actor) (\w+)/#
         var types: Set<String> = []
         for case let file as URL in files where file.pathExtension == "swift" {
-            for match in try String(contentsOf: file, encoding: .utf8).matches(of: pattern) {
-                types.insert(String(match.output.1))
-            }
+            types.formUnion(try String(contentsOf: file, encoding: .utf8).matches(of: pattern).map { String($0.output.1) })
         }
         #expect(types.count > 50)
         #expect(types.subtracting(without).subtracting(planted).subtracting(["Credentials", "Identity"]) == [])
@@ -147,9 +130,7 @@ import FoundationNetworking
             NSURLErrorFailingURLErrorKey: URL(string: address) as Any, "NSErrorFailingURLStringKey": address, "token": secret,
         ])
 
-    private struct Refusal: Error {
-        let replied: String
-    }
+    private struct Refusal: Error { let replied: String }
 
     private enum Wrapped: Error {
         case session(any Error)
@@ -172,13 +153,10 @@ import FoundationNetworking
         return endpoint
     }
 
-    @Test(arguments: methods.indices) func `No error or log line of a failed authorization shows a secret`(method: Int)
-        async throws
-    {
+    @Test(arguments: methods.indices)
+    func `No error or log line of a failed authorization shows a secret`(method: Int) async throws {
         let lines = Locked<[String]>([])
-        let rig = ClientRig.connected(auth: Self.methods[method]) { options in
-            options.logger = LineRecorder.logger(lines)
-        }
+        let rig = ClientRig.connected(auth: Self.methods[method]) { $0.logger = LineRecorder.logger(lines) }
         rig.session.stub("POST \(Self.address.prefix { $0 != "#" })", .failure(.timedOut))
         rig.pusher.subscribe("private-room")
         let failure = try await rig.recorder.next { $0.failure != nil }
@@ -190,9 +168,7 @@ import FoundationNetworking
 
 /// A socket that keeps no sent messages; those that a test double keeps are another matter.
 private final class MuteSocket: WebSocket {
-    private struct Listener {
-        weak var delegate: (any WebSocketDelegate)?
-    }
+    private struct Listener { weak var delegate: (any WebSocketDelegate)? }
 
     private let listener = Locked(Listener())
 
