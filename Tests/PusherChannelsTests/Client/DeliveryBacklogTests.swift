@@ -12,9 +12,7 @@ import Testing
     /// Creates a client whose delivery queue is blocked.
     private func rig(limit: Int) -> (ClientRig, Locked<[String?]>) {
         let rig = ClientRig.connected {
-            $0.delivery = .queue(queue)
-            $0.deliveryLimit = limit
-            $0.pauseLimit = .seconds(5)
+            ($0.delivery, $0.deliveryLimit, $0.pauseLimit) = (.queue(queue), limit, .seconds(5))
         }
         let heard = Locked<[String?]>([])
         rig.pusher.subscribe("news").bind(eventName: "n") { event in heard.withLock { $0.append(event.data) } }
@@ -91,50 +89,37 @@ import Testing
 @Suite struct BacklogValueTests {
     private let event = Delivery.event(Envelope(event: "n", channel: "news", data: "1"))
 
-    private func full(_ limit: Int) -> DeliveryBacklog {
-        var backlog = DeliveryBacklog(limit: limit, byteLimit: 1_000)
-        backlog.add(count: limit, bytes: 0)
+    /// A backlog of two whose pause limit is reached at a second; nil for not yet.
+    private func full(pausedUntil seconds: Int?) -> DeliveryBacklog {
+        var backlog = DeliveryBacklog(limit: 2, byteLimit: 1_000)
+        backlog.add(count: 2, bytes: 0)
+        if let seconds { backlog.pauseLimitReached(receivedUpTo: .seconds(seconds)) }
         return backlog
-    }
-
-    /// Indicates whether there is room for one more event.
-    private func admits(_ backlog: inout DeliveryBacklog, receivedUpTo time: Instant = .seconds(60)) -> Bool {
-        backlog.admits(event, receivedUpTo: time)
     }
 
     /// Deliveries that can't be dropped make the server wait a second time.
     @Test(arguments: [(true, 1), (false, 5)])
     func `A backlog's gap begins at the pause limit before its first loss`(isLossEarly: Bool, seconds: Int) {
-        var backlog = full(2)
-        backlog.pauseLimitReached(receivedUpTo: .seconds(1))
-        if isLossEarly { #expect(!admits(&backlog)) }
+        var backlog = full(pausedUntil: 1)
+        if isLossEarly { #expect(backlog.admits(event, receivedUpTo: .seconds(60)) == false) }
         backlog.add(count: 2, bytes: 0)
         #expect(backlog.isOver)
         backlog.pauseLimitReached(receivedUpTo: .seconds(5))
-        #expect(!admits(&backlog))
+        #expect(backlog.admits(event, receivedUpTo: .seconds(60)) == false)
         let (losses, since) = backlog.delivered(4, bytes: 0)
-        #expect(losses == ["news"])
-        #expect(since == .seconds(seconds))
+        #expect(losses == ["news"] && since == .seconds(seconds))
     }
 
-    /// An event that waited for its key came before what was read last.
-    @Test func `A backlog's gap begins before its oldest dropped event`() {
-        var backlog = full(2)
-        backlog.pauseLimitReached(receivedUpTo: .seconds(5))
-        #expect(!admits(&backlog, receivedUpTo: .seconds(2)))
-        #expect(!admits(&backlog, receivedUpTo: .seconds(3)))
-        let (_, since) = backlog.delivered(2, bytes: 0)
-        #expect(since == .seconds(2))
-    }
-
-    /// An event that could not be decrypted came long before it was given up.
-    @Test func `The gap of a dropped decryption failure begins before the failed event came`() {
-        var backlog = full(2)
-        backlog.pauseLimitReached(receivedUpTo: .seconds(5))
+    /// An event that waited for its key came before what was read last, and one that couldn't be decrypted long before that.
+    @Test func `A backlog's gap begins before its oldest dropped event, or before the failed event of a decryption failure`() {
         let failed = Delivery.decryptionFailed(channel: "private-encrypted-a", event: "e", data: nil, since: .seconds(2))
-        let isAdmitted = backlog.admits(failed, receivedUpTo: .seconds(18))
-        #expect(!isAdmitted)
-        #expect(backlog.delivered(2, bytes: 0).since == .seconds(2))
+        for lost in [[(event, 2), (event, 3)], [(failed, 18)]] {
+            var backlog = full(pausedUntil: 5)
+            for (delivery, seconds) in lost {
+                #expect(backlog.admits(delivery, receivedUpTo: .seconds(seconds)) == false)
+            }
+            #expect(backlog.delivered(2, bytes: 0).since == .seconds(2))
+        }
     }
 
     @Test func `A backlog drops events first, joins and errors later, and connection states never`() {
@@ -155,7 +140,7 @@ import Testing
             .subscriptionFailed(channel: channel, SubscriptionFailure(error: error)), .gap(channel: channel, since: .origin),
             .signedIn(userID: "ann"), .signInFailed(error),
         ]
-        var backlog = full(2)
+        var backlog = full(pausedUntil: nil)
         func admitted(_ deliveries: [Delivery]) -> Int {
             deliveries.count { backlog.admits($0, receivedUpTo: .origin) }
         }

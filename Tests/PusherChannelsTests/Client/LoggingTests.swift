@@ -57,7 +57,7 @@ import Testing
         rig.socket.drop()
         rig.scheduler.advance(by: .seconds(30))
         let warnings = lines.withLock { $0 }.filter { $0.hasPrefix("warning") }
-        #expect(warnings.filter { $0.hasSuffix("not subscribed") }.count == 2)
+        #expect(warnings.count { $0.hasSuffix("not subscribed") } == 2)
         let failed = warnings.filter { $0.hasSuffix("reconnecting") }.map { $0.prefix("warning [attempt=1".count) }
         #expect(failed.count > 1 && Set(failed).count == failed.count && warnings.count == failed.count + 2, "\(warnings)")
     }
@@ -118,7 +118,7 @@ import Testing
         #expect(written.count { $0.contains("disk full") } >= 8)
         for line in written {
             #expect(line.utf8.count < 2_000)
-            for scalar in ["\n", "\u{1B}", "\u{202E}"] as [Unicode.Scalar] { #expect(!line.unicodeScalars.contains(scalar)) }
+            #expect(!line.unicodeScalars.contains { ["\n", "\u{1B}", "\u{202E}"].contains($0) })
         }
     }
 }
@@ -131,7 +131,6 @@ import Testing
         + String(repeating: "x", count: 5_000)
     private static let name = Name("pusher:\(String(repeating: "a\n", count: 1_000))")
     private static let error = PusherError(.authorization, code: 403, message: evil)
-
     private static let restart = PusherError(.server, code: 4200, message: evil)
 
     /// A line of each kind, and each state with and without a reason if both occur.
@@ -139,11 +138,8 @@ import Testing
         .state(.connecting, because: nil), .state(.connecting, because: error), .state(.connected, because: nil),
         .state(.disconnecting, because: nil), .state(.disconnected, because: nil), .state(.disconnected, because: error),
         .state(.reconnecting, because: error), .state(.reconnecting, because: restart), .state(.connecting, because: restart),
-        .error(error), .clientReleased, .shutDown, .undelivered(7),
-        .leftOut(.error, count: 7, .warning),
-        .establishedTwice,
-        .pauseLimitReached(.seconds(20)),
-        .streamNotRead(evil, channel: name), .streamNotRead("events", channel: nil),
+        .error(error), .clientReleased, .shutDown, .undelivered(7), .leftOut(.error, count: 7, .warning), .establishedTwice,
+        .pauseLimitReached(.seconds(20)), .streamNotRead(evil, channel: name), .streamNotRead("events", channel: nil),
         .subscribed(name), .gap(name),
         .subscriptionFailed(name, error, isRepeated: false), .subscriptionFailed(name, error, isRepeated: true), .signedIn,
         .signInFailed(error, isRepeated: false), .signInFailed(error, isRepeated: true), .unknownEvent(name),
@@ -164,16 +160,12 @@ import Testing
         .signedIn(userID: name),
     ]
 
-    private struct Written: Sendable {
-        let level: Logger.Level
-        let message: String
-        let metadata: Logger.Metadata
-    }
+    private typealias Written = (message: String, metadata: Logger.Metadata)
 
     private struct Handler: LogHandler {
         let lines: Locked<[Written]>
         var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
+        var logLevel: Logger.Level
 
         subscript(metadataKey key: String) -> Logger.Metadata.Value? {
             get { metadata[key] }
@@ -182,7 +174,7 @@ import Testing
 
         func log(event: LogEvent) {
             let all = metadata.merging(event.metadata ?? [:]) { $1 }
-            lines.withLock { $0.append(Written(level: event.level, message: "\(event.message)", metadata: all)) }
+            lines.withLock { $0.append(("\(event.message)", all)) }
         }
     }
 
@@ -203,19 +195,14 @@ import Testing
         for (line, text) in zip(lines, texts) { #expect(text == line.message || text.hasPrefix("\(line.message) ")) }
         #expect(lines.count == effects.count && texts.count == effects.count)
         #expect(Set(lines.map(\.message)) == Set(LogMessage.allCases.map(\.rawValue)))
-        let keys = Set(lines.flatMap(\.metadata.keys))
-        #expect(keys.isSubset(of: LogKey.allCases.map(\.rawValue)))
+        #expect(Set(lines.flatMap(\.metadata.keys)).isSubset(of: LogKey.allCases.map(\.rawValue)))
         for line in lines {
             #expect(line.metadata["key"] == "key" && line.metadata["host"] == "ws.pusherapp.com")
-            for value in line.metadata.values.map(\.description) {
-                #expect(value.utf8.count < 2_500)
-            }
+            #expect(line.metadata.values.allSatisfy { $0.description.utf8.count < 2_500 })
         }
         #expect(LogField(.error, Self.evil).quoted.isQuoted)
         for text in texts + lines.map({ "\($0)" }) {
-            #expect(!text.contains(Self.secret))
-            let isOneLine = text.unicodeScalars.allSatisfy { $0.isForLogLines }
-            #expect(isOneLine, "\(text)")
+            #expect(!text.contains(Self.secret) && text.unicodeScalars.allSatisfy(\.isForLogLines), "\(text)")
         }
     }
 
@@ -311,8 +298,9 @@ extension String {
     func `A sign-in message that makes no sense is logged without its contents`(message: String) {
         let rig = ClientRig.connected { $0.logger.logLevel = .trace }
         rig.socket.serverSends(message)
-        #expect(rig.recorder.log.contains { $0.contains("bytes that make no sense, of a sign-in") }, "\(rig.recorder.log)")
-        #expect(!rig.recorder.log.contains { $0.contains("4711") })
+        let log = rig.recorder.log
+        #expect(log.contains { $0.contains("bytes that make no sense, of a sign-in") }, "\(log)")
+        #expect(!log.contains { $0.contains("4711") })
     }
 }
 
@@ -339,14 +327,16 @@ extension String {
     }
 
     @Test func `A log value longer than its limit is truncated and quoted`() {
-        #expect(String(repeating: "a", count: 200).asLogValue() == String(repeating: "a", count: 200))
-        #expect(String(repeating: "a", count: 201).asLogValue() == "\"" + String(repeating: "a", count: 200) + "…\"")
+        let longest = String(repeating: "a", count: 200)
+        #expect(longest.asLogValue() == longest)
+        #expect((longest + "a").asLogValue() == "\"\(longest)…\"")
         #expect(String(repeating: "\"", count: 1 << 20).asLogValue(upTo: 2) == #""\"\"…""#)
     }
 
     @Test func `A text longer than its limit is truncated in log lines, counted in Unicode scalars`() {
-        #expect(String(repeating: "a", count: 200).inLogLine() == String(repeating: "a", count: 200))
-        #expect(String(repeating: "a", count: 201).inLogLine() == String(repeating: "a", count: 200) + "…")
+        let longest = String(repeating: "a", count: 200)
+        #expect(longest.inLogLine() == longest)
+        #expect((longest + "a").inLogLine() == "\(longest)…")
         #expect(String(repeating: "\n", count: 2).inLogLine(upTo: 2) == #"\u{a}\u{a}"#)
         #expect(String(repeating: "\n", count: 1 << 20).inLogLine(upTo: 2) == #"\u{a}\u{a}…"#)
         let marks = "e" + String(repeating: "\u{301}", count: 1 << 20)
@@ -355,10 +345,8 @@ extension String {
 
     @Test func `An error's message is one line, with control characters escaped`() {
         let text = "no\n\u{1B}[31m" + String(repeating: "x", count: 1 << 20)
-        let messages = [PusherError(.server, message: text).message, TransportError(.unreachable, text).message]
-        for message in messages {
-            #expect(message.hasPrefix(#"no\u{a}\u{1b}[31mxxx"#))
-            #expect(message.count < 1100)
+        for message in [PusherError(.server, message: text).message, TransportError(.unreachable, text).message] {
+            #expect(message.hasPrefix(#"no\u{a}\u{1b}[31mxxx"#) && message.count < 1100)
         }
     }
 }

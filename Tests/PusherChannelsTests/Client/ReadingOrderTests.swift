@@ -8,17 +8,15 @@ import Testing
 @Suite(.timeLimit(.lost)) struct ReadingOrderTests {
     @Test func `One thread at a time passes on orders to read or pause, including any that come meanwhile`() {
         var order = ReadingOrder()
-        var begins = [order.begin()]
-        order.wanted = false
-        begins.append(order.begin())
-        order.wanted = true
-        begins.append(order.begin())
+        func begin(_ wanted: Bool) -> Bool {
+            order.wanted = wanted
+            return order.begin()
+        }
+        var begins = [order.begin(), begin(false), begin(true)]
         var orders = [order.next()]
-        order.wanted = false
-        begins.append(order.begin())
+        begins.append(begin(false))
         orders += [order.next(), order.next()]
-        order.wanted = true
-        begins.append(order.begin())
+        begins.append(begin(true))
         #expect(begins == [false, true, false, false, true], "who is at it finds what comes meanwhile")
         #expect(orders == [true, false, nil])
     }
@@ -26,23 +24,18 @@ import Testing
     @Test func `An order to read or pause for one connection attempt never reaches the next attempt`() {
         var order = ReadingOrder()
         order.forgetEarlier()
-        let isNeeded = order.begin()
+        #expect(order.begin() == false)
         order.wanted = false
-        let begins = order.begin()
+        #expect(order.begin() == true)
         var orders = [order.next()]
         order.forgetEarlier()
         orders += [order.next(), order.next()]
-        #expect((isNeeded, begins) == (false, true))
         #expect(orders == [false, true, nil], "it is taken back by the thread that is at it")
     }
 
     /// An authorizer that keeps its caller waiting until the gate opens.
     private final class BusyAuthorizer: Authorizer {
-        private let isAsked = DispatchSemaphore(value: 0)
-        private let gate = DispatchSemaphore(value: 0)
-
-        func waitUntilAsked() { isAsked.wait() }
-        func reply() { gate.signal() }
+        let (isAsked, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
 
         func fetchAuthValue(
             socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void
@@ -66,11 +59,11 @@ import Testing
             rig.pusher.subscribe("private-news")
             thread.continuation.finish()
         }
-        authorizer.waitUntilAsked()
+        authorizer.isAsked.wait()
         rig.publish(0..<5)
         #expect(!rig.socket.isReading)
         try await body(rig, stream)
-        authorizer.reply()
+        authorizer.gate.signal()
         for await _ in thread.stream {}
         #expect(rig.socket.isReading)
     }
@@ -84,13 +77,11 @@ import Testing
     }
 
     /// With 20 seconds, the authorization's time-out is due first, but when its timer rings, no thread is free to act on it.
-    @Test(arguments: [5, 20]) func `The pause limit holds even while another thread runs the application's code`(seconds: Int)
-        async throws
-    {
+    @Test(arguments: [5, 20])
+    func `The pause limit holds even while another thread runs the application's code`(seconds: Int) async throws {
         try await withFullStream(pauseLimit: .seconds(seconds)) { rig, stream in
             rig.scheduler.advance(by: .seconds(seconds))
-            #expect(rig.socket.isReading)
-            #expect(stream.dropped == 2)
+            #expect(rig.socket.isReading && stream.dropped == 2)
         }
     }
 }

@@ -2,25 +2,20 @@ import Testing
 
 @testable import PusherChannels
 
+/// The gaps in a stream of numbers that is too full, as a value. A number comes at the second of the same number.
 @Suite struct StreamGapTests {
-    private enum Element: Equatable {
-        case number(Int)
-        case gap(Instant)
+    private func queue(_ overflow: StreamBuffering.Overflow) -> StreamQueue<String> {
+        StreamQueue(
+            StreamBuffering(limit: 3, overflow: overflow), size: { _ in 0 },
+            gapElement: { "gap \(Int($0.sinceOrigin / .seconds(1)))" })
     }
 
-    private func queue(_ overflow: StreamBuffering.Overflow, limit: Int = 3) -> StreamQueue<Element> {
-        StreamQueue(StreamBuffering(limit: limit, overflow: overflow), size: { _ in 0 }, gapElement: { .gap($0) })
+    private func append(_ numbers: some Sequence<Int>, to queue: inout StreamQueue<String>) {
+        for number in numbers { queue.append("\(number)", at: .origin + .seconds(number)) }
     }
 
-    private func time(_ number: Int) -> Instant { .origin + .seconds(number) }
-
-    /// Appends each number at the second of the same number.
-    private func append(_ numbers: ClosedRange<Int>, to queue: inout StreamQueue<Element>) {
-        for number in numbers { queue.append(.number(number), at: time(number)) }
-    }
-
-    private func read(_ queue: inout StreamQueue<Element>) -> [Element] {
-        var elements: [Element] = []
+    private func read(_ queue: inout StreamQueue<String>) -> [String] {
+        var elements: [String] = []
         while let batch = queue.take(), !batch.elements.isEmpty {
             elements += batch.elements
             queue.wasRead(batch.elements, bytes: batch.bytes)
@@ -28,58 +23,43 @@ import Testing
         return elements
     }
 
-    @Test func `A stream that drops the oldest elements gives one gap before the elements that are left`() {
-        var queue = queue(.dropOldest)
-        append(1...7, to: &queue)
-        #expect(read(&queue) == [.gap(time(1)), .number(5), .number(6), .number(7)])
-        append(8...9, to: &queue)
-        #expect(read(&queue) == [.number(8), .number(9)], "it is told once")
-        append(10...13, to: &queue)
-        #expect(read(&queue) == [.gap(time(10)), .number(11), .number(12), .number(13)])
-        #expect(queue.dropped == 5)
+    @Test(arguments: [
+        (
+            StreamBuffering.Overflow.dropOldest, [1...7, 8...9, 10...13],
+            [["gap 1", "5", "6", "7"], ["8", "9"], ["gap 10", "11", "12", "13"]], 5
+        ),
+        (.dropNewest, [1...7, 8...12], [["1", "2", "3", "gap 4"], ["8", "9", "10", "gap 11"]], 6),
+    ])
+    func `A stream that drops elements gives one gap in their place, before or after those that are left`(
+        overflow: StreamBuffering.Overflow, numbers: [ClosedRange<Int>], elements: [[String]], dropped: Int
+    ) {
+        var queue = queue(overflow)
+        let seen = numbers.map { numbers in
+            append(numbers, to: &queue)
+            return read(&queue)
+        }
+        #expect(seen == elements && queue.dropped == dropped)
     }
 
-    @Test func `A gap begins after the elements that were already read`() {
+    @Test(arguments: [
+        (1...3, "1", true, 4...6, ["gap 2", "4", "5", "6"]), (1...3, "1", false, 4...4, ["gap 1", "2", "3", "4"]),
+        (1...7, "gap 1", false, 8...8, ["gap 1", "6", "7", "8"]),
+    ])
+    func `A gap begins after the element that a reader has read, but before one that it puts back`(
+        first: ClosedRange<Int>, taken: String, isRead: Bool, later: ClosedRange<Int>, elements: [String]
+    ) {
         var queue = queue(.dropOldest)
-        append(1...3, to: &queue)
-        #expect(queue.take()?.elements == [.number(1)])
-        queue.wasRead([.number(1)], bytes: 0)
-        append(4...6, to: &queue)
-        #expect(read(&queue) == [.gap(time(2)), .number(4), .number(5), .number(6)])
-    }
-
-    @Test func `A gap that a reader puts back takes in elements that are dropped later`() {
-        var queue = queue(.dropOldest)
-        append(1...7, to: &queue)
-        #expect(queue.take()?.elements == [.gap(time(1))])
-        queue.putBack([.gap(time(1))], bytes: 0)
-        append(8...8, to: &queue)
-        #expect(read(&queue) == [.gap(time(1)), .number(6), .number(7), .number(8)])
-    }
-
-    @Test func `An element that a reader puts back can still be dropped and then begins the gap`() {
-        var queue = queue(.dropOldest)
-        append(1...3, to: &queue)
-        #expect(queue.take()?.elements == [.number(1)])
-        queue.putBack([.number(1)], bytes: 0)
-        append(4...4, to: &queue)
-        #expect(read(&queue) == [.gap(time(1)), .number(2), .number(3), .number(4)])
-    }
-
-    @Test func `A stream that drops the newest elements gives one gap after the elements that are kept`() {
-        var queue = queue(.dropNewest)
-        append(1...7, to: &queue)
-        #expect(read(&queue) == [.number(1), .number(2), .number(3), .gap(time(4))])
-        append(8...12, to: &queue)
-        #expect(read(&queue) == [.number(8), .number(9), .number(10), .gap(time(11))])
-        #expect(queue.dropped == 6)
+        append(first, to: &queue)
+        #expect(queue.take()?.elements == [taken])
+        if isRead { queue.wasRead([taken], bytes: 0) } else { queue.putBack([taken], bytes: 0) }
+        append(later, to: &queue)
+        #expect(read(&queue) == elements)
     }
 
     @Test func `Dropping an element older than the current gap begins another gap`() {
         var queue = queue(.dropNewest)
-        append(1...3, to: &queue)
-        for second in [10, 4, 4, 11, 2] { queue.append(.number(second), at: time(second)) }
-        #expect(read(&queue).dropFirst(3) == [.gap(time(10)), .gap(time(4)), .gap(time(2))])
+        append([1, 2, 3, 10, 4, 4, 11, 2], to: &queue)
+        #expect(read(&queue).dropFirst(3) == ["gap 10", "gap 4", "gap 2"])
         #expect(queue.dropped == 5)
     }
 
@@ -89,9 +69,9 @@ import Testing
         let wasLate = queue.pauseLimitReached("the stream")
         #expect(wasLate)
         append(6...7, to: &queue)
-        #expect(read(&queue) == [.number(1), .number(2), .number(3), .number(4), .number(5), .gap(time(6))])
+        #expect(read(&queue) == ["1", "2", "3", "4", "5", "gap 6"])
         append(8...8, to: &queue)
-        #expect(read(&queue) == [.number(8)])
+        #expect(read(&queue) == ["8"])
     }
 
     /// One reader may have acted on the gap before another has made room.
@@ -102,18 +82,20 @@ import Testing
         #expect(queue.take()?.elements.count == 3)
         queue.iterators = 2
         append(4...5, to: &queue)
-        #expect(queue.take()?.elements == [.gap(time(4))])
+        #expect(queue.take()?.elements == ["gap 4"])
         append(6...7, to: &queue)
-        #expect(queue.take()?.elements == [.gap(time(6))])
+        #expect(queue.take()?.elements == ["gap 6"])
         #expect(queue.dropped == 4)
     }
 
-    @Test func `A sole reader that takes all elements at once also takes the gap behind them`() {
+    @Test func `A sole reader that takes all elements at once also takes the gap behind them`() throws {
         var queue = queue(.dropNewest)
         queue.iterators = 1
         append(1...4, to: &queue)
-        #expect(queue.take()?.elements == [.number(1), .number(2), .number(3), .gap(time(4))])
-        queue.wasRead([.number(1), .number(2), .number(3), .gap(time(4))], bytes: 0)
+        let taken = queue.take()
+        let batch = try #require(taken)
+        #expect(batch.elements == ["1", "2", "3", "gap 4"])
+        queue.wasRead(batch.elements, bytes: 0)
         append(5...7, to: &queue)
         #expect(queue.dropped == 1, "there is room again")
     }

@@ -4,17 +4,13 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct StreamTableTests {
-    private func event(_ channel: Name?, _ name: Name) -> PusherEvent {
-        PusherEvent(envelope: Envelope(event: name, channel: channel), decoder: nil)
+    private func append(_ name: Name, of channel: Name? = nil, to table: inout StreamTable<PusherEvent>) {
+        let event = PusherEvent(envelope: Envelope(event: name, channel: channel), decoder: nil)
+        _ = table.append(event, of: channel, name, at: .origin)
     }
 
     private func waiting(_ table: inout StreamTable<PusherEvent>, _ id: Int) -> [String] {
-        table.change(id) { queue in
-            var batch = queue.take()
-            var names: [String] = []
-            while let event = batch?.elements.popFirst() { names.append(event.eventName) }
-            return names
-        } ?? []
+        table.change(id) { queue in queue.take()?.elements.map(\.eventName) ?? [] } ?? []
     }
 
     private func table() -> StreamTable<PusherEvent> { StreamTable(of: "events") { _ in 1 } }
@@ -28,8 +24,7 @@ import Testing
         }
         #expect(!table.isEmpty)
         for id in 0..<300 { #expect(table.remove(id) != nil) }
-        #expect(table.isEmpty)
-        #expect(table.topicsKept == 0)
+        #expect(table.isEmpty && table.topicsKept == 0)
     }
 
     @Test func `A stream gets the events of its channel and name, or all events if it has neither`() {
@@ -38,7 +33,7 @@ import Testing
         table.add(2, for: .init(channel: "room"), StreamBuffering())
         table.add(3, for: .init(channel: "room", event: "a"), StreamBuffering())
         for (channel, name) in [("room", "a"), ("room", "b"), ("other", "a"), (nil, "c")] as [(Name?, Name)] {
-            _ = table.append(event(channel, name), of: channel, name, at: .origin)
+            append(name, of: channel, to: &table)
         }
         #expect(waiting(&table, 1) == ["a", "b", "a", "c"])
         #expect(waiting(&table, 2) == ["a", "b"])
@@ -58,7 +53,7 @@ import Testing
         var table = table()
         table.add(1, for: .init(), StreamBuffering(limit: 1, overflow: .dropOldest))
         table.add(2, for: .init(), StreamBuffering(limit: 2, overflow: .dropNewest))
-        for name in ["a", "b", "c"] as [Name] { _ = table.append(event("room", name), of: "room", name, at: .origin) }
+        for name in ["a", "b", "c"] as [Name] { append(name, of: "room", to: &table) }
         #expect(table.dropped == 3)
     }
 
@@ -66,14 +61,15 @@ import Testing
         var table = table()
         table.add(1, for: .init(), StreamBuffering(limit: 2))
         table.add(2, for: .init(), StreamBuffering(limit: 1))
-        _ = table.append(event(nil, "a"), of: nil, "a", at: .origin)
-        #expect(table.over == 1)
-        _ = table.append(event(nil, "b"), of: nil, "b", at: .origin)
-        #expect(table.over == 2)
+        var over: [Int] = []
+        for name in ["a", "b"] as [Name] {
+            append(name, to: &table)
+            over.append(table.over)
+        }
         _ = table.remove(2)
-        #expect(table.over == 1)
+        over.append(table.over)
         table.finish(nil)
-        #expect(table.over == 0)
+        #expect(over + [table.over] == [1, 2, 1, 0])
     }
 }
 
@@ -107,13 +103,9 @@ import Testing
         #expect([one, rest].map { $0?.elements.count } == [1, 2])
     }
 
-    private func source(of stream: PusherStream<PusherEvent>) throws -> StreamSource<PusherEvent> {
-        try #require(stream.source as? StreamSource<PusherEvent>)
-    }
-
     @Test func `An iterator that is released no longer counts as a reader`() throws {
         let stream = ClientRig.connected().pusher.events
-        let source = try source(of: stream)
+        let source = try #require(stream.source as? StreamSource<PusherEvent>)
         for _ in 0..<3 { _ = stream.makeAsyncIterator() }
         #expect(source.change { $0.iterators } == 0)
         let iterator = stream.makeAsyncIterator()

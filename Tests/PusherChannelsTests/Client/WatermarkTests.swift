@@ -6,23 +6,17 @@ import Testing
 
 @Suite struct WatermarkTests {
     @Test func `Either limit of a watermark alone makes it over, and half of that limit makes it under`() {
-        var elements = Watermark(limit: 10, byteLimit: 100)
-        elements.add(count: 9, bytes: 99)
-        #expect(elements.state == .under)
-        elements.remove(count: 0, bytes: 99)
-        elements.add(count: 1, bytes: 0)
-        #expect(elements.state == .over)
-        elements.remove(count: 4, bytes: 0)
-        #expect(elements.state == .over)
-        elements.remove(count: 1, bytes: 0)
-        #expect(elements.state == .under)
-        var bytes = Watermark(limit: 10, byteLimit: 100)
-        bytes.add(count: 1, bytes: 100)
-        #expect(bytes.state == .over)
-        bytes.remove(count: 0, bytes: 49)
-        #expect(bytes.state == .over)
-        bytes.remove(count: 0, bytes: 1)
-        #expect(bytes.state == .under)
+        var watermark = Watermark(limit: 10, byteLimit: 100)
+        /// Returns the state after elements, or bytes alone, were added or, if negative, removed.
+        func state(_ count: Int, _ bytes: Int) -> Watermark.State {
+            watermark.add(count: max(count, 0), bytes: max(bytes, 0))
+            watermark.remove(count: max(-count, 0), bytes: max(-bytes, 0))
+            return watermark.state
+        }
+        let byCount = [state(9, 99), state(0, -99), state(1, 0), state(-4, 0), state(-1, 0), state(-5, 0)]
+        #expect(byCount == [.under, .under, .over, .over, .under, .under])
+        let byBytes = [state(1, 100), state(0, -49), state(0, -1)]
+        #expect(byBytes == [.over, .over, .under])
     }
 
     @Test func `A dropping watermark is over again after another limit's worth of elements`() {
@@ -30,10 +24,10 @@ import Testing
         watermark.add(count: 10, bytes: 0)
         watermark.pauseLimitReached()
         #expect(watermark.state == .dropping)
-        watermark.add(count: 9, bytes: 0)
-        #expect(watermark.state == .dropping)
-        watermark.add(count: 1, bytes: 0)
-        #expect(watermark.state == .over)
+        for (count, state) in [(9, Watermark.State.dropping), (1, .over)] {
+            watermark.add(count: count, bytes: 0)
+            #expect(watermark.state == state)
+        }
     }
 
     @Test func `A watermark pauses a second time and then overflows until it is under again`() {
@@ -43,14 +37,12 @@ import Testing
                 watermark.add(count: 10, bytes: 0)
                 #expect(watermark.state == .over)
                 watermark.pauseLimitReached()
-                #expect(watermark.state == state)
-                #expect(watermark.drops)
+                #expect(watermark.state == state && watermark.drops)
             }
             watermark.add(count: 30, bytes: 300)
             #expect(watermark.state == .overflowing)
             watermark.remove(count: 50, bytes: 300)
-            #expect(watermark.state == .under)
-            #expect(!watermark.drops)
+            #expect(watermark.state == .under && !watermark.drops)
         }
     }
 
@@ -71,12 +63,9 @@ import Testing
     }
 
     @Test func `Waiting events of a blocked closure stop the socket's reading at the byte limit`() async throws {
-        let queue = DispatchQueue(label: "slow consumer")
-        let gate = DispatchSemaphore(value: 0)
+        let (queue, gate) = (DispatchQueue(label: "slow consumer"), DispatchSemaphore(value: 0))
         let rig = ClientRig.connected {
-            $0.delivery = .queue(queue)
-            $0.maximumMessageSize = 2 << 20
-            $0.pauseLimit = .seconds(5)
+            ($0.delivery, $0.maximumMessageSize, $0.pauseLimit) = (.queue(queue), 2 << 20, .seconds(5))
         }
         let heard = Locked(0)
         rig.pusher.subscribe("news").bind(eventName: "n") { _ in heard.withLock { $0 += 1 } }
@@ -114,7 +103,6 @@ import Testing
         let buffering = StreamBuffering(limit: 1_000, byteLimit: 3 << 20, overflow: .dropOldest)
         let stream = rig.pusher.subscribe("news").events(buffering: buffering)
         publish(rig, 10)
-        #expect(rig.socket.isReading)
-        #expect(stream.dropped == 7)
+        #expect(rig.socket.isReading && stream.dropped == 7)
     }
 }
