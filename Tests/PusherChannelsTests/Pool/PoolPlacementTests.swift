@@ -13,9 +13,8 @@ import Testing
 
     @Test func `Channels are spread evenly over a pool's connections`() {
         let placement = placed(20, limit: 1000)
-        #expect(placement.loads.count == 20)
-        #expect(placement.loads.reduce(0, +) == 10_000)
-        for load in placement.loads { #expect((400...600).contains(load)) }
+        #expect(placement.loads.count == 20 && placement.loads.reduce(0, +) == 10_000)
+        #expect(placement.loads.allSatisfy { (400...600).contains($0) }, "\(placement.loads)")
     }
 
     @Test func `No connection of a pool has more channels than the limit`() {
@@ -28,16 +27,14 @@ import Testing
         var placement = placed(2, limit: .max)
         #expect(placement.loads.count == 2)
         _ = placement.resize(to: 3)
-        #expect(placement.loads.count == 3)
-        #expect(placement.loads.reduce(0, +) == 10_000)
+        #expect(placement.loads.count == 3 && placement.loads.reduce(0, +) == 10_000)
     }
 
     @Test func `When all connections are full, another is added for new channels and no channel moves`() {
         var placement = placed(1, limit: 100)
         let places = channels.map(placement.place)
         let added = placement.add(["one-more", "news", "one-more", "prices-1"])
-        #expect(added.map(\.channel) == ["one-more", "news"])
-        #expect(added.map(\.connection) == [100, 100])
+        #expect(added.map(\.channel) == ["one-more", "news"] && added.map(\.connection) == [100, 100])
         #expect(placement.loads.count == 101)
         #expect(channels.map(placement.place) == places)
     }
@@ -54,12 +51,9 @@ import Testing
     @Test func `An added connection takes its share of the channels, and no other channel moves`() {
         var placement = placed(20, limit: 1000)
         let moves = placement.resize(to: 21)
-        #expect(moves.allSatisfy { $0.to == 20 })
-        #expect(!moves.isEmpty)
-        #expect(moves.count <= 10_000 / 21 * 12 / 10, "\(moves.count) of 10000")
-        for move in moves { #expect(placement.place(of: move.channel) == 20) }
-        #expect(placement.loads.reduce(0, +) == 10_000)
-        #expect(placement.loads[20] == moves.count)
+        #expect(moves.allSatisfy { $0.to == 20 && placement.place(of: $0.channel) == 20 })
+        #expect(!moves.isEmpty && moves.count <= 10_000 / 21 * 12 / 10, "\(moves.count) of 10000")
+        #expect(placement.loads.reduce(0, +) == 10_000 && placement.loads[20] == moves.count)
     }
 
     @Test func `Removing a connection moves only that connection's channels`() {
@@ -73,10 +67,10 @@ import Testing
 
     @Test func `A pool never has fewer connections than its channels need`() {
         var placement = placed(1, limit: 1000)
-        #expect(placement.resize(to: 3).isEmpty)
-        #expect(placement.loads.count == 10)
-        #expect(placement.resize(to: -5).isEmpty)
-        #expect(placement.loads.count == 10)
+        for number in [3, -5] {
+            #expect(placement.resize(to: number).isEmpty)
+            #expect(placement.loads.count == 10)
+        }
     }
 
     @Test(arguments: [0, -1, Int.min])
@@ -89,22 +83,17 @@ import Testing
 @Suite struct ShardTests {
     private let channels = (0..<10_000).map { "prices-\($0)" }
 
-    private func shards(_ count: Int) throws -> [Shard] {
-        try (0..<count).map { try Shard($0, of: count) }
-    }
-
     @Test func `Each channel belongs to exactly one shard, and all shards have similar sizes`() throws {
-        let shards = try shards(10)
-        for channel in channels { #expect(shards.filter { $0.has(channel) }.count == 1) }
-        for shard in shards { #expect((900...1100).contains(channels.filter(shard.has).count)) }
+        let shards = try (0..<10).map { try Shard($0, of: 10) }
+        for channel in channels { #expect(shards.count { $0.has(channel) } == 1) }
+        for shard in shards { #expect((900...1100).contains(channels.count(where: shard.has))) }
         #expect(channels.allSatisfy(Shard.whole.has))
     }
 
     @Test(arguments: [(-1, 3), (3, 3), (0, 0), (0, -1), (Int.max, Int.max), (Int.min, Int.max)])
     func `A shard whose index or count is out of range is refused`(index: Int, count: Int) {
         let error = #expect(throws: PusherError.self) { try Shard(index, of: count) }
-        #expect(error?.kind == .invalidRequest)
-        #expect(error?.message.contains("no shard \(index) of \(count)") == true)
+        #expect(error?.kind == .invalidRequest && error?.message.contains("no shard \(index) of \(count)") == true)
     }
 
     @Test func `A shard is read from the environment, by its index or the end of the host name`() throws {

@@ -48,6 +48,15 @@ struct PoolRig {
     func names(of number: Int) -> [String] { pool.connections[number].channels.all.map(\.name) }
 
     var states: [ConnectionState] { pool.connections.map(\.connectionState) }
+    var isReading: [Bool] { sockets.withLock(\.self).map(\.isReading) }
+
+    /// The channels whose gaps were reported.
+    var gaps: [String] {
+        recorder.notifications.compactMap { if case .gap(let channel, _) = $0 { channel } else { nil } }.sorted()
+    }
+
+    /// Indicates whether all of the pool's channels are subscribed.
+    var isSubscribed: Bool { pool.channels.allSatisfy { $0.subscribed } }
 
     func publish(_ data: String, to channels: [String]) {
         for channel in channels { server.publish(channel: channel, event: "price", data: data) }
@@ -60,9 +69,7 @@ extension PoolUpdate {
         switch update {
         case .event(let event): "\(channelName) \(event.data ?? "")"
         case .eventsMayBeMissing: "\(channelName) gap"
-        case .subscribed: "\(channelName) subscribed"
-        case .subscriptionFailed: "\(channelName) failed"
-        case .memberAdded, .memberRemoved, .recovered, .subscriptionCount: "\(channelName) other"
+        default: "\(channelName) \(update.word)"
         }
     }
 }

@@ -6,18 +6,14 @@ import Testing
 @testable import PusherChannels
 
 /// What the application's own backend has: a version for each channel, committed before it is published.
+@dynamicMemberLookup
 final class FollowBackend: Sendable {
-    struct Down: Error, CustomStringConvertible {
-        let description = "down"
-    }
+    struct Down: Error, CustomStringConvertible { let description = "down" }
 
-    private struct State {
+    struct State {
         var versions: [String: Int] = [:]
         var loadTime = Duration.zero
-        var failures = 0
-        var cancelled = 0
-        var underWay = 0
-        var mostUnderWay = 0
+        var (failures, cancelled, underWay, mostUnderWay) = (0, 0, 0, 0)
         var loads: [String: Int] = [:]
         /// Draws which loads fail, and how long they take.
         var random: SplitMix64?
@@ -31,17 +27,10 @@ final class FollowBackend: Sendable {
         (self.server, self.clock) = (server, clock)
     }
 
-    var loadTime: Duration {
-        get { state.withLock(\.loadTime) }
-        set { state.withLock { $0.loadTime = newValue } }
+    subscript<Value>(dynamicMember part: WritableKeyPath<State, Value>) -> Value {
+        get { state.withLock { $0[keyPath: part] } }
+        set { state.withLock { $0[keyPath: part] = newValue } }
     }
-    var failures: Int {
-        get { state.withLock(\.failures) }
-        set { state.withLock { $0.failures = newValue } }
-    }
-    var cancelled: Int { state.withLock(\.cancelled) }
-    var mostUnderWay: Int { state.withLock(\.mostUnderWay) }
-    var loads: [String: Int] { state.withLock(\.loads) }
 
     /// Makes a third of the loads fail, and each take up to two seconds.
     func becomeUnreliable(seed: UInt64) { state.withLock { $0.random = SplitMix64(seed: seed) } }
@@ -89,6 +78,7 @@ final class FollowBackend: Sendable {
 }
 
 /// A copy that a loop keeps, and the steps it was given.
+@dynamicMemberLookup
 final class Following: Sendable {
     struct Store {
         var version: Int?
@@ -110,23 +100,27 @@ final class Following: Sendable {
         }
     }
 
-    let stream: FollowStream<Int>
-    private let state = Locked((store: Store(), words: [String](), isOver: false, error: (any Error)?.none, pause: Duration.zero))
-    private let running: Locked<Task<Void, Never>>
-
-    var store: Store { state.withLock(\.store) }
-    var words: [String] { state.withLock(\.words) }
-    var isOver: Bool { state.withLock(\.isOver) }
-    var error: (any Error)? { state.withLock(\.error) }
-    var pause: Duration {
-        get { state.withLock(\.pause) }
-        set { state.withLock { $0.pause = newValue } }
+    struct State {
+        var store = Store()
+        var words: [String] = []
+        var isOver = false
+        var error: (any Error)?
+        var pause = Duration.zero
     }
+
+    let stream: FollowStream<Int>
+    private let state = Locked(State())
+    private let running = Locked(Task {})
+
     var task: Task<Void, Never> { running.withLock(\.self) }
+
+    subscript<Value>(dynamicMember part: WritableKeyPath<State, Value>) -> Value {
+        get { state.withLock { $0[keyPath: part] } }
+        set { state.withLock { $0[keyPath: part] = newValue } }
+    }
 
     init(_ stream: FollowStream<Int>, on executor: TestExecutor) {
         self.stream = stream
-        running = Locked(Task {})
         let task: Task<Void, Never> = executor.spawn { [self] in
             do {
                 for try await step in stream {
@@ -134,7 +128,7 @@ final class Following: Sendable {
                         state.store.apply(step)
                         state.words.append(Self.word(step))
                     }
-                    if pause > .zero { try await executor.clock.sleep(for: pause) }
+                    if self.pause > .zero { try await executor.clock.sleep(for: self.pause) }
                 }
             } catch {
                 state.withLock { $0.error = error }
@@ -193,6 +187,20 @@ struct FollowRig: Sendable {
         seed: UInt64 = 1, isSockudo: Bool = false, _ body: @escaping @Sendable (FollowRig) async throws -> Void
     ) async throws {
         try await TestExecutor().run(limit: 50_000_000) { try await body(FollowRig($0, seed: seed, isSockudo: isSockudo)) }
+    }
+
+    /// Runs a body with a loop that follows `private-orders`, until the body ends.
+    static func follow(
+        loadTime: Duration = .zero, failures: Int = 0, buffering: StreamBuffering = StreamBuffering(overflow: .pauseThenDrop),
+        maximumAge: Duration? = nil, covers: (@Sendable (Int, PusherEvent) -> Bool)? = nil,
+        _ body: @escaping @Sendable (FollowRig, Following) async throws -> Void
+    ) async throws {
+        try await run { rig in
+            (rig.backend.loadTime, rig.backend.failures) = (loadTime, failures)
+            let following = rig.follow("private-orders", buffering: buffering, maximumAge: maximumAge, covers: covers)
+            try await body(rig, following)
+            following.task.cancel()
+        }
     }
 
     func follow(

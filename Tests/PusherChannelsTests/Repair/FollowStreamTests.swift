@@ -42,11 +42,8 @@ import Testing
     }
 
     @Test func `Events that come while the state is loaded follow it, except those that it covers`() async throws {
-        try await FollowRig.run { rig in
-            rig.backend.loadTime = .seconds(5)
-            let following = rig.follow("private-orders") { state, event in
-                event.data.flatMap { Int($0) }.map { $0 <= state } ?? false
-            }
+        let covers = { @Sendable (state: Int, event: PusherEvent) in event.data.flatMap { Int($0) }.map { $0 <= state } ?? false }
+        try await FollowRig.follow(loadTime: .seconds(5), covers: covers) { rig, following in
             await rig.executor.advance(by: .seconds(2))
             rig.backend.change("private-orders")
             #expect(following.words.isEmpty)
@@ -55,72 +52,57 @@ import Testing
             rig.backend.change("private-orders")
             await rig.executor.advance(by: .seconds(3))
             #expect(following.words == ["state 1 first", "event 2"])
-            following.task.cancel()
         }
     }
 
     @Test func `A load that hangs is canceled after 30 seconds and tried again`() async throws {
-        try await FollowRig.run { rig in
-            rig.backend.loadTime = .seconds(10_000)
-            let following = rig.follow("private-orders")
+        try await FollowRig.follow(loadTime: .seconds(10_000)) { rig, following in
             await rig.executor.advance(by: .seconds(29))
             #expect(following.words.isEmpty)
             rig.backend.loadTime = .zero
             await rig.executor.advance(by: .seconds(3))
-            #expect(
-                following.words.first?.hasPrefix("failed the state of private-orders was not loaded within 30.0 seconds") == true)
-            #expect(following.words.last == "state 0 first")
+            let failure = "failed the state of private-orders was not loaded within 30.0 seconds"
+            #expect(following.words.first?.hasPrefix(failure) == true && following.words.last == "state 0 first")
             #expect(rig.backend.cancelled == 1)
-            following.task.cancel()
         }
     }
 
-    @Test(arguments: [true, false]) func `Canceling a loop, or unsubscribing from its channel, ends it and cancels the load`(
-        isCanceled: Bool
-    ) async throws {
-        try await FollowRig.run { rig in
-            rig.backend.loadTime = .seconds(10)
-            let following = rig.follow("private-orders")
+    @Test(arguments: [true, false])
+    func `Canceling a loop, or unsubscribing from its channel, ends it and cancels the load`(isCanceled: Bool) async throws {
+        try await FollowRig.follow(loadTime: .seconds(10)) { rig, following in
             await rig.executor.advance(by: .seconds(1))
             if isCanceled { following.task.cancel() } else { rig.pusher.unsubscribe("private-orders") }
             await rig.executor.settle()
-            #expect(following.isOver && rig.backend.cancelled == 1)
-            #expect(following.words.isEmpty)
+            #expect(following.isOver && following.words.isEmpty && rig.backend.cancelled == 1)
             #expect(rig.executor.scheduler.pendingTimers.allSatisfy { !$0.label.contains("load") })
         }
     }
 
     @Test func `A state that exceeds its maximum age is loaded again`() async throws {
-        try await FollowRig.run { rig in
-            let following = rig.follow("private-orders", maximumAge: .seconds(600))
+        try await FollowRig.follow(maximumAge: .seconds(600)) { rig, following in
             await rig.executor.advance(by: .seconds(599))
             rig.backend.changeSilently("private-orders")
             #expect(following.words == ["state 0 first"])
             await rig.executor.advance(by: .seconds(2))
             #expect(following.words == ["state 0 first", "state 1 maximum age"])
-            following.task.cancel()
         }
     }
 
+    private static let ten = StreamBuffering(limit: 10, overflow: .pauseThenDrop)
+
     @Test func `Events beyond the buffer's limit during a load cause one more load and no pause of reading`() async throws {
-        try await FollowRig.run { rig in
-            rig.backend.loadTime = .seconds(10)
-            let following = rig.follow("private-orders", buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
+        try await FollowRig.follow(loadTime: .seconds(10), buffering: Self.ten) { rig, following in
             await rig.executor.advance(by: .seconds(9))
             for _ in 0..<50 { rig.backend.change("private-orders") }
             #expect(!rig.pusher.connection.core.read { $0.readingDeadline != nil })
             await rig.executor.advance(by: .seconds(30))
             #expect(following.words.filter { !$0.hasPrefix("failed") } == ["state 0 first", "state 50 held too much"])
-            following.task.cancel()
         }
     }
 
     @Test(arguments: ["cancelled", "failed", "missed", "loaded", "given up"])
     func `Events held during a load are released, however the load ends`(end: String) async throws {
-        try await FollowRig.run { rig in
-            rig.backend.loadTime = .seconds(10)
-            if end == "failed" { rig.backend.failures = 1 }
-            let following = rig.follow("private-orders")
+        try await FollowRig.follow(loadTime: .seconds(10), failures: end == "failed" ? 1 : 0) { rig, following in
             await rig.executor.advance(by: .seconds(3))
             for _ in 0..<50 { rig.backend.change("private-orders") }
             await rig.executor.settle()
@@ -134,7 +116,19 @@ import Testing
             await rig.executor.advance(by: end == "loaded" ? .seconds(10) : .milliseconds(2500))
             await rig.executor.settle()
             #expect(rig.pusher.loads.hold(16 << 20))
-            following.task.cancel()
+        }
+    }
+
+    @Test func `A loop that is too slow for a flood of events gets the state again`() async throws {
+        try await FollowRig.follow(buffering: Self.ten) { rig, following in
+            await rig.executor.settle()
+            following.pause = .seconds(60)
+            for _ in 0..<50 { rig.backend.change("private-orders") }
+            await rig.executor.advance(by: .seconds(30))
+            for _ in 0..<50 { rig.backend.change("private-orders") }
+            following.pause = .zero
+            try await rig.executor.eventually(within: .seconds(1000)) { following.store.version == 100 }
+            #expect(following.words.contains { $0.hasSuffix("overflow") })
         }
     }
 
@@ -151,24 +145,8 @@ import Testing
         }
     }
 
-    @Test func `A loop too slow for a flood of events gets the state again`() async throws {
-        try await FollowRig.run { rig in
-            let following = rig.follow("private-orders", buffering: StreamBuffering(limit: 10, overflow: .pauseThenDrop))
-            await rig.executor.settle()
-            following.pause = .seconds(60)
-            for _ in 0..<50 { rig.backend.change("private-orders") }
-            await rig.executor.advance(by: .seconds(30))
-            for _ in 0..<50 { rig.backend.change("private-orders") }
-            following.pause = .zero
-            try await rig.executor.eventually(within: .seconds(1000)) { following.store.version == 100 }
-            #expect(following.words.contains { $0.hasSuffix("overflow") })
-            following.task.cancel()
-        }
-    }
-
     @Test func `A stream of a followed channel is read once, and another one begins with a state`() async throws {
-        try await FollowRig.run { rig in
-            let following = rig.follow("private-orders")
+        try await FollowRig.follow { rig, following in
             await rig.executor.settle()
             let second = await #expect(throws: PusherError.self) { for try await _ in following.stream {} }
             #expect(second?.kind == .invalidRequest)
@@ -209,12 +187,10 @@ import Testing
     }
 
     /// `ci/tools/simulate` runs more.
-    private static let seeds =
-        1...(FollowRig.isSimulation ? 5 : 2) as ClosedRange<UInt64>
+    private static let seeds: ClosedRange<UInt64> = 1...(FollowRig.isSimulation ? 5 : 2)
 
-    @Test(arguments: seeds) func `Every copy equals the backend's state after a storm of restarts and failed loads`(seed: UInt64)
-        async throws
-    {
+    @Test(arguments: seeds)
+    func `Every copy equals the backend's state after a storm of restarts and failed loads`(seed: UInt64) async throws {
         try await FollowRig.storm(seed: seed, channels: 50, restarts: 20)
     }
 

@@ -15,8 +15,8 @@ import Testing
             rig.backend.change("a2")
             await rig.executor.advance(by: .seconds(20))
             #expect(rig.words.contains("a1 event 1"))
-            #expect(
-                rig.words.suffix(3).sorted() == ["a0 state 0 reconnected", "a1 state 1 reconnected", "a2 state 1 reconnected"])
+            let again = ["a0 state 0 reconnected", "a1 state 1 reconnected", "a2 state 1 reconnected"]
+            #expect(rig.words.suffix(3).sorted() == again)
         }
     }
 
@@ -52,8 +52,7 @@ import Testing
             rig.pool.resize(to: 3)
             await rig.executor.advance(by: .seconds(10))
             let moved = rig.backend.loads.filter { $0.value > before[$0.key, default: 0] }
-            #expect(!moved.isEmpty && moved.count < 30)
-            #expect(moved.allSatisfy { $0.value == 2 })
+            #expect(!moved.isEmpty && moved.count < 30 && moved.allSatisfy { $0.value == 2 })
         }
     }
 
