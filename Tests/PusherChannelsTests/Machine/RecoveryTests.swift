@@ -23,10 +23,9 @@ import Testing
     @Test(arguments: ["sockudo", "pusher"])
     func `A client for Sockudo reads protocol events with either prefix, sockudo or pusher`(prefix: String) {
         var transcript = Transcript.opened { $0.protocol = .sockudo }
-        let outputs = transcript.receive(
-            #"{"event":"\#(prefix):connection_established","data":"{\"socket_id\":\"1.2\",\"activity_timeout\":120}"}"#)
+        let outputs = transcript.receive(#"{"event":"\#(prefix):connection_established","data":"{\"socket_id\":\"1.2\"}"}"#)
         #expect(outputs.events == ["pusher:connection_established"])
-        transcript.play(.subscribe(channel: "presence-r", auth: PusherAuth(auth: "k:s", channelData: #"{"user_id":"u1"}"#)))
+        transcript.subscribe("presence-r", auth: PusherAuth(auth: "k:s", channelData: #"{"user_id":"u1"}"#))
         let members = #"{\"presence\":{\"count\":1,\"hash\":{\"u1\":{\"n\":1}},\"ids\":[\"u1\"]},\"attach_serial\":0}"#
         transcript.receive(
             #"{"event":"\#(prefix)_internal:subscription_succeeded","channel":"presence-r","data":"\#(members)","stream_id":"s","serial":0}"#
@@ -36,8 +35,8 @@ import Testing
         )
         #expect(joined.events == ["pusher:member_added"])
         #expect(transcript.receive(#"{"event":"\#(prefix):ping"}"#).sent == [.pong])
-        #expect(
-            transcript.receive(#"{"event":"\#(prefix):error","data":{"message":"no","code":4200}}"#).errors.map(\.code) == [4200])
+        let error = transcript.receive(#"{"event":"\#(prefix):error","data":{"message":"no","code":4200}}"#)
+        #expect(error.errors.map(\.code) == [4200])
         // An update of a message is an event of the channel, under its own name.
         let update =
             #"{"event":"sockudo:message.update","channel":"presence-r","data":"2","name":"e","stream_id":"s","serial":1}"#
@@ -48,8 +47,7 @@ import Testing
         var transcript = Transcript.subscribing(to: "room")
         transcript.receive(
             #"{"event":"pusher_internal:subscription_succeeded","channel":"room","data":"{}","stream_id":"s","serial":1}"#)
-        #expect(transcript.event(2).events == ["e"])
-        #expect(transcript.event(2).events == ["e"], "it knows nothing of serials")
+        #expect(transcript.events(2, 2).events == ["e", "e"], "it knows nothing of serials")
         #expect(transcript.receive(#"{"event":"sockudo:resume_success","data":"{}"}"#).events == ["sockudo:resume_success"])
         transcript.reconnect()
         #expect(transcript.succeed("room").told.first == "gap")
@@ -64,19 +62,12 @@ import Testing
         // An event without a position, like a cached one or an ephemeral one, changes nothing.
         #expect(transcript.receive(#"{"event":"e","channel":"room","data":"x","message_id":"m"}"#).events == ["e"])
         let asked = transcript.subscribeAgain(serial: 8, attach: 8)
-        #expect(asked.sent == [.resume(["room": StreamPosition(stream: "s", serial: 6)])])
+        #expect(asked.sent == [.replay(after: 6)])
         #expect(asked.told.isEmpty, "nobody knows yet whether there is a gap")
-        // Live events may come before the replayed ones, and again after them.
-        #expect(transcript.event(9).told.isEmpty)
-        #expect(transcript.event(7).told.isEmpty)
-        #expect(transcript.event(8).told.isEmpty)
-        let outputs = transcript.resumed(upTo: 8)
-        #expect(outputs.told == ["7", "8"] + away + ["9"])
-        #expect(transcript.event(9).told.isEmpty, "it was seen")
-        #expect(transcript.event(10).told == ["10"])
-        #expect(
-            transcript.subscribeAgain(serial: 10, attach: 10).sent == [.resume(["room": StreamPosition(stream: "s", serial: 10)])]
-        )
+        #expect(transcript.events(9, 7, 8).told.isEmpty, "live events may come before the replayed ones")
+        #expect(transcript.resumed(upTo: 8).told == ["7", "8"] + away + ["9"])
+        #expect(transcript.events(9, 10).told == ["10"], "9 was seen")
+        #expect(transcript.subscribeAgain(serial: 10, attach: 10).sent == [.replay(after: 10)])
     }
 
     // Proves P19.16.
@@ -85,13 +76,10 @@ import Testing
         let stored = StreamPosition(stream: "s", serial: 6)
         transcript.play(.subscribe(channel: "room", auth: nil, after: stored))
         #expect(transcript.succeed(serial: 8, attach: 8).sent == [.resume(["room": stored])])
-        transcript.event(7)
-        transcript.event(8)
+        transcript.events(7, 8)
         #expect(transcript.resumed(upTo: 8).told == ["7", "8"] + away)
-        // A channel that is there goes on where it is.
         transcript.play(.subscribe(channel: "room", auth: nil, after: stored))
-        #expect(transcript.event(7).told.isEmpty)
-        #expect(transcript.event(9).told == ["9"])
+        #expect(transcript.events(7, 9).told == ["9"], "a channel that is there goes on where it is")
     }
 
     // Proves P19.3.
@@ -104,10 +92,10 @@ import Testing
             let name = "sockudo_internal:subscription_succeeded"
             return #"{"event":"\#(name)","channel":"presence-r","data":"\#(ids)","stream_id":"s","serial":5}"#
         }
-        transcript.play(.subscribe(channel: "presence-r", auth: auth))
+        transcript.subscribe("presence-r", auth: auth)
         transcript.receive(success("u2"))
         let attempt = try #require(transcript.reconnect().authorizations.first)
-        transcript.play(.authorized(attempt, .success(auth)))
+        transcript.authorize(attempt, auth)
         #expect(transcript.receive(success("u3")).events == ["pusher:member_removed", "pusher:member_added"])
         #expect(transcript.resumed("presence-r").told == ["recovered 0", "success", "subscribed"])
     }
@@ -124,19 +112,21 @@ import Testing
     // Proves P19.2, P19.6.
     @Test func `A channel without events asks for a replay from its success on, and an empty replay is a recovery, too`() {
         var transcript = Transcript.sockudo(attach: 5)
-        #expect(
-            transcript.subscribeAgain(serial: 7, attach: 7).sent == [.resume(["room": StreamPosition(stream: "s", serial: 5)])])
+        #expect(transcript.subscribeAgain(serial: 7, attach: 7).sent == [.replay(after: 5)])
         #expect(transcript.resumed().told == ["recovered 0", "success", "subscribed"])
     }
 
-    /// An idle channel's stream gets its name with the first event.
+    /// An idle channel's stream gets its name with the first event. The server judges a stream of another name, as with versioned
+    /// messages the success's is never that of the events.
     // Proves P19.2.
-    @Test func `An empty channel asks for a replay from serial 0 of the stream's new name`() {
-        var transcript = Transcript.sockudo(attach: 0, serial: 0)
-        let asked = transcript.subscribeAgain(serial: 1, attach: 1, stream: "other")
-        #expect(asked.sent == [.resume(["room": StreamPosition(stream: "other", serial: 0)])])
-        transcript.event(1, stream: "other")
-        #expect(transcript.resumed(upTo: 1, stream: "other").told.first == "1")
+    @Test func `A replay is requested from the stream of the last event, or of an empty channel, from serial 0 of the new one`() {
+        var empty = Transcript.sockudo(attach: 0, serial: 0)
+        var versioned = empty
+        #expect(empty.subscribeAgain(serial: 1, attach: 1, stream: "other").sent == [.replay(after: 0, of: "other")])
+        empty.event(1, stream: "other")
+        #expect(empty.resumed(upTo: 1, stream: "other").told.first == "1")
+        versioned.event(3, stream: "versions")
+        #expect(versioned.subscribeAgain(serial: 2, attach: 2).sent == [.replay(after: 3, of: "versions")])
     }
 
     /// Without a history, events between a success and the server's taking the channel in come only on request.
@@ -144,48 +134,32 @@ import Testing
     @Test func `Without a history, the first subscription asks for a replay of events since its success`() {
         var transcript = Transcript.subscribing(to: "room") { $0.protocol = .sockudo }
         let asked = transcript.succeed(serial: 4, attach: nil)
-        #expect(asked.sent == [.resume(["room": StreamPosition(stream: "s", serial: 4)])])
+        #expect(asked.sent == [.replay(after: 4)])
         #expect(asked.told.last == "subscribed", "it is told at once: there is no gap to wait for")
-        transcript.event(6)
-        transcript.event(5)
+        transcript.events(6, 5)
         #expect(transcript.resumed(upTo: 5).told == ["5", "6"], "and not that it was recovered")
     }
 
     // Proves P19.6, P19.7.
     @Test func `Events of two nodes that arrive out of order are both delivered, each once`() {
         var transcript = Transcript.sockudo(attach: 5)
-        #expect(transcript.event(7).told == ["7"])
-        #expect(transcript.event(6).told == ["6"], "late, not old")
-        #expect(transcript.event(6).told.isEmpty)
+        #expect(transcript.events(7, 6, 6).told == ["7", "6"], "late, not old")
         transcript.subscribeAgain(serial: 9, attach: 9)
-        transcript.event(8)
-        transcript.event(7)
-        transcript.event(9)
+        transcript.events(8, 7, 9)
         #expect(transcript.resumed(upTo: 9).told == ["8", "9"] + away)
-    }
-
-    /// The server judges a stream of another name, as with versioned messages the success's is never that of the events.
-    // Proves P19.2.
-    @Test func `A replay is requested from the stream of the last event, not from that of the success`() {
-        var transcript = Transcript.sockudo(attach: 0, serial: 0)
-        transcript.event(3, stream: "versions")
-        let asked = transcript.subscribeAgain(serial: 2, attach: 2)
-        #expect(asked.sent == [.resume(["room": StreamPosition(stream: "versions", serial: 3)])])
     }
 
     @Test func `Replayed events of an encrypted channel are decrypted`() throws {
         var transcript = Transcript.connected { $0.protocol = .sockudo }
         let auth = PusherAuth(auth: "k:s", sharedSecret: "secret")
-        transcript.play(.subscribe(channel: "private-encrypted-e", auth: auth))
+        transcript.subscribe("private-encrypted-e", auth: auth)
         transcript.succeed("private-encrypted-e", serial: 1, attach: 1)
         let asked = try #require(transcript.reconnect().authorizations.first)
-        transcript.play(.authorized(asked, .success(auth)))
+        transcript.authorize(asked, auth)
         #expect(transcript.succeed("private-encrypted-e", serial: 2, attach: 2).sent.count == 1)
         transcript.event(2, on: "private-encrypted-e")
-        let decrypted = transcript.resumed("private-encrypted-e", upTo: 2).contains {
-            if case .command(.decrypt) = $0 { true } else { false }
-        }
-        #expect(decrypted)
+        let outputs = transcript.resumed("private-encrypted-e", upTo: 2)
+        #expect(outputs.contains { if case .command(.decrypt) = $0 { true } else { false } })
     }
 
     // MARK: Several channels
@@ -195,23 +169,21 @@ import Testing
         var transcript = Transcript.connected { $0.protocol = .sockudo }
         let channels: [Name] = ["a", "b", "c", "d"]
         for channel in channels {
-            transcript.play(.subscribe(channel: channel, auth: nil))
+            transcript.subscribe(channel)
             transcript.succeed(channel, serial: 0, attach: 0)
             transcript.event(1, on: channel)
         }
         transcript.reconnect()
         let place = StreamPosition(stream: "s", serial: 1)
-        #expect(transcript.succeed("a", serial: 500, attach: 500).sent == [.resume(["a": place])])
-        for channel: Name in ["b", "c"] { #expect(transcript.succeed(channel, serial: 451, attach: 451).sent.isEmpty) }
-        #expect(transcript.succeed("d", serial: 400, attach: 400).sent.isEmpty)
+        let sent = zip(channels, [500, 451, 451, 400]).flatMap { transcript.succeed($0, serial: $1, attach: $1).sent }
+        #expect(sent == [.resume(["a": place])])
         #expect(transcript.resumed("a").sent == [.resume(["b": place])], "b and c are 900 together")
         #expect(transcript.resumed("a").sent.isEmpty, "a late answer isn't taken for this one")
         #expect(transcript.resumed("b").sent == [.resume(["c": place, "d": place])])
         let outputs = transcript.receive(
             #"{"event":"sockudo:resume_success","data":"{\"failed\":[{\"channel\":\"c\",\"code\":\"stream_reset\"}],\"recovered\":[{\"channel\":\"d\",\"position\":null}]}"}"#
         )
-        #expect(outputs.told.contains("gap"))
-        #expect(outputs.told.contains("recovered 0"))
+        #expect(outputs.told.contains("gap") && outputs.told.contains("recovered 0"))
     }
 
     /// Channels that missed nothing are asked for, too, and a request is no larger for ten thousand of them.
@@ -219,7 +191,7 @@ import Testing
         var transcript = Transcript.connected { $0.protocol = .sockudo }
         let channels = (0..<1_000).map { Name("c-\($0)") }
         for channel in channels {
-            transcript.play(.subscribe(channel: channel, auth: nil))
+            transcript.subscribe(channel)
             transcript.succeed(channel, serial: 1, attach: 1)
         }
         transcript.reconnect()
@@ -234,9 +206,9 @@ import Testing
         transcript.subscribeAgain(serial: 6, attach: 6)
         transcript.event(6)
         #expect(transcript.machine.recovery.heldBytes > 0)
-        transcript.play(.unsubscribe(channel: "room"))
+        transcript.unsubscribe("room")
         #expect(transcript.machine.recovery.heldBytes == 0)
-        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.subscribe("room")
         transcript.succeed(serial: 6, attach: 6)
         #expect(transcript.resumed(upTo: 6).told.isEmpty)
         #expect(transcript.event(7).told == ["7"])
@@ -249,7 +221,7 @@ import Testing
         let moved = try #require(first.machine.stateToMove(of: "room", at: first.now))
         var second = Transcript.connected { $0.protocol = .sockudo }
         second.play(.adopt(moved))
-        #expect(second.succeed(serial: 7, attach: 7).sent == [.resume(["room": StreamPosition(stream: "s", serial: 6)])])
+        #expect(second.succeed(serial: 7, attach: 7).sent == [.replay(after: 6)])
     }
 
     // MARK: Missing events
@@ -257,12 +229,10 @@ import Testing
     // Proves P19.12.
     @Test func `A serial that is missing for 300 milliseconds is read from the history`() {
         var transcript = Transcript.sockudo(attach: 5)
-        transcript.event(7)
-        transcript.event(9)
+        transcript.events(7, 9)
         transcript.pass(.milliseconds(200))
         #expect(transcript.event(8).told == ["8"])
-        let asked = transcript.pass(.milliseconds(100))
-        #expect(asked.sent == [.history(channel: "room", serials: 6...7, cursor: nil)])
+        #expect(transcript.pass(.milliseconds(100)).sent == [.history(channel: "room", serials: 6...7, cursor: nil)])
         #expect(transcript.history([6, 7]).told == ["6"])
         // A hole that the history has, too, is one that the server means.
         transcript.event(12)
@@ -277,18 +247,15 @@ import Testing
         transcript.event(7)
         transcript.subscribeAgain(serial: 7, attach: 7)
         transcript.resumed()
-        let asked = transcript.pass(.milliseconds(300))
-        #expect(asked.sent == [.history(channel: "room", serials: 6...7, cursor: nil)])
-        let outputs = transcript.pass(.seconds(30))
-        #expect(outputs.told.contains("gap"), "nobody answered")
+        #expect(transcript.pass(.milliseconds(300)).sent == [.history(channel: "room", serials: 6...7, cursor: nil)])
+        #expect(transcript.pass(.seconds(30)).told.contains("gap"), "nobody answered")
         #expect(transcript.event(8).told == ["8"])
     }
 
     // Proves P19.12.
     @Test func `Serials that are too far back to ask for are a gap, once`() {
         var transcript = Transcript.sockudo(attach: 5)
-        #expect(transcript.event(1_000).told == ["1000", "gap"])
-        #expect(transcript.event(1_002).told == ["1002"])
+        #expect(transcript.events(1_000, 1_002).told == ["1000", "gap", "1002"])
         #expect(transcript.pass(.milliseconds(300)).sent == [.history(channel: "room", serials: 1_001...1_002, cursor: nil)])
     }
 
@@ -317,6 +284,13 @@ extension [Output] {
     }
 }
 
+extension ClientMessage {
+    /// The request for what follows this place of the channel `room`.
+    static func replay(after serial: Int, of stream: String = "s") -> ClientMessage {
+        .resume(["room": StreamPosition(stream: stream, serial: serial)])
+    }
+}
+
 extension Transcript {
     /// Creates a transcript of a client that has subscribed to `room` on a Sockudo server.
     static func sockudo(
@@ -326,7 +300,7 @@ extension Transcript {
             $0.protocol = .sockudo
             change(&$0)
         }
-        transcript.play(.subscribe(channel: "room", auth: nil))
+        transcript.subscribe("room")
         transcript.succeed(serial: serial, attach: attach)
         return transcript
     }
@@ -342,6 +316,11 @@ extension Transcript {
     @discardableResult
     mutating func event(_ serial: Int, on channel: Name = "room", stream: String = "s") -> [Output] {
         receive(#"{"event":"e","channel":"\#(channel)","data":"\#(serial)","stream_id":"\#(stream)","serial":\#(serial)}"#)
+    }
+
+    @discardableResult
+    mutating func events(_ serials: Int...) -> [Output] {
+        serials.flatMap { event($0) }
     }
 
     /// Loses the connection, and subscribes again on the next one; returns what the success brings.

@@ -14,14 +14,14 @@ import Testing
     /// A channel whose subscription succeeded at serial 5, with 100 events asked for.
     private func rewinding() -> Transcript {
         var transcript = client()
-        transcript.play(.subscribe(channel: "room", auth: nil, options: SubscriptionOptions(rewind: .events(100))))
+        transcript.subscribe("room", options: SubscriptionOptions(rewind: .events(100)))
         transcript.succeed(serial: 5, attach: 5)
         return transcript
     }
 
     private func filtered(attach: Int? = 5) -> Transcript {
         var transcript = client()
-        transcript.play(.subscribe(channel: "room", auth: nil, options: filter))
+        transcript.subscribe("room", options: filter)
         transcript.succeed(serial: 5, attach: attach)
         return transcript
     }
@@ -50,16 +50,11 @@ import Testing
         ])
     func `A rewind and a filter are asked for as the server reads them`(options: SubscriptionOptions?, members: String) {
         var transcript = client()
-        let sent = transcript.play(.subscribe(channel: "room", auth: nil, options: options)).sent.map(EnvelopeEncoder.encode)
+        let sent = transcript.subscribe("room", options: options).sent.map(EnvelopeEncoder.encode)
         #expect(sent == [#"{"event":"pusher:subscribe","data":{"channel":"room",\#(members)}}"#])
-        #expect(sent.allSatisfy { (try? JSONValue(parsing: $0)) != nil })
-    }
-
-    // Proves P19.17.
-    @Test func `A channel that is authorized asks for them, too`() throws {
-        var transcript = client()
-        let asked = transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s"), options: filter))
-        #expect(asked.sent == [.subscribe(channel: "private-room", auth: "k:s", channelData: nil, options: filter)])
+        #expect(sent.allSatisfy { JSONValue(ifJSON: $0) != nil })
+        let authorized = transcript.subscribe("private-room", auth: .signed, options: options).sent
+        #expect(authorized == [.subscribe(channel: "private-room", auth: "k:s", channelData: nil, options: options)])
     }
 
     // Proves P19.17.
@@ -75,33 +70,30 @@ import Testing
                 "this one names 51"
             ),
         ])
-    func `What no server takes is refused before it is sent`(
-        spoken: PusherProtocol, options: SubscriptionOptions?, words: String
-    ) {
+    func `What no server takes is refused, not sent`(spoken: PusherProtocol, options: SubscriptionOptions?, words: String) {
         var transcript = client(spoken)
-        let outputs = transcript.play(.subscribe(channel: "room", auth: nil, options: options))
+        let outputs = transcript.subscribe("room", options: options)
         #expect(outputs.sent.isEmpty)
         #expect(outputs.failures.map(\.kind) == [.invalidRequest])
         #expect(outputs.failures.allSatisfy { $0.message.contains(words) && !$0.isRetryable })
         #expect(transcript.machine.subscriptions.isEmpty)
         // Those who have the channel don't hear of it.
-        transcript.play(.subscribe(channel: "room", auth: nil))
-        #expect(transcript.play(.subscribe(channel: "room", auth: nil, options: options)).withoutLogs.isEmpty)
+        transcript.subscribe("room")
+        #expect(transcript.subscribe("room", options: options).withoutLogs.isEmpty)
     }
 
     // Proves P19.17.
     @Test func `A refused channel is asked for with what the next request says`() {
         var transcript = client()
-        transcript.play(.subscribe(channel: "room", auth: nil, options: SubscriptionOptions(rewind: .events(1))))
+        transcript.subscribe("room", options: SubscriptionOptions(rewind: .events(1)))
         transcript.deny()
-        let again = transcript.play(.subscribe(channel: "room", auth: nil, options: filter)).sent
+        let again = transcript.subscribe("room", options: filter).sent
         #expect(again == [.subscribe(channel: "room", auth: nil, channelData: nil, options: filter)])
         transcript.succeed(serial: 5, attach: 5)
         // One that was subscribed has a gap or a replay, and no past.
-        transcript.deny(channel: "room")
-        let rewind = SubscriptionOptions(rewind: .events(1))
-        let later = transcript.play(.subscribe(channel: "room", auth: nil, options: rewind)).sent
-        #expect(later == [.subscribe(channel: "room", auth: nil, channelData: nil)])
+        transcript.receiveRefusal(of: "room")
+        let later = transcript.subscribe("room", options: SubscriptionOptions(rewind: .events(1))).sent
+        #expect(later == [.subscription(to: "room")])
     }
 
     // MARK: The past
@@ -109,61 +101,46 @@ import Testing
     // Proves P19.18.
     @Test func `A rewound event comes before live ones, whatever the order on the wire`() {
         var transcript = rewinding()
-        #expect(transcript.event(4).told == ["4"])
-        #expect(transcript.event(7).told.isEmpty)
-        #expect(transcript.event(6).told.isEmpty)
-        #expect(transcript.event(5).told == ["5"])
-        #expect(transcript.event(5).told.isEmpty, "it was had")
+        #expect(transcript.events(4, 7, 6, 5, 5).told == ["4", "5"])
         let cached = transcript.receive(#"{"event":"e","channel":"room","data":"cached","message_id":"m"}"#)
         #expect(cached.told == ["cached"], "it has no place to wait for")
         let end = transcript.rewound()
         #expect(end.events == ["sockudo:rewind_complete", "e", "e"])
         #expect(end.told.suffix(2) == ["6", "7"])
-        #expect(transcript.event(7).told.isEmpty)
-        #expect(transcript.event(8).told == ["8"])
+        #expect(transcript.events(7, 8).told == ["8"])
         #expect(transcript.pass(.seconds(60)).told.isEmpty, "nothing is awaited, and nothing missing")
     }
 
     // Proves P19.18.
-    @Test func `After a reconnect what was missed is replayed, and nothing rewound`() {
+    @Test func `The next connection rewinds a subscription that never succeeded; else it replays what was missed`() {
         var transcript = rewinding()
-        for serial in [4, 5] { transcript.event(serial) }
+        transcript.events(4, 5)
         transcript.rewound()
-        #expect(transcript.reconnect().sent == [.subscribe(channel: "room", auth: nil, channelData: nil)])
-        #expect(transcript.succeed(serial: 6, attach: 6).sent == [.resume(["room": StreamPosition(stream: "s", serial: 5)])])
+        #expect(transcript.reconnect().sent == [.subscription(to: "room")])
+        #expect(transcript.succeed(serial: 6, attach: 6).sent == [.replay(after: 5)])
         transcript.event(6)
         #expect(transcript.resumed(upTo: 6).told.prefix(2) == ["6", "recovered 1"])
+        var asking = client()
+        let asked = asking.subscribe("room", options: SubscriptionOptions(rewind: .events(100))).sent
+        #expect(asking.reconnect().sent == asked)
     }
 
     // Proves P19.18.
     @Test func `A past from far back is no reason for a gap`() {
         var transcript = client()
-        transcript.play(.subscribe(channel: "room", auth: nil, options: SubscriptionOptions(rewind: .time(.seconds(60)))))
+        transcript.subscribe("room", options: SubscriptionOptions(rewind: .time(.seconds(60))))
         transcript.succeed(serial: 5_000, attach: 5_000)
         for serial in 1...100 { #expect(transcript.event(serial).told == ["\(serial)"]) }
         transcript.rewound()
-        #expect(
-            transcript.subscribeAgain(serial: 5_000, attach: 5_000).sent
-                == [.resume(["room": StreamPosition(stream: "s", serial: 5_000)])])
-    }
-
-    // Proves P19.18.
-    @Test func `A subscription that never succeeded rewinds on the next connection`() {
-        var transcript = client()
-        let options = SubscriptionOptions(rewind: .events(100))
-        transcript.play(.subscribe(channel: "room", auth: nil, options: options))
-        transcript.drop()
-        #expect(
-            transcript.establish().sent == [.subscribe(channel: "room", auth: nil, channelData: nil, options: options)])
+        #expect(transcript.subscribeAgain(serial: 5_000, attach: 5_000).sent == [.replay(after: 5_000)])
     }
 
     // Proves P19.18.
     @Test func `Without numbered events the past is told as it comes`() {
         var transcript = client()
-        transcript.play(.subscribe(channel: "room", auth: nil, options: SubscriptionOptions(rewind: .events(2))))
+        transcript.subscribe("room", options: SubscriptionOptions(rewind: .events(2)))
         transcript.succeed(serial: nil, attach: 2)
-        #expect(transcript.event(2).told == ["2"])
-        #expect(transcript.event(3).told == ["3"])
+        #expect(transcript.events(2, 3).told == ["2", "3"])
         #expect(transcript.rewound().events == ["sockudo:rewind_complete"])
     }
 
@@ -171,8 +148,7 @@ import Testing
     @Test func `An encrypted channel's end of the past isn't decrypted`() {
         var transcript = client()
         let auth = PusherAuth(auth: "k:s", sharedSecret: "secret")
-        let options = SubscriptionOptions(rewind: .events(2))
-        transcript.play(.subscribe(channel: "private-encrypted-e", auth: auth, options: options))
+        transcript.subscribe("private-encrypted-e", auth: auth, options: SubscriptionOptions(rewind: .events(2)))
         transcript.succeed("private-encrypted-e", serial: 5, attach: 5)
         #expect(transcript.rewound("private-encrypted-e").events == ["sockudo:rewind_complete"])
     }
@@ -180,19 +156,16 @@ import Testing
     // Proves P19.19.
     @Test func `A past that doesn't end in time is a gap, and live events go on`() {
         var transcript = rewinding()
-        transcript.event(4)
-        transcript.event(6)
+        transcript.events(4, 6)
         #expect(transcript.pass(.milliseconds(29_999)).told.isEmpty)
         #expect(transcript.pass(.milliseconds(1)).told == ["gap", "6"])
-        #expect(transcript.event(7).told == ["7"])
-        #expect(transcript.event(5).told == ["5"], "late")
+        #expect(transcript.events(7, 5).told == ["7", "5"], "one late")
     }
 
     // Proves P19.19.
     @Test func `A past that is cut off is a gap`() {
         var transcript = rewinding()
-        transcript.event(4)
-        transcript.event(6)
+        transcript.events(4, 6)
         let again = transcript.subscribeAgain(serial: 6, attach: 6)
         #expect(again.sent.isEmpty, "a replay wouldn't have it")
         #expect(again.told == ["gap", "success", "subscribed"])
@@ -203,9 +176,9 @@ import Testing
     // Proves P19.14, P19.18.
     @Test func `What is held while the past comes is bounded`() {
         var transcript = Transcript.connected { ($0.protocol, $0.heldEventByteLimit) = (.sockudo, 100) }
-        transcript.play(.subscribe(channel: "room", auth: nil, options: SubscriptionOptions(rewind: .events(100))))
+        transcript.subscribe("room", options: SubscriptionOptions(rewind: .events(100)))
         transcript.succeed(serial: 5, attach: 5)
-        #expect((transcript.event(6) + transcript.event(7)).told.first == "gap")
+        #expect(transcript.events(6, 7).told.first == "gap")
     }
 
     // MARK: Refusals
@@ -216,11 +189,10 @@ import Testing
         "Invalid message format: Invalid tags filter: Leaf node requires a comparison operator",
     ]) func `A refusal without a channel is that of the only one which asked for more`(words: String) {
         var transcript = client()
-        for channel: Name in ["a", "b"] { transcript.play(.subscribe(channel: channel, auth: nil)) }
-        transcript.play(.subscribe(channel: "room", auth: nil, options: filter))
-        let outputs = transcript.deny(words)
-        #expect(outputs.failures.map(\.message) == [words])
-        #expect(outputs.failures.map(\.kind) == [.subscriptionRefused])
+        for channel: Name in ["a", "b"] { transcript.subscribe(channel) }
+        transcript.subscribe("room", options: filter)
+        #expect(transcript.deny("something else").failures.isEmpty)
+        #expect(transcript.deny(words).failures == [PusherError(.subscriptionRefused, code: 4000, message: words)])
         #expect(transcript.machine.subscriptions["room"]?.state == .failed)
         #expect(transcript.succeed("a", serial: 1, attach: 1).told.contains("subscribed"))
     }
@@ -228,32 +200,19 @@ import Testing
     // Proves P19.20.
     @Test func `Of two that asked for more, neither is refused until it is clear which one was`() {
         var transcript = client()
-        for channel: Name in ["a", "b"] { transcript.play(.subscribe(channel: channel, auth: nil, options: filter)) }
+        for channel: Name in ["a", "b"] { transcript.subscribe(channel, options: filter) }
         #expect(transcript.deny("no such filter").failures.isEmpty)
         transcript.succeed("a", serial: 1, attach: 1)
         #expect(transcript.deny("no such filter").failures.map(\.message) == ["no such filter"], "it is the only one now")
     }
 
-    // Proves P19.20.
-    @Test func `Another error refuses none of several`() {
-        var transcript = client()
-        transcript.play(.subscribe(channel: "a", auth: nil))
-        transcript.play(.subscribe(channel: "room", auth: nil, options: filter))
-        #expect(transcript.deny("something else").failures.isEmpty)
-    }
-
     // MARK: Filters
 
     // Proves P19.21.
-    @Test func `With a filter a hole isn't missing`() {
+    @Test func `With a filter a hole isn't missing, and nothing is read from the history, which would show what it hides`() {
         var transcript = filtered()
         #expect(transcript.event(9).told == ["9"])
         #expect(transcript.pass(.seconds(2)).sent.isEmpty)
-    }
-
-    // Proves P19.21.
-    @Test func `With a filter nothing is read from the history, which would show what it hides`() {
-        var transcript = filtered()
         let again = transcript.subscribeAgain(serial: 5_000, attach: 5_000)
         #expect(again.sent.isEmpty)
         #expect(again.told == ["gap", "success", "subscribed"])
@@ -269,12 +228,10 @@ import Testing
     @Test func `What a filter hid is not asked for again`() {
         var transcript = filtered()
         let again = transcript.subscribeAgain(serial: 90, attach: 90)
-        #expect(again.sent == [.resume(["room": StreamPosition(stream: "s", serial: 5)])])
+        #expect(again.sent == [.replay(after: 5)])
         transcript.event(7)
         #expect(transcript.resumed(upTo: 90).told == ["7", "recovered 1", "success", "subscribed"])
-        #expect(
-            transcript.subscribeAgain(serial: 95, attach: 95).sent
-                == [.resume(["room": StreamPosition(stream: "s", serial: 90)])])
+        #expect(transcript.subscribeAgain(serial: 95, attach: 95).sent == [.replay(after: 90)])
     }
 
     // Proves P19.17, P19.21.
@@ -292,12 +249,6 @@ import Testing
     }
 }
 
-extension [Output] {
-    fileprivate var failures: [PusherError] {
-        deliveries.compactMap { if case .subscriptionFailed(_, let failure) = $0 { failure.error } else { nil } }
-    }
-}
-
 extension Transcript {
     /// Receives the end of the past.
     @discardableResult
@@ -305,12 +256,9 @@ extension Transcript {
         receive(#"{"event":"sockudo:rewind_complete","channel":"\#(channel)","data":{"historical_count":2,"complete":false}}"#)
     }
 
-    /// Receives an error without a channel, as the server sends for rewinds and filters, or one that names its channel.
+    /// Receives an error without a channel, as the server sends for rewinds and filters.
     @discardableResult
-    fileprivate mutating func deny(_ words: String = "Invalid tags filter", channel: Name? = nil) -> [Output] {
-        if let channel {
-            return receive(#"{"event":"pusher:subscription_error","channel":"\#(channel)","data":{"status":403,"error":"no"}}"#)
-        }
-        return receive(#"{"event":"sockudo:error","data":{"code":4000,"message":"\#(words)"}}"#)
+    fileprivate mutating func deny(_ words: String = "Invalid tags filter") -> [Output] {
+        receive(#"{"event":"sockudo:error","data":{"code":4000,"message":"\#(words)"}}"#)
     }
 }

@@ -57,6 +57,11 @@ struct Transcript {
         return machine.takeOutputs()
     }
 
+    @discardableResult
+    mutating func play(_ first: Input, _ second: Input) -> [Output] {
+        play(first) + play(second)
+    }
+
     /// Opens the socket and establishes the connection as the server does.
     @discardableResult
     mutating func establish(activityTimeout: Int = 120) -> [Output] {
@@ -72,10 +77,43 @@ struct Transcript {
         return machine.trigger(event, at: now)
     }
 
+    /// Asks for a channel as the application does.
+    @discardableResult
+    mutating func subscribe(
+        _ channel: Name, auth: PusherAuth? = nil, options: SubscriptionOptions? = nil
+    ) -> [Output] {
+        play(.subscribe(channel: channel, auth: auth, options: options))
+    }
+
+    @discardableResult
+    mutating func unsubscribe(_ channel: Name) -> [Output] {
+        play(.unsubscribe(channel: channel))
+    }
+
+    /// Gives the authorization that was requested for a channel.
+    @discardableResult
+    mutating func authorize(_ attempt: SubscriptionAttempt, _ auth: PusherAuth = .signed) -> [Output] {
+        play(.authorized(attempt, .success(auth)))
+    }
+
     /// Receives a frame from the server.
     @discardableResult
     mutating func receive(_ text: String) -> [Output] {
         play(Self.input(text, attempt, machine.configuration.protocol))
+    }
+
+    /// Receives a `pusher:error`.
+    @discardableResult
+    mutating func receiveError(_ message: String = "no", code: Int? = nil, channel: Name? = nil) -> [Output] {
+        let named = channel.map { #""channel":"\#($0)","# } ?? ""
+        let code = code.map { "\($0)" } ?? "null"
+        return receive(#"{"event":"pusher:error",\#(named)"data":{"code":\#(code),"message":"\#(message)"}}"#)
+    }
+
+    /// Receives the server's refusal of a subscription.
+    @discardableResult
+    mutating func receiveRefusal(of channel: Name, status: Int = 403) -> [Output] {
+        receive(#"{"event":"pusher:subscription_error","channel":"\#(channel)","data":{"status":\#(status),"error":"no"}}"#)
     }
 
     /// Receives the server's confirmation of a subscription.
@@ -100,6 +138,12 @@ struct Transcript {
     @discardableResult
     mutating func close(_ code: UInt16, _ reason: String = "") -> [Output] {
         play(.socketClosed(.closed(code: code, reason: reason), attempt))
+    }
+
+    /// Loses the socket without a close.
+    @discardableResult
+    mutating func fail(_ kind: TransportError.Kind = .connectionLost, _ message: String = "lost") -> [Output] {
+        play(.socketClosed(.failed(TransportError(kind, message)), attempt))
     }
 
     /// Loses the connection, and passes to the next attempt.
@@ -151,6 +195,29 @@ extension SocketID: ExpressibleByStringLiteral {
     }
 }
 
+extension PusherAuth {
+    /// An authorization as good as any other: the machine doesn't look at signatures.
+    static let signed = PusherAuth(auth: "k:s")
+}
+
+extension ClientMessage {
+    static func subscription(to channel: Name, auth: String? = nil) -> ClientMessage {
+        .subscribe(channel: channel.text, auth: auth, channelData: nil)
+    }
+}
+
+extension Output {
+    static func send(_ message: ClientMessage) -> Output { .command(.send(message)) }
+
+    static func open(_ attempt: Int, secure: Bool = true) -> Output {
+        .command(.openSocket(ConnectionAttempt(attempt), secure: secure))
+    }
+
+    static func close(_ attempt: Int, code: UInt16 = 1000, reason: String = "") -> Output {
+        .command(.closeSocket(ConnectionAttempt(attempt), code: code, reason: reason))
+    }
+}
+
 extension [Output] {
     /// The outputs without log lines.
     var withoutLogs: [Output] {
@@ -182,11 +249,35 @@ extension [Output] {
         deliveries.compactMap { if case .stateChanged(_, let new, _) = $0 { new } else { nil } }
     }
 
+    /// The reasons of the changes of state.
+    var reasons: [PusherError?] {
+        deliveries.compactMap { if case .stateChanged(_, _, let reason) = $0 { .some(reason) } else { nil } }
+    }
+
     var opened: [ConnectionAttempt] {
         compactMap { if case .command(.openSocket(let attempt, _)) = $0 { attempt } else { nil } }
     }
 
     var authorizations: [SubscriptionAttempt] {
         compactMap { if case .command(.authorize(let attempt, _)) = $0 { attempt } else { nil } }
+    }
+
+    /// The attempt to sign in for which an authorization is requested.
+    var userAttempt: UserMachine.Attempt? {
+        compactMap { if case .command(.authorizeUser(let attempt, _)) = $0 { attempt } else { nil } }.first
+    }
+
+    var signInFailures: [PusherError] {
+        deliveries.compactMap { if case .signInFailed(let error) = $0 { error } else { nil } }
+    }
+
+    /// The errors of failed subscriptions.
+    var failures: [PusherError] {
+        deliveries.compactMap { if case .subscriptionFailed(_, let failure) = $0 { failure.error } else { nil } }
+    }
+
+    /// The times since when events may be missing.
+    var gaps: [Instant] {
+        deliveries.compactMap { if case .gap(_, let since) = $0 { since } else { nil } }
     }
 }
