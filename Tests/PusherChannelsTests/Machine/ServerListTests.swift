@@ -5,20 +5,14 @@ import Testing
 
 @Suite struct ServerListTests {
     private func transcript() -> Transcript {
-        var transcript = Transcript {
-            $0.secure = true
-            $0.fallbacksSecure = [false, true]
-        }
+        var transcript = Transcript { ($0.secure, $0.fallbacksSecure) = (true, [false, true]) }
         transcript.play(.connect)
         return transcript
     }
 
-    private let lost = WebSocketClosure.failed(TransportError(.connectionLost, "lost"))
-
     /// Fails the attempt under way, and lets the next one begin; returns its server and whether it uses TLS.
     private func fail(_ transcript: inout Transcript) -> String {
-        transcript.play(.socketClosed(lost, transcript.attempt))
-        let outputs = transcript.passToDeadline()
+        let outputs = transcript.fail() + transcript.passToDeadline()
         for case .command(.openSocket(_, let secure)) in outputs {
             return "\(transcript.machine.session.servers.current) \(secure)"
         }
@@ -65,7 +59,7 @@ import Testing
         var transcript = transcript()
         _ = fail(&transcript)
         transcript.play(.disconnect)
-        transcript.play(.socketClosed(.closed(code: 1000, reason: ""), transcript.attempt))
+        transcript.close(1000)
         transcript.play(.connect)
         #expect(transcript.machine.session.servers.current == 0)
     }
@@ -73,25 +67,21 @@ import Testing
     @Test func `A move to another server reconnects the client, and its channels are subscribed again`() {
         var transcript = transcript()
         transcript.establish()
-        transcript.play(.subscribe(channel: "news", auth: nil))
+        transcript.subscribe("news")
         transcript.succeed("news")
-        let moved = transcript.play(.moved(secure: false))
-        #expect(moved.contains(.command(.closeSocket(transcript.attempt, code: 1000, reason: ""))))
-        let opened = transcript.play(.socketClosed(.closed(code: 1000, reason: ""), transcript.attempt))
-        #expect(opened.contains(.command(.openSocket(transcript.attempt, secure: false))))
-        let established = transcript.establish()
-        #expect(established.sent == [.subscribe(channel: "news", auth: nil, channelData: nil)])
-        let gaps = transcript.succeed("news").deliveries.filter { if case .gap = $0 { true } else { false } }
-        #expect(gaps.count == 1)
+        #expect(transcript.play(.moved(secure: false)).contains(.close(1)))
+        #expect(transcript.close(1000).contains(.open(2, secure: false)))
+        #expect(transcript.establish().sent == [.subscription(to: "news")])
+        #expect(transcript.succeed("news").gaps.count == 1)
     }
 
     @Test func `A move connects a client that waits to reconnect, but not a disconnected one`() {
         var waiting = transcript()
-        waiting.play(.socketClosed(lost, waiting.attempt))
-        #expect(waiting.play(.moved(secure: false)).contains(.command(.openSocket(waiting.attempt, secure: false))))
+        waiting.fail()
+        #expect(waiting.play(.moved(secure: false)).contains(.open(2, secure: false)))
         var idle = Transcript()
         #expect(idle.play(.moved(secure: false)).isEmpty)
-        #expect(idle.play(.connect).contains(.command(.openSocket(idle.attempt, secure: false))))
+        #expect(idle.play(.connect).contains(.open(1, secure: false)))
     }
 
     @Test func `A client's requests go to its servers in order, and to the new one after a move`() {
@@ -109,43 +99,5 @@ import Testing
         #expect(addresses().last == "c.example:6002 false")
         rig.socket.refuse(.connectionRefused)
         #expect(rig.recorder.log.contains { $0.hasPrefix("reconnecting") && $0.contains("host=") })
-    }
-
-    @Test(arguments: [(120, 30_000), (30, 22_500)])
-    func `By default, a silent client sends a ping every half minute, or earlier if the server's time-out is shorter`(
-        timeout: Int, milliseconds: Int
-    ) {
-        var transcript = Transcript.connected(activityTimeout: timeout) { $0 = ConnectionMachine.Configuration() }
-        #expect(transcript.pass(.milliseconds(milliseconds - 1)).sent.isEmpty)
-        #expect(transcript.pass(.milliseconds(1)).sent == [.ping])
-    }
-
-    @Test(arguments: [([61, 61, 60], true), ([61, 61], false), ([61, 20, 61], false), ([2, 2, 2], false)])
-    func `Three losses after the same silence are reported with a hint at a proxy's idle time-out`(silences: [Int], isTold: Bool)
-    {
-        var transcript = Transcript()
-        transcript.play(.connect)
-        var told: [String] = []
-        for silence in silences {
-            transcript.establish()
-            transcript.pass(.seconds(silence))
-            told = transcript.play(.socketClosed(lost, transcript.attempt)).errors.map(\.message)
-            transcript.passToDeadline()
-        }
-        #expect(told.contains { $0.contains("three times running: is it the idle time-out of a proxy?") } == isTold)
-    }
-
-    @Test func `Losses after the same silence with an ordinary close between them give no hint at a proxy`() {
-        var transcript = Transcript()
-        transcript.play(.connect)
-        var told: [String] = []
-        for round in 0..<6 {
-            transcript.establish()
-            transcript.pass(.seconds(61))
-            let end = round % 2 == 0 ? lost : .closed(code: 1001, reason: "")
-            told += transcript.play(.socketClosed(end, transcript.attempt)).errors.map(\.message)
-            transcript.passToDeadline()
-        }
-        #expect(!told.isEmpty && !told.contains { $0.contains("three times running") })
     }
 }
