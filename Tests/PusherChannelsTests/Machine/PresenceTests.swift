@@ -3,18 +3,19 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct PresenceTests {
-    private func subscribed(_ members: [String], as me: String = "ann") -> Transcript {
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "presence-lobby", auth: Self.auth(me)))
-        transcript.receive(Self.success(members))
+    private static let lobby: Name = "presence-lobby"
+    private let ann = PusherAuth(auth: "k:s", channelData: #"{"user_id":"ann"}"#)
+    private let bob = PresenceMember(userID: "bob", info: JSONText(["name": "Bob"]))
+
+    private func subscribed(
+        _ members: [String], _ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }
+    ) -> Transcript {
+        var transcript = Transcript.subscribing(to: Self.lobby, auth: ann, change)
+        transcript.receive(success(members))
         return transcript
     }
 
-    private static func auth(_ userID: String) -> PusherAuth {
-        PusherAuth(auth: "k:s", channelData: #"{"user_id":"\#(userID)"}"#)
-    }
-
-    private static func success(_ members: [String]) -> String {
+    private func success(_ members: [String]) -> String {
         let ids = members.map { "\"\($0)\"" }.joined(separator: ",")
         let hash = members.map { "\"\($0)\":{\"name\":\"\($0)\"}" }.joined(separator: ",")
         let data = #"{"presence":{"ids":[\#(ids)],"hash":{\#(hash)},"count":\#(members.count)}}"#
@@ -22,7 +23,7 @@ import Testing
     }
 
     private func members(_ transcript: Transcript) -> [String] {
-        transcript.machine.subscriptions["presence-lobby"]?.presentMembers.members.map(\.userID.text) ?? []
+        transcript.machine.subscriptions[Self.lobby]?.presentMembers.members.map(\.userID.text) ?? []
     }
 
     private func added(_ userID: String, info: String = "{}") -> String {
@@ -33,43 +34,42 @@ import Testing
         #"{"event":"pusher_internal:member_removed","channel":"presence-lobby","data":"{\"user_id\":\"\#(userID)\"}"}"#
     }
 
+    private func info(of user: Name, _ transcript: Transcript) -> JSONValue? {
+        transcript.machine.subscriptions[Self.lobby]?.presentMembers[user]?.info?.value
+    }
+
     // Proves P7.1, P7.2, P7.4.
     @Test func `A presence channel has the first list's members, of whom no joins are reported, and the client's own id`() {
-        var transcript = Transcript.subscribing(to: "presence-lobby", auth: Self.auth("ann"))
-        let outputs = transcript.receive(Self.success(["bob", "ann"]))
+        var transcript = Transcript.subscribing(to: Self.lobby, auth: ann)
+        let outputs = transcript.receive(success(["bob", "ann"]))
         #expect(outputs.events == ["pusher:subscription_succeeded"])
-        #expect(outputs.deliveries.last == .subscribed(channel: "presence-lobby"))
+        #expect(outputs.deliveries.last == .subscribed(channel: Self.lobby))
         #expect(members(transcript) == ["bob", "ann"])
-        #expect(transcript.machine.subscriptions["presence-lobby"]?.me == "ann")
-        #expect(transcript.machine.subscriptions["presence-lobby"]?.presentMembers["bob"]?.info?.value == ["name": "bob"])
+        #expect(transcript.machine.subscriptions[Self.lobby]?.me == "ann")
+        #expect(info(of: "bob", transcript) == ["name": "bob"])
     }
 
     // Proves P7.1.
     @Test func `Channel data is sent to the server exactly as the authorization gave it`() {
-        let channelData = #"{ "user_info" : {"n":1.50}, "user_id" : 10 }"#
+        let data = #"{ "user_info" : {"n":1.50}, "user_id" : 10 }"#
         var transcript = Transcript.connected()
-        let auth = PusherAuth(auth: "k:s", channelData: channelData)
-        #expect(
-            transcript.play(.subscribe(channel: "presence-lobby", auth: auth)).sent == [
-                .subscribe(channel: "presence-lobby", auth: "k:s", channelData: channelData)
-            ])
-        transcript.receive(Self.success(["10"]))
-        #expect(transcript.machine.subscriptions["presence-lobby"]?.me == "10")
+        let sent = transcript.subscribe(Self.lobby, auth: PusherAuth(auth: "k:s", channelData: data)).sent
+        #expect(sent == [.subscribe(channel: "presence-lobby", auth: "k:s", channelData: data)])
+        transcript.receive(success(["10"]))
+        #expect(transcript.machine.subscriptions[Self.lobby]?.me == "10")
     }
 
     // Proves P7.6.
     @Test func `Members that join or leave a presence channel are reported`() {
         var transcript = subscribed(["ann"])
         let join = transcript.receive(added("\"bob\"", info: #"{"name":"Bob"}"#))
-        let bob = PresenceMember(userID: "bob", info: JSONText(["name": "Bob"]))
-        #expect(join.deliveries == [.memberAdded(channel: "presence-lobby", bob)])
-        let event = Envelope(
-            event: "pusher:member_added", channel: "presence-lobby", data: #"{"user_id":"bob","user_info":{"name":"Bob"}}"#)
-        #expect(join.deliveries.map(\.envelope) == [event])
+        #expect(join.deliveries == [.memberAdded(channel: Self.lobby, bob)])
+        let data = #"{"user_id":"bob","user_info":{"name":"Bob"}}"#
+        #expect(join.deliveries.map(\.envelope) == [Envelope(event: "pusher:member_added", channel: Self.lobby, data: data)])
         #expect(members(transcript) == ["ann", "bob"])
         let leave = transcript.receive(removed("bob"))
         #expect(leave.events == ["pusher:member_removed"])
-        #expect(leave.deliveries.last == .memberRemoved(channel: "presence-lobby", bob))
+        #expect(leave.deliveries.last == .memberRemoved(channel: Self.lobby, bob))
         #expect(members(transcript) == ["ann"])
     }
 
@@ -77,7 +77,7 @@ import Testing
     @Test func `A second join of a member updates its information, and a leave of an unknown one is ignored`() {
         var transcript = subscribed(["ann"])
         #expect(transcript.receive(added("\"ann\"", info: #"{"name":"Anna"}"#)).isEmpty)
-        #expect(transcript.machine.subscriptions["presence-lobby"]?.presentMembers["ann"]?.info?.value == ["name": "Anna"])
+        #expect(info(of: "ann", transcript) == ["name": "Anna"])
         #expect(transcript.receive(removed("zoe")).isEmpty)
         #expect(members(transcript) == ["ann"])
     }
@@ -87,28 +87,23 @@ import Testing
     @Test func `Joins and leaves that the server repeats or left out are reported as the list changes`() {
         var transcript = subscribed(["ann", "ghost"])
         let (ghost, bob) = ("\"ghost\"", "\"bob\"")
-        var reported: [String] = []
-        for frame in [
+        let frames = [
             added(ghost), added(bob), added(bob), removed("bob"), removed("bob"), removed("ghost"), removed("ghost"), added(bob),
-        ] {
-            reported += transcript.receive(frame).events
-        }
+        ]
         let (joined, left) = ("pusher:member_added", "pusher:member_removed")
-        #expect(reported == [joined, left, left, joined])
+        #expect(frames.flatMap { transcript.receive($0).events } == [joined, left, left, joined])
         #expect(members(transcript) == ["ann", "bob"])
     }
 
     /// A later list of Sockudo's has the information of the join again, so that a client which took the update would go back.
     // Proves P2.8.
     @Test func `A member's update on Sockudo is only logged, and the information stays that of the join`() {
-        var transcript = Transcript.connected { $0.protocol = .sockudo }
-        transcript.play(.subscribe(channel: "presence-lobby", auth: Self.auth("ann")))
-        transcript.receive(Self.success(["ann", "bob"]))
+        var transcript = subscribed(["ann", "bob"]) { $0.protocol = .sockudo }
         let data = #"{"user_id":"bob","user_info":{"name":"Bo"}}"#.quotedJSON
         let outputs = transcript.receive(
             #"{"event":"sockudo_internal:presence_update","channel":"presence-lobby","data":\#(data)}"#)
         #expect(outputs.count == 1 && outputs.withoutLogs.isEmpty)
-        #expect(transcript.machine.subscriptions["presence-lobby"]?.presentMembers["bob"]?.info?.value == ["name": "bob"])
+        #expect(info(of: "bob", transcript) == ["name": "bob"])
     }
 
     @Test func `Presence members are limited in bytes, and one too many is reported instead of added`() {
@@ -127,7 +122,7 @@ import Testing
 
     /// Some servers tell of each connection that ends, such as the one that this client lost before.
     @Test func `A leave of the client's own user is ignored while the channel is subscribed`() {
-        var transcript = subscribed(["ann", "bob"], as: "ann")
+        var transcript = subscribed(["ann", "bob"])
         #expect(transcript.receive(removed("ann")).deliveries.isEmpty)
         #expect(members(transcript) == ["ann", "bob"])
         #expect(transcript.receive(removed("bob")).deliveries.count == 1)
@@ -138,9 +133,9 @@ import Testing
         var transcript = subscribed(["ann", "bob", "cy"])
         transcript.close(4200)
         #expect(members(transcript).isEmpty, "nobody is known to be there while there is no subscription")
-        #expect(transcript.machine.subscriptions["presence-lobby"]?.me == nil)
-        for attempt in transcript.establish().authorizations { transcript.play(.authorized(attempt, .success(Self.auth("ann")))) }
-        let outputs = transcript.receive(Self.success(["ann", "cy", "dee"]))
+        #expect(transcript.machine.subscriptions[Self.lobby]?.me == nil)
+        for attempt in transcript.establish().authorizations { transcript.authorize(attempt, ann) }
+        let outputs = transcript.receive(success(["ann", "cy", "dee"]))
         #expect(members(transcript) == ["ann", "cy", "dee"])
         #expect(outputs.events == ["pusher:subscription_succeeded", "pusher:member_removed", "pusher:member_added"])
     }
@@ -149,8 +144,7 @@ import Testing
         let info = JSONDocuments.nested("[", "]", depth: JSONScanner.maximumDepth - 3 + excess, inner: "1")
         let data = #"{"presence":{"hash":{"a":\#(info)}}}"#
         #expect((JSONScanner.problem(in: data.utf8) == nil) == (excess == 0))
-        var transcript = Transcript.connected()
-        transcript.play(.subscribe(channel: "presence-lobby", auth: Self.auth("a")))
+        var transcript = Transcript.subscribing(to: Self.lobby, auth: ann)
         transcript.receive(
             #"{"event":"pusher_internal:subscription_succeeded","channel":"presence-lobby","data":\#(data.quotedJSON)}"#)
         #expect(members(transcript) == (excess == 0 ? ["a"] : []))

@@ -6,7 +6,7 @@ import Testing
 @Suite struct RefusalTests {
     private func subscribing(_ channels: Name...) -> Transcript {
         var transcript = Transcript.connected()
-        for channel in channels { transcript.play(.subscribe(channel: channel, auth: PusherAuth(auth: "k:s"))) }
+        for channel in channels { transcript.subscribe(channel, auth: .signed) }
         return transcript
     }
 
@@ -14,12 +14,6 @@ import Testing
         outputs.deliveries.compactMap {
             if case .subscriptionFailed(let channel, let failure) = $0 { "\(channel): \(failure.error)" } else { nil }
         }
-    }
-
-    private func error(_ message: String, code: Int? = nil, channel: String? = nil) -> String {
-        let named = channel.map { #""channel":"\#($0)","# } ?? ""
-        let code = code.map { "\($0)" } ?? "null"
-        return #"{"event":"pusher:error",\#(named)"data":{"code":\#(code),"message":"\#(message)"}}"#
     }
 
     // Proves P14.13.
@@ -31,18 +25,18 @@ import Testing
     ])
     func `An error whose message names a private channel being subscribed is its refusal, unless it succeeds`(words: String) {
         var transcript = subscribing("private-x", "private-x-y", "private-z")
-        #expect(failures(transcript.receive(error(words))) == ["private-x: \(words)"])
+        #expect(failures(transcript.receiveError(words)) == ["private-x: \(words)"])
         #expect(transcript.machine.subscriptions["private-x"]?.state == .failed)
         #expect(transcript.machine.subscriptions["private-z"]?.isSubscribing == true)
         #expect(transcript.succeed("private-x").deliveries.contains(.subscribed(channel: "private-x")), "after all")
     }
 
     // Proves P14.13.
-    @Test(arguments: [("private-x", 4009), ("private-x", nil), ("room", 4300)] as [(String, Int?)])
-    func `An error sent with a channel's name is that channel's refusal`(channel: String, code: Int?) {
+    @Test(arguments: [("private-x", 4009), ("private-x", nil), ("room", 4300)] as [(Name, Int?)])
+    func `An error sent with a channel's name is that channel's refusal`(channel: Name, code: Int?) {
         var transcript = subscribing("private-x", "private-y", "room")
         let said = code.map { "\(channel): no (code \($0))" } ?? "\(channel): no"
-        #expect(failures(transcript.receive(error("no", code: code, channel: channel))) == [said])
+        #expect(failures(transcript.receiveError(code: code, channel: channel)) == [said])
     }
 
     // Proves P14.10.
@@ -50,33 +44,36 @@ import Testing
     func `An error that names no channel refuses the only subscription under way`(channel: Name, code: Int?) {
         var transcript = subscribing(channel)
         let said = code.map { "\(channel): no (code \($0))" } ?? "\(channel): no"
-        #expect(failures(transcript.receive(error("no", code: code))) == [said])
+        #expect(failures(transcript.receiveError(code: code)) == [said])
         #expect(transcript.succeed(channel).deliveries.contains(.subscribed(channel: channel)), "it was about something else")
-        #expect(failures(transcript.receive(error("no", code: code))).isEmpty, "none is under way")
+        #expect(failures(transcript.receiveError(code: code)).isEmpty, "none is under way")
     }
 
     // Proves P14.10.
     @Test(arguments: [nil, 4000, 4300])
     func `With several subscriptions under way, their time-outs quote an error that names no channel`(code: Int?) {
         var transcript = subscribing("private-x", "room", "other")
-        #expect(failures(transcript.receive(error("no way", code: code))).isEmpty)
+        #expect(failures(transcript.receiveError("no way", code: code)).isEmpty)
         transcript.succeed("other")
         let timeOuts = failures(transcript.pass(.seconds(30)))
         #expect(timeOuts.count == 2)
         #expect(timeOuts.allSatisfy { $0.hasSuffix(#"within 30.0 seconds; meanwhile it said: "no way""#) }, "\(timeOuts)")
-        transcript.play(.subscribe(channel: "later", auth: nil))
+        transcript.subscribe("later")
         #expect(failures(transcript.pass(.seconds(30))).allSatisfy { !$0.contains("no way") }, "it was about others")
     }
 
     // Proves P14.13.
-    @Test func `An error that names a channel not awaiting an answer refuses no channel`() {
+    @Test func `An error that names a channel not awaiting an answer, or none, refuses no channel`() {
         var transcript = subscribing("private-x", "invalid", "private-y")
         transcript.succeed("private-y")
-        for words in ["private-other is invalid", "private-y is invalid", "private-x-y is invalid", "xprivate-x is invalid"] {
-            #expect(failures(transcript.receive(error(words))).isEmpty, "\(words)")
+        for words in [
+            "private-other is invalid", "private-y is invalid", "private-x-y is invalid", "xprivate-x is invalid",
+            "", ":", "::::::::::::::::", "....", String(repeating: "a:", count: 9000), String(repeating: "é", count: 9000),
+        ] {
+            #expect(failures(transcript.receiveError(words)).isEmpty, "\(words.prefix(30))")
         }
-        #expect(failures(transcript.receive(error("no", channel: "private-y"))).isEmpty)
-        #expect(failures(transcript.receive(error("no", code: 4009, channel: "private-y"))).isEmpty, "x is another")
+        #expect(failures(transcript.receiveError(channel: "private-y")).isEmpty)
+        #expect(failures(transcript.receiveError(code: 4009, channel: "private-y")).isEmpty, "x is another")
     }
 
     // Proves P14.13.
@@ -88,56 +85,36 @@ import Testing
         ] as [(String, Int?)])
     func `An error about client events, the sign-in, or an existing subscription is no refusal`(words: String, code: Int?) {
         var transcript = subscribing("private-x")
-        #expect(failures(transcript.receive(error(words, code: code))).isEmpty)
-        #expect(failures(transcript.receive(error(words, code: code, channel: "private-x"))).isEmpty)
+        #expect(failures(transcript.receiveError(words, code: code)).isEmpty)
+        #expect(failures(transcript.receiveError(words, code: code, channel: "private-x")).isEmpty)
         #expect(transcript.machine.subscriptions["private-x"]?.isSubscribing == true)
     }
 
     // Proves P9.4, P14.13.
     @Test func `An error that names a channel doesn't end the sign-in under way`() throws {
         var transcript = subscribing("private-x")
-        transcript.play(.signIn)
-        let user = UserMachine.Attempt(connection: transcript.attempt, number: 1)
-        transcript.play(.userAuthorized(user, .success(PusherUserAuth(auth: "k:s", userData: "{}"))))
-        #expect(failures(transcript.receive(error("private-x is invalid"))) == ["private-x: private-x is invalid"])
+        try transcript.authorizeUser(transcript.play(.signIn))
+        #expect(failures(transcript.receiveError("private-x is invalid")) == ["private-x: private-x is invalid"])
         // An error that names a channel that is no longer awaited isn't about the user, either.
-        transcript.receive(error("No current subscription to channel private-x"))
-        transcript.receive(#"{"event":"pusher:error","channel":"private-x","data":{"code":null,"message":"no"}}"#)
+        transcript.receiveError("No current subscription to channel private-x")
+        transcript.receiveError(channel: "private-x")
         guard case .signingIn = transcript.machine.user.state else { return #expect(Bool(false), "still signing in") }
-    }
-
-    @Test func `An error message of odd or very long words refuses no channel`() {
-        var transcript = subscribing("private-x", "private-y")
-        let words = [
-            "", ":", "::::::::::::::::", "....", String(repeating: "a:", count: 9000), String(repeating: "é", count: 9000),
-        ]
-        for words in words { #expect(failures(transcript.receive(error(words))).isEmpty) }
-    }
-
-    // MARK: Unexpected replies
-
-    // Proves P6.7.
-    @Test(arguments: ["pusher:subscription_error", "pusher_internal:subscription_error"])
-    func `A refusal is ignored while the channel's authorization is under way`(event: String) throws {
-        var transcript = subscribing("private-x")
-        let asked = try #require(transcript.restart().authorizations.first)
-        let refusal = #"{"event":"\#(event)","channel":"private-x","data":{"status":401}}"#
-        #expect(transcript.receive(refusal).isEmpty)
-        #expect(transcript.play(.authorized(asked, .success(PusherAuth(auth: "k:s")))).sent.count == 1)
     }
 
     // MARK: Several refusals that name no channel
 
-    private var unnamed: String { error("Connection is unauthorized", code: 4009) }
+    private let last = "private-c: Connection is unauthorized (code 4009)"
+
+    /// Receives a refusal that names no channel.
+    private func unnamed(_ transcript: inout Transcript) -> [String] {
+        failures(transcript.receiveError("Connection is unauthorized", code: 4009))
+    }
 
     // Proves P14.10.
     @Test func `When unnamed refusals are as many as the authorized channels under way, all are refused`() {
         var transcript = subscribing("private-a", "private-b", "private-c", "room")
-        #expect(failures(transcript.receive(unnamed)).isEmpty)
-        #expect(failures(transcript.receive(unnamed)).isEmpty)
-        #expect(
-            failures(transcript.receive(unnamed))
-                == ["a", "b", "c"].map { "private-\($0): Connection is unauthorized (code 4009)" })
+        let refused = (1...3).map { _ in unnamed(&transcript) }
+        #expect(refused == [[], [], ["a", "b", "c"].map { "private-\($0): Connection is unauthorized (code 4009)" }])
         #expect(transcript.pass(.seconds(29)).isEmpty, "nobody waits for a time-out, nobody asks again")
     }
 
@@ -152,12 +129,12 @@ import Testing
             switch Int.random(in: 0..<3, using: &random) {
             case 0:
                 made += 1
-                transcript.play(.subscribe(channel: "private-\(made)", auth: PusherAuth(auth: "k:s")))
+                transcript.subscribe("private-\(made)", auth: .signed)
             case 1:
                 guard let awaited = transcript.machine.subscriptions.all.first(where: \.awaitsVerdict) else { continue }
                 transcript.succeed(awaited.channel)
             default:
-                transcript.receive(unnamed)
+                _ = unnamed(&transcript)
                 refusals += 1
             }
             let awaited = transcript.machine.subscriptions.all.filter(\.awaitsVerdict).count
@@ -170,20 +147,19 @@ import Testing
     // Proves P14.10.
     @Test func `When all other channels succeed or are refused by name, an unnamed refusal is the remaining one's`() {
         var transcript = subscribing("private-a", "private-b", "private-c")
-        transcript.receive(unnamed)
+        _ = unnamed(&transcript)
         #expect(failures(transcript.succeed("private-b")).isEmpty)
         var refused = transcript
-        let last = "private-c: Connection is unauthorized (code 4009)"
         #expect(failures(transcript.succeed("private-a")) == [last])
-        #expect(failures(refused.receive(error("private-a is invalid"))) == ["private-a: private-a is invalid", last])
+        #expect(failures(refused.receiveError("private-a is invalid")) == ["private-a: private-a is invalid", last])
     }
 
     // Proves P14.10.
     @Test func `An unnamed refusal isn't attributed if a channel that it may have meant was unsubscribed`() {
         var transcript = subscribing("private-a", "private-b")
-        transcript.receive(unnamed)
-        transcript.play(.unsubscribe(channel: "private-a"))
-        transcript.play(.subscribe(channel: "private-c", auth: PusherAuth(auth: "k:s")))
+        _ = unnamed(&transcript)
+        transcript.unsubscribe("private-a")
+        transcript.subscribe("private-c", auth: .signed)
         #expect(failures(transcript.succeed("private-b")).isEmpty)
         #expect(transcript.succeed("private-c").deliveries.contains(.subscribed(channel: "private-c")))
     }
@@ -191,11 +167,9 @@ import Testing
     // Proves P14.10.
     @Test func `Unnamed refusals of an earlier connection don't count on the next one`() {
         var transcript = subscribing("private-a", "private-b")
-        transcript.receive(unnamed)
-        for attempt in transcript.restart().authorizations {
-            transcript.play(.authorized(attempt, .success(PusherAuth(auth: "k:s"))))
-        }
-        #expect(failures(transcript.receive(unnamed)).isEmpty)
+        _ = unnamed(&transcript)
+        for attempt in transcript.restart().authorizations { transcript.authorize(attempt) }
+        #expect(unnamed(&transcript).isEmpty)
         #expect(transcript.machine.subscriptions.unnamedRefusals.count == 1)
     }
 }

@@ -7,19 +7,24 @@ import Testing
 
     private func authorizing() -> (Transcript, [SubscriptionAttempt]) {
         var transcript = Transcript.connected()
-        let asked = transcript.play(.subscribe(channel: channel, auth: nil)).authorizations
+        let asked = transcript.subscribe(channel).authorizations
         return (transcript, asked)
     }
 
-    private func failure(status: Int?, isRetryable: Bool) -> Result<PusherAuth, AuthorizationFailure> {
-        .failure(AuthorizationFailure(message: "no", status: status, isRetryable: isRetryable))
+    /// Fails the requested authorization.
+    @discardableResult
+    private func fail(
+        _ asked: [SubscriptionAttempt], status: Int? = nil, isRetryable: Bool = true, retryAfter: Duration? = nil,
+        _ transcript: inout Transcript
+    ) throws -> [Output] {
+        let failure = AuthorizationFailure(message: "no", status: status, isRetryable: isRetryable, retryAfter: retryAfter)
+        return transcript.play(.authorized(try #require(asked.first), .failure(failure)))
     }
 
     /// A connection on which the channel's authorization failed.
     private func failed(status: Int, isRetryable: Bool = true, retryAfter: Duration? = nil) throws -> Transcript {
         var (transcript, asked) = authorizing()
-        let failure = AuthorizationFailure(message: "no", status: status, isRetryable: isRetryable, retryAfter: retryAfter)
-        transcript.play(.authorized(try #require(asked.first), .failure(failure)))
+        try fail(asked, status: status, isRetryable: isRetryable, retryAfter: retryAfter, &transcript)
         return transcript
     }
 
@@ -28,26 +33,20 @@ import Testing
         var transcript = try failed(status: 503)
         let again = transcript.pass(.seconds(1)).authorizations
         #expect(again.map(\.channel) == [channel])
-        transcript.play(.authorized(try #require(again.first), .success(PusherAuth(auth: "k:s"))))
+        transcript.authorize(try #require(again.first))
         #expect(transcript.machine.subscriptions[channel]?.isSubscribing == true)
-    }
-
-    // Proves P14.14.
-    @Test func `An authorization endpoint isn't asked again before its Retry-After has passed`() throws {
-        var transcript = try failed(status: 429, retryAfter: .seconds(20))
-        #expect(transcript.pass(.seconds(19)).authorizations.isEmpty)
-        #expect(transcript.pass(.seconds(1)).authorizations.map(\.channel) == [channel])
     }
 
     /// A server restart and a busy backend go together.
     // Proves P14.14.
-    @Test func `The next connection waits for an authorization's Retry-After, too`() throws {
+    @Test(arguments: [false, true])
+    func `An authorization endpoint isn't asked again before its Retry-After, even by the next connection`(isLost: Bool) throws {
         var transcript = try failed(status: 429, retryAfter: .seconds(20))
-        #expect(transcript.restart().authorizations.isEmpty)
+        if isLost { #expect(transcript.restart().authorizations.isEmpty) }
         #expect(transcript.pass(.seconds(19)).authorizations.isEmpty)
         let again = transcript.pass(.seconds(1)).authorizations
         #expect(again.map(\.channel) == [channel])
-        transcript.play(.authorized(try #require(again.first), .success(PusherAuth(auth: "k:s"))))
+        transcript.authorize(try #require(again.first))
         transcript.succeed(channel)
         #expect(transcript.restart().authorizations.count == 1, "that is over")
     }
@@ -63,16 +62,13 @@ import Testing
         #expect(transcript.machine.subscriptions.deadlines.count == 1)
     }
 
-    @Test func `A user who subscribes again on the next connection doesn't wait for a Retry-After`() throws {
-        var transcript = try failed(status: 429, retryAfter: .seconds(20))
-        transcript.restart()
-        #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorizations.count == 1)
-    }
-
-    @Test func `A user who subscribes again skips the retry's delay, and only one request is made`() throws {
+    @Test func `A user who subscribes again doesn't wait for a delay or a Retry-After, and only one request is made`() throws {
         var transcript = try failed(status: 503)
-        #expect(transcript.play(.subscribe(channel: channel, auth: nil)).authorizations.count == 1)
+        #expect(transcript.subscribe(channel).authorizations.count == 1)
         #expect(transcript.pass(.seconds(5)).authorizations.isEmpty, "one try at a time")
+        transcript = try failed(status: 429, retryAfter: .seconds(20))
+        transcript.restart()
+        #expect(transcript.subscribe(channel).authorizations.count == 1, "on the next connection, too")
     }
 
     // Proves P6.10.
@@ -80,7 +76,7 @@ import Testing
         var (transcript, asked) = authorizing()
         var pauses: [Duration] = []
         for _ in 0..<30 {
-            transcript.play(.authorized(try #require(asked.first), failure(status: nil, isRetryable: true)))
+            try fail(asked, &transcript)
             transcript.receive(#"{"event":"pusher:ping"}"#)
             let failed = transcript.now
             asked = transcript.passToDeadline().authorizations
@@ -94,68 +90,56 @@ import Testing
     @Test func `A successful subscription makes the retry delays short again`() throws {
         var (transcript, asked) = authorizing()
         for _ in 0..<10 {
-            transcript.play(.authorized(try #require(asked.first), failure(status: nil, isRetryable: true)))
+            try fail(asked, &transcript)
             transcript.receive(#"{"event":"pusher:ping"}"#)
             asked = transcript.passToDeadline().authorizations
         }
-        transcript.play(.authorized(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
+        transcript.authorize(try #require(asked.first))
         transcript.succeed(channel)
-        transcript.receive(
-            #"{"event":"pusher:subscription_error","channel":"private-room","data":"{\"error\":\"no\",\"status\":500}"}"#)
+        transcript.receiveRefusal(of: channel, status: 500)
         #expect(transcript.pass(.seconds(1)).authorizations.count == 1)
+    }
+
+    /// A connection on which the server didn't answer, and another try is being authorized.
+    private func unanswered() throws -> (Transcript, again: SubscriptionAttempt) {
+        var (transcript, asked) = authorizing()
+        transcript.authorize(try #require(asked.first))
+        transcript.pass(.seconds(30))
+        transcript.receive(#"{"event":"pusher:pong"}"#)
+        asked = transcript.pass(.seconds(1)).authorizations
+        return (transcript, try #require(asked.first))
     }
 
     /// Otherwise the server, which already has the subscription, would keep answering "Existing subscription" forever.
     @Test func `A success that comes while the next try is being authorized counts and cancels the try`() throws {
-        var (transcript, asked) = authorizing()
-        transcript.play(.authorized(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
-        transcript.pass(.seconds(30))
-        transcript.receive(#"{"event":"pusher:pong"}"#)
-        asked = transcript.pass(.seconds(1)).authorizations
-        let again = try #require(asked.first)
+        var (transcript, again) = try unanswered()
         let outputs = transcript.succeed(channel)
         #expect(outputs.contains(.command(.cancelAuthorization(again))))
         #expect(outputs.deliveries.contains(.subscribed(channel: channel)))
-        #expect(transcript.play(.authorized(again, .success(PusherAuth(auth: "k:s")))).sent.isEmpty)
+        #expect(transcript.authorize(again).sent.isEmpty)
     }
 
     // Proves P6.5.
     @Test func `Unsubscribing during a retry also tells the server, which may have the subscription`() throws {
-        var (transcript, asked) = authorizing()
-        transcript.play(.authorized(try #require(asked.first), .success(PusherAuth(auth: "k:s"))))
-        transcript.pass(.seconds(30))
-        transcript.receive(#"{"event":"pusher:pong"}"#)
-        asked = transcript.pass(.seconds(1)).authorizations
-        let outputs = transcript.play(.unsubscribe(channel: channel))
-        #expect(
-            outputs == [
-                .command(.cancelAuthorization(try #require(asked.first))), .command(.send(.unsubscribe(channel: channel.text))),
-            ])
+        var (transcript, again) = try unanswered()
+        let outputs = transcript.unsubscribe(channel)
+        #expect(outputs == [.command(.cancelAuthorization(again)), .send(.unsubscribe(channel: channel.text))])
     }
 
     @Test func `A retried failure is reported once for each reason, and again after a new request`() throws {
         var (transcript, asked) = authorizing()
         var reported: [Int] = []
         for status in [500, 500, 503, 503, 500] {
-            let outputs = transcript.play(.authorized(try #require(asked.first), failure(status: status, isRetryable: true)))
-            reported.append(outputs.events.filter { $0 == "pusher:subscription_error" }.count)
+            reported.append(try fail(asked, status: status, &transcript).events.count { $0 == "pusher:subscription_error" })
             asked = transcript.passToDeadline().authorizations
         }
         #expect(reported == [1, 0, 1, 0, 1])
-        transcript.play(.subscribe(channel: channel, auth: nil))
-        let outputs = transcript.play(.authorized(try #require(asked.first), failure(status: 500, isRetryable: true)))
-        #expect(outputs.events == [], "it was being asked for")
-        asked = transcript.play(.subscribe(channel: channel, auth: nil)).authorizations
-        let again = transcript.play(.authorized(try #require(asked.first), failure(status: 500, isRetryable: true)))
+        transcript.subscribe(channel)
+        let expected = try fail(asked, status: 500, &transcript)
+        #expect(expected.events == [], "it was being asked for")
+        asked = transcript.subscribe(channel).authorizations
+        let again = try fail(asked, status: 500, &transcript)
         #expect(again.events == ["pusher:subscription_error"], "who asks again hears what becomes of it")
-    }
-
-    // Proves P6.8, P6.10.
-    @Test func `An authorization that times out is reported and requested again`() {
-        var (transcript, _) = authorizing()
-        let outputs = transcript.pass(.seconds(17))
-        #expect(outputs.events == ["pusher:subscription_error"])
-        #expect(outputs.authorizations.count == 1)
     }
 
     // Proves P6.7, P6.10, P6.11.
@@ -167,8 +151,7 @@ import Testing
         var transcript = Transcript.subscribing(to: "room")
         let data = status.map { #"{"error":"no","status":\#($0)}"# } ?? "{}"
         transcript.receive(#"{"event":"pusher:subscription_error","channel":"room","data":\#(data)}"#)
-        let again = transcript.pass(.seconds(1)).sent
-        #expect(again == (isTriedAgain ? [.subscribe(channel: "room", auth: nil, channelData: nil)] : []))
+        #expect(transcript.pass(.seconds(1)).sent == (isTriedAgain ? [.subscription(to: "room")] : []))
     }
 
     // Proves P6.9.
@@ -177,36 +160,84 @@ import Testing
         #expect(transcript.restart().authorizations.map(\.channel) == [channel])
     }
 
-    @Test func `A channel unsubscribed while it waits for a retry isn't tried again`() throws {
-        var transcript = try failed(status: 503)
-        #expect(transcript.play(.unsubscribe(channel: channel)).isEmpty)
-        #expect(transcript.pass(.seconds(60)).authorizations.isEmpty)
-    }
-
-    // Proves P6.5.
-    @Test func `A channel that timed out is unsubscribed at the server, but a refused one isn't`() {
-        var transcript = Transcript.subscribing(to: "room")
+    // Proves P6.5, P14.10.
+    @Test func `A channel that timed out, or got an unnamed error, is unsubscribed at the server, but a refused one isn't`() {
+        let unsubscribed: [Output] = [.send(.unsubscribe(channel: channel.text))]
+        var transcript = Transcript.subscribing(to: channel, auth: .signed)
+        var unnamed = transcript
         transcript.pass(.seconds(30))
-        #expect(transcript.play(.unsubscribe(channel: "room")) == [.command(.send(.unsubscribe(channel: "room")))])
-        transcript.play(.subscribe(channel: "room", auth: nil))
-        transcript.receive(#"{"event":"pusher:subscription_error","channel":"room","data":{"error":"no","status":403}}"#)
-        #expect(transcript.play(.unsubscribe(channel: "room")).isEmpty, "refused is refused")
+        #expect(transcript.unsubscribe(channel) == unsubscribed)
+        transcript.subscribe(channel, auth: .signed)
+        transcript.receiveRefusal(of: channel)
+        #expect(transcript.unsubscribe(channel).isEmpty, "refused is refused")
+        unnamed.receiveError("Connection is unauthorized", code: 4009)
+        #expect(unnamed.unsubscribe(channel) == unsubscribed)
     }
 
     // Proves P6.6.
     @Test func `A success after a refusal counts, as the refusal may be for an earlier request`() {
         var transcript = Transcript.subscribing(to: "room")
-        transcript.play(.unsubscribe(channel: "room"))
-        transcript.play(.subscribe(channel: "room", auth: nil))
-        transcript.receive(#"{"event":"pusher:subscription_error","channel":"room","data":{"error":"no","status":403}}"#)
+        transcript.unsubscribe("room")
+        transcript.subscribe("room")
+        transcript.receiveRefusal(of: "room")
         #expect(transcript.succeed("room").deliveries.contains(.subscribed(channel: "room")))
-        #expect(transcript.play(.unsubscribe(channel: "room")) == [.command(.send(.unsubscribe(channel: "room")))])
+        #expect(transcript.unsubscribe("room") == [.send(.unsubscribe(channel: "room"))])
+    }
+}
+
+@Suite struct AuthorizationQueueTests {
+    private func connected(channels: Int, limit: Int) -> (Transcript, [SubscriptionAttempt]) {
+        var transcript = Transcript { $0.concurrentAuthorizations = limit }
+        for number in 0..<channels { transcript.subscribe("private-\(number)") }
+        transcript.play(.connect)
+        let asked = transcript.establish().authorizations
+        return (transcript, asked)
     }
 
-    // Proves P6.5, P14.10.
-    @Test func `A channel that an unnamed error refused is still unsubscribed at the server`() {
-        var transcript = Transcript.subscribing(to: channel, auth: PusherAuth(auth: "k:s"))
-        transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"Connection is unauthorized"}}"#)
-        #expect(transcript.play(.unsubscribe(channel: channel)) == [.command(.send(.unsubscribe(channel: channel.text)))])
+    // Proves P14.11.
+    @Test func `Authorizations of 5,000 channels are requested in order, a limited number at a time`() {
+        var (transcript, asked) = connected(channels: 5_000, limit: 16)
+        var order = asked.map(\.channel)
+        #expect(asked.count == 16)
+        while !asked.isEmpty {
+            let next = transcript.authorize(asked.removeFirst()).authorizations
+            asked += next
+            order += next.map(\.channel)
+            guard asked.count <= 16 else { return #expect(Bool(false), "\(asked.count) at a time") }
+        }
+        #expect(order == (0..<5_000).map { "private-\($0)" })
+        for number in 0..<5_000 { transcript.succeed("private-\(number)") }
+        #expect(transcript.machine.subscriptions.all.filter(\.isSubscribed).count == 5_000)
+    }
+
+    @Test func `The time limit of an authorization starts when it is requested, not when it is queued`() {
+        var (transcript, asked) = connected(channels: 2, limit: 1)
+        transcript.pass(.seconds(14))
+        #expect(transcript.authorize(asked.removeFirst()).authorizations.map(\.channel) == ["private-1"])
+        #expect(transcript.pass(.seconds(14)).errors.isEmpty)
+        #expect(transcript.machine.subscriptions["private-1"]?.failures == 0)
+        transcript.pass(.seconds(1))
+        #expect(transcript.machine.subscriptions["private-1"]?.failures == 1)
+    }
+
+    @Test func `An unsubscribed channel gives up its turn or its place in the authorization queue`() {
+        var (transcript, _) = connected(channels: 3, limit: 1)
+        #expect(transcript.unsubscribe("private-1").authorizations.isEmpty)
+        #expect(transcript.unsubscribe("private-0").authorizations.map(\.channel) == ["private-2"])
+    }
+
+    @Test(arguments: [1, 0])
+    func `An authorization that times out makes room for the next one in the queue, and a limit of zero is one`(limit: Int) {
+        var (transcript, asked) = connected(channels: 2, limit: limit)
+        #expect(asked.count == 1)
+        #expect(transcript.pass(.seconds(15)).authorizations.map(\.channel) == ["private-1"])
+    }
+
+    @Test func `A lost connection empties the authorization queue, and the next one refills it in order`() {
+        var (transcript, _) = connected(channels: 3, limit: 2)
+        transcript.close(1006)
+        #expect(!transcript.machine.authorizations.isWaiting, "nothing is kept of what nobody wants")
+        transcript.passToDeadline()
+        #expect(transcript.establish().authorizations.map(\.channel) == ["private-0", "private-1"])
     }
 }

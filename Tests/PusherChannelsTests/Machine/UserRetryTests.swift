@@ -3,14 +3,6 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct UserRetryTests {
-    private let success = #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#
-    private let auth = PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
-
-    /// Returns the attempt whose authorization is requested.
-    private func asked(_ outputs: [Output]) -> UserMachine.Attempt? {
-        outputs.compactMap { if case .command(.authorizeUser(let attempt, _)) = $0 { attempt } else { nil } }.first
-    }
-
     /// Fails the requested authorization and returns the number of failures reported.
     @discardableResult
     private func fail(
@@ -18,8 +10,7 @@ import Testing
         _ transcript: inout Transcript
     ) throws -> Int {
         let failure = AuthorizationFailure(message: message, isRetryable: isRetryable, retryAfter: retryAfter)
-        let outputs = transcript.play(.userAuthorized(try #require(asked(outputs)), .failure(failure)))
-        return outputs.deliveries.filter { if case .signInFailed = $0 { true } else { false } }.count
+        return transcript.play(.userAuthorized(try #require(outputs.userAttempt), .failure(failure))).signInFailures.count
     }
 
     // Proves P9.9.
@@ -27,16 +18,15 @@ import Testing
         var transcript = Transcript.connected()
         let first = try fail(after: transcript.play(.signIn), &transcript)
         let outputs = transcript.pass(.seconds(1))
-        #expect(asked(outputs)?.number == 2)
+        #expect(outputs.userAttempt?.number == 2)
         let second = try fail(after: outputs, &transcript)
         let third = try fail(after: transcript.pass(.seconds(2)), because: "another reason", &transcript)
         #expect((first, second, third) == (1, 0, 1), "who listens hears of the first one, and when the reason changes")
         let fourth = try fail(after: transcript.play(.signIn), because: "another reason", &transcript)
         #expect(fourth == 1, "and who asks again hears what becomes of it")
-        let last = try #require(asked(transcript.pass(.seconds(8))))
-        transcript.play(.userAuthorized(last, .success(auth)))
-        #expect(transcript.receive(success).deliveries.contains(.signedIn(userID: "ann")))
-        #expect(asked(transcript.pass(.seconds(100))) == nil)
+        try transcript.authorizeUser(transcript.pass(.seconds(8)))
+        #expect(transcript.receive(.signInSuccess).deliveries.contains(.signedIn(userID: "ann")))
+        #expect(transcript.pass(.seconds(100)).userAttempt == nil)
     }
 
     // Proves P9.9.
@@ -50,31 +40,27 @@ import Testing
             repeat {
                 outputs = transcript.passToDeadline()
                 if outputs.sent.contains(.ping) { transcript.receive(#"{"event":"pusher:pong"}"#) }
-            } while asked(outputs) == nil
+            } while outputs.userAttempt == nil
             delays.append(transcript.now - began)
         }
-        #expect(delays[0] <= .seconds(1))
-        #expect(delays[1] <= .seconds(2))
+        #expect(delays[0] <= .seconds(1) && delays[1] <= .seconds(2))
         #expect(delays.allSatisfy { $0 <= .seconds(60) })
         #expect(delays.contains { $0 > .seconds(30) })
     }
 
     // Proves P9.9.
-    @Test func `A user's authorization that times out is requested again`() {
-        var transcript = Transcript.connected()
-        transcript.play(.signIn)
-        transcript.pass(.seconds(15))
-        #expect(asked(transcript.pass(.seconds(1)))?.number == 2)
-    }
-
-    // Proves P9.9.
-    @Test func `A sign-in isn't tried again if its authorization is refused or the server doesn't answer it`() throws {
-        var transcript = Transcript.connected()
-        try fail(after: transcript.play(.signIn), isRetryable: false, &transcript)
-        #expect(asked(transcript.pass(.seconds(100))) == nil)
-        transcript = .connected()
-        transcript.play(.userAuthorized(try #require(asked(transcript.play(.signIn))), .success(auth)))
-        #expect(asked(transcript.pass(.seconds(110))) == nil)
+    @Test func `A user's authorization that times out is requested again, but not one refused, nor a sign-in without an answer`()
+        throws
+    {
+        var (timedOut, refused) = (Transcript.connected(), Transcript.connected())
+        timedOut.play(.signIn)
+        timedOut.pass(.seconds(15))
+        #expect(timedOut.pass(.seconds(1)).userAttempt?.number == 2)
+        try fail(after: refused.play(.signIn), isRetryable: false, &refused)
+        #expect(refused.pass(.seconds(100)).userAttempt == nil)
+        var unanswered = Transcript.connected()
+        try unanswered.authorizeUser(unanswered.play(.signIn))
+        #expect(unanswered.pass(.seconds(110)).userAttempt == nil)
     }
 
     // Proves P9.9.
@@ -82,30 +68,30 @@ import Testing
         var transcript = Transcript.connected()
         try fail(after: transcript.play(.signIn), retryAfter: .seconds(20), &transcript)
         #expect(transcript.machine.user.state == .retrying(at: transcript.now + .seconds(20)))
-        #expect(asked(transcript.pass(.seconds(10))) == nil)
-        #expect(asked(transcript.restart()) == nil, "by the next connection, too")
-        #expect(asked(transcript.pass(.seconds(9))) == nil)
-        #expect(asked(transcript.pass(.seconds(1))) != nil)
+        #expect(transcript.pass(.seconds(10)).userAttempt == nil)
+        #expect(transcript.restart().userAttempt == nil, "by the next connection, too")
+        #expect(transcript.pass(.seconds(9)).userAttempt == nil)
+        #expect(transcript.pass(.seconds(1)).userAttempt != nil)
     }
 
     @Test func `A new request to sign in, also between two connections, doesn't wait for an earlier Retry-After`() throws {
         var transcript = Transcript.connected()
         try fail(after: transcript.play(.signIn), retryAfter: .seconds(20), &transcript)
         var lost = transcript
-        #expect(asked(transcript.play(.signIn))?.number == 2)
+        #expect(transcript.play(.signIn).userAttempt?.number == 2)
         lost.close(4200)
         lost.play(.signIn)
-        #expect(asked(lost.establish()) != nil)
+        #expect(lost.establish().userAttempt != nil)
     }
 
     @Test func `A late success during a new try's delay signs the user in and ends the retries`() throws {
         var transcript = Transcript.connected()
-        transcript.play(.userAuthorized(try #require(asked(transcript.play(.signIn))), .success(auth)))
+        try transcript.authorizeUser(transcript.play(.signIn))
         transcript.pass(.seconds(30))
         try fail(after: transcript.play(.signIn), &transcript)
-        transcript.receive(success)
+        transcript.receive(.signInSuccess)
         #expect(transcript.machine.user.id == "ann")
-        #expect(asked(transcript.pass(.seconds(60))) == nil)
+        #expect(transcript.pass(.seconds(60)).userAttempt == nil)
     }
 
     @Test func `A failed sign-in isn't retried without a connection, but is on the next one`() throws {
@@ -115,133 +101,127 @@ import Testing
         transcript.close(1000)
         #expect(transcript.machine.nextDeadline == nil)
         transcript.play(.connect)
-        #expect(asked(transcript.establish()) != nil, "the wish remains")
+        #expect(transcript.establish().userAttempt != nil, "the wish remains")
     }
 }
 
 /// Presence channels whose authorization names no user, because the sign-in does: before it, a server refuses them.
 @Suite struct AwaitedUserTests {
     private static let lobby: Name = "presence-lobby"
-    private let subscribe = ClientMessage.subscribe(channel: lobby.text, auth: "k:s", channelData: nil)
-    private let success = #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#
+    private let subscribe = ClientMessage.subscription(to: lobby, auth: "k:s")
 
     private struct Waiting {
         var transcript: Transcript
-        let user: UserMachine.Attempt
-        let channel: SubscriptionAttempt
+        let requests: [Output]
 
-        /// Requests both authorizations on a connection that was just established.
-        init() throws {
+        /// Requests both authorizations on a connection that was just established, and gives the channel's.
+        init(authorizingWith auth: PusherAuth? = .signed) throws {
             transcript = Transcript { $0.pauseLimit = .seconds(1_000) }
             transcript.play(.signIn)
-            transcript.play(.subscribe(channel: AwaitedUserTests.lobby, auth: nil))
+            transcript.subscribe(AwaitedUserTests.lobby)
             transcript.play(.connect)
-            let outputs = transcript.establish()
-            user = try #require(
-                outputs.compactMap { if case .command(.authorizeUser(let attempt, _)) = $0 { attempt } else { nil } }.first)
-            channel = try #require(outputs.authorizations.first)
+            requests = transcript.establish()
+            if let auth { try authorizeChannel(auth) }
         }
 
         @discardableResult
-        mutating func authorizeChannel(_ auth: PusherAuth = PusherAuth(auth: "k:s")) -> [Output] {
-            transcript.play(.authorized(channel, .success(auth)))
+        mutating func authorizeChannel(_ auth: PusherAuth = .signed) throws -> [Output] {
+            transcript.authorize(try #require(requests.authorizations.first), auth)
         }
 
         @discardableResult
-        mutating func authorizeUser(_ failure: AuthorizationFailure? = nil) -> [Output] {
-            let auth = PusherUserAuth(auth: "k:s", userData: #"{"id":"ann"}"#)
-            return transcript.play(.userAuthorized(user, failure.map { .failure($0) } ?? .success(auth)))
+        mutating func authorizeUser() throws -> [Output] { try transcript.authorizeUser(requests) }
+
+        mutating func failUser(_ failure: AuthorizationFailure) throws -> [Output] {
+            transcript.play(.userAuthorized(try #require(requests.userAttempt), .failure(failure)))
         }
 
-        var state: SubscriptionMachine.State? { transcript.machine.subscriptions[AwaitedUserTests.lobby]?.state }
+        /// Receives the confirmation of the channel; returns whether it counts.
+        mutating func succeeds() -> Bool {
+            transcript.succeed(AwaitedUserTests.lobby).deliveries.contains(.subscribed(channel: AwaitedUserTests.lobby))
+        }
     }
 
     // Proves P7.8.
     @Test func `A presence channel without channel data is subscribed after the sign-in`() throws {
-        var waiting = try Waiting()
-        #expect(waiting.authorizeChannel().sent.isEmpty)
-        #expect(waiting.transcript.play(.subscribe(channel: Self.lobby, auth: nil)).isEmpty, "it is on its way")
-        #expect(waiting.authorizeUser().sent == [.signIn(auth: "k:s", userData: #"{"id":"ann"}"#)])
-        #expect(waiting.transcript.receive(success).sent.last == subscribe)
-        #expect(waiting.transcript.succeed(Self.lobby).deliveries.contains(.subscribed(channel: Self.lobby)))
+        var waiting = try Waiting(authorizingWith: nil)
+        #expect(try waiting.authorizeChannel().sent.isEmpty)
+        #expect(waiting.transcript.subscribe(Self.lobby).isEmpty, "it is on its way")
+        #expect(try waiting.authorizeUser().sent == [.signIn(auth: "k:s", userData: #"{"id":"ann"}"#)])
+        #expect(waiting.transcript.receive(.signInSuccess).sent.last == subscribe)
+        #expect(waiting.succeeds())
     }
 
     // Proves P7.8.
     @Test func `A presence channel whose authorization names its user doesn't wait for the sign-in`() throws {
-        var waiting = try Waiting()
+        var waiting = try Waiting(authorizingWith: nil)
         let data = #"{"user_id":"bob"}"#
-        let sent = waiting.authorizeChannel(PusherAuth(auth: "k:s", channelData: data)).sent
+        let sent = try waiting.authorizeChannel(PusherAuth(auth: "k:s", channelData: data)).sent
         #expect(sent == [.subscribe(channel: Self.lobby.text, auth: "k:s", channelData: data)])
     }
 
     @Test func `Private channels, and presence channels without a sign-in requested, don't wait for one`() {
         var transcript = Transcript.connected()
-        #expect(transcript.play(.subscribe(channel: Self.lobby, auth: PusherAuth(auth: "k:s"))).sent == [subscribe])
+        #expect(transcript.subscribe(Self.lobby, auth: .signed).sent == [subscribe])
         transcript.play(.signIn)
-        let outputs = transcript.play(.subscribe(channel: "private-room", auth: PusherAuth(auth: "k:s")))
-        #expect(outputs.sent == [.subscribe(channel: "private-room", auth: "k:s", channelData: nil)])
+        let sent = transcript.subscribe("private-room", auth: .signed).sent
+        #expect(sent == [.subscription(to: "private-room", auth: "k:s")])
     }
 
     /// The server itself reports that it knows no user.
     // Proves P7.8.
     @Test func `A presence channel that waits for the sign-in is subscribed anyway if the sign-in fails`() throws {
         var refused = try Waiting()
-        refused.authorizeChannel()
-        #expect(refused.authorizeUser(AuthorizationFailure(message: "no", status: 403)).sent == [subscribe])
+        #expect(try refused.failUser(AuthorizationFailure(message: "no", status: 403)).sent == [subscribe])
 
-        var bySilence = try Waiting()
-        bySilence.authorizeUser()
+        var bySilence = try Waiting(authorizingWith: nil)
+        try bySilence.authorizeUser()
         bySilence.transcript.pass(.seconds(10))
-        bySilence.authorizeChannel()
+        try bySilence.authorizeChannel()
         #expect(bySilence.transcript.pass(.seconds(20)).sent == [subscribe])
     }
 
     // Proves P7.8.
     @Test func `A presence channel times out if the sign-in that it waits for is retried for too long`() throws {
         var waiting = try Waiting()
-        waiting.authorizeChannel()
-        #expect(waiting.authorizeUser(AuthorizationFailure(message: "no", status: 503, isRetryable: true)).sent.isEmpty)
-        let outputs = waiting.transcript.pass(.seconds(45))
-        let failures = outputs.deliveries.compactMap {
-            if case .subscriptionFailed(Self.lobby, let failure) = $0 { failure.error } else { nil }
-        }
+        #expect(try waiting.failUser(AuthorizationFailure(message: "no", status: 503, isRetryable: true)).sent.isEmpty)
+        let failures = waiting.transcript.pass(.seconds(45)).failures
         #expect(failures.map(\.kind) == [.timedOut])
         #expect(failures.first?.message.contains("presence-lobby names no user") == true)
-        guard case .retrying = waiting.state else { return #expect(Bool(false), "it is \(String(describing: waiting.state))") }
+        let state = waiting.transcript.machine.subscriptions[Self.lobby]?.state
+        guard case .retrying = state else { return #expect(Bool(false), "it is \(String(describing: state))") }
     }
 
     // Proves P4.7.
     @Test func `A presence channel's time to wait for the sign-in doesn't run while reading is paused`() throws {
         var waiting = try Waiting()
-        waiting.authorizeChannel()
-        waiting.authorizeUser()
+        try waiting.authorizeUser()
         waiting.transcript.play(.readersChanged(areOver: true))
-        #expect(waiting.transcript.pass(.seconds(100)).sent.contains(subscribe) == false)
+        #expect(!waiting.transcript.pass(.seconds(100)).sent.contains(subscribe))
         waiting.transcript.play(.readersChanged(areOver: false))
-        #expect(waiting.transcript.receive(success).sent.last == subscribe)
+        #expect(waiting.transcript.receive(.signInSuccess).sent.last == subscribe)
     }
 
     /// The error arrived before these subscriptions were sent.
     // Proves P9.4.
     @Test func `An error before the sign-in succeeded doesn't refuse a presence channel that waited for it`() throws {
-        var waiting = try Waiting()
-        waiting.authorizeUser()
-        waiting.transcript.receive(#"{"event":"pusher:error","data":{"code":4009,"message":"no"}}"#)
+        var waiting = try Waiting(authorizingWith: nil)
+        try waiting.authorizeUser()
+        waiting.transcript.receiveError(code: 4009)
         waiting.transcript.play(.signIn)
-        waiting.authorizeChannel()
-        let outputs = waiting.transcript.receive(success)
+        try waiting.authorizeChannel()
+        let outputs = waiting.transcript.receive(.signInSuccess)
         #expect(outputs.sent.last == subscribe)
-        #expect(waiting.transcript.succeed(Self.lobby).deliveries.contains(.subscribed(channel: Self.lobby)))
-        #expect(!outputs.deliveries.contains { if case .subscriptionFailed = $0 { true } else { false } })
+        #expect(outputs.failures.isEmpty)
+        #expect(waiting.succeeds())
     }
 
     @Test func `Unsubscribing or losing the connection ends a presence channel's wait for the sign-in`() throws {
         var waiting = try Waiting()
-        waiting.authorizeChannel()
         var lost = waiting
-        waiting.transcript.play(.unsubscribe(channel: Self.lobby))
-        waiting.authorizeUser()
-        #expect(!waiting.transcript.receive(success).sent.contains(subscribe))
+        waiting.transcript.unsubscribe(Self.lobby)
+        try waiting.authorizeUser()
+        #expect(!waiting.transcript.receive(.signInSuccess).sent.contains(subscribe))
 
         let again = lost.transcript.restart()
         #expect(again.authorizations.map(\.channel) == [Self.lobby], "the signature was for the connection")
@@ -249,12 +229,9 @@ import Testing
 
     // Proves P6.7.
     @Test func `A success of an earlier request counts while a presence channel waits for the sign-in`() throws {
-        var waiting = try Waiting()
-        waiting.authorizeChannel(PusherAuth(auth: "k:s", channelData: "{}"))
-        waiting.transcript.receive(
-            #"{"event":"pusher:subscription_error","channel":"presence-lobby","data":{"status":503,"error":"later"}}"#)
-        let again = try #require(waiting.transcript.passToDeadline().authorizations.first)
-        waiting.transcript.play(.authorized(again, .success(PusherAuth(auth: "k:s"))))
-        #expect(waiting.transcript.succeed(Self.lobby).deliveries.contains(.subscribed(channel: Self.lobby)))
+        var waiting = try Waiting(authorizingWith: PusherAuth(auth: "k:s", channelData: "{}"))
+        waiting.transcript.receiveRefusal(of: Self.lobby, status: 503)
+        waiting.transcript.authorize(try #require(waiting.transcript.passToDeadline().authorizations.first))
+        #expect(waiting.succeeds())
     }
 }
