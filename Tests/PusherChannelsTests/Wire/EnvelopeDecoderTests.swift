@@ -14,32 +14,26 @@ import Testing
     }
 
     // Proves P2.2.
-    @Test(arguments: [
-        (#""{\"text\":\"hello\"}""#, #"{"text":"hello"}"#),
-        (#""plain text""#, "plain text"),
-        (#""""#, ""),
-        (#""null""#, "null"),
-        (#""a \"quoted\" \\ word\n\u00e9\ud83d\ude42""#, "a \"quoted\" \\ word\né🙂"),
-        (#""\"{\\\"twice\\\":1}\"""#, #""{\"twice\":1}""#),
-    ])
-    func `Event data sent as a string is that string`(sent: String, data: String) {
+    @Test(
+        arguments: [
+            // A string's content.
+            (#""{\"text\":\"hello\"}""#, #"{"text":"hello"}"#),
+            (#""plain text""#, "plain text"),
+            (#""""#, ""),
+            (#""null""#, "null"),
+            (#""a \"quoted\" \\ word\n\u00e9\ud83d\ude42""#, "a \"quoted\" \\ word\né🙂"),
+            (#""\"{\\\"twice\\\":1}\"""#, #""{\"twice\":1}""#),
+            // The text of any other value.
+            (#"{"text":"hello"}"#, #"{"text":"hello"}"#), (#"{ "a" : [ 1, 2.50, 1e3 ] }"#, #"{ "a" : [ 1, 2.50, 1e3 ] }"#),
+            ("{}", "{}"), ("[]", "[]"), (#"["a",{"b":"\u0041\/"}]"#, #"["a",{"b":"\u0041\/"}]"#), ("0", "0"), ("-1.50", "-1.50"),
+            ("12345678901234567890", "12345678901234567890"), ("true", "true"), ("false", "false"),
+            (#"{"n":null}"#, #"{"n":null}"#),
+            ("null", nil),
+        ] as [(String, String?)])
+    func `Event data is the content of a string, the text of another value, or nothing if it is null`(sent: String, data: String?)
+    {
         #expect(envelope(#"{"event":"e","data":\#(sent)}"#) == Envelope(event: "e", data: data))
-    }
-
-    // Proves P2.2.
-    @Test(arguments: [
-        #"{"text":"hello"}"#, #"{ "a" : [ 1, 2.50, 1e3 ] }"#, "{}", "[]", #"["a",{"b":"\u0041\/"}]"#,
-        "0", "-1.50", "12345678901234567890", "true", "false", #"{"n":null}"#,
-    ])
-    func `Event data sent as another JSON value is the text of that value`(sent: String) {
-        #expect(envelope(#"{"event":"e","data":\#(sent)}"#) == Envelope(event: "e", data: sent))
-        #expect(envelope(#"{"data": \#(sent) ,"event":"e"}"#) == Envelope(event: "e", data: sent))
-    }
-
-    // Proves P2.2.
-    @Test(arguments: [#"{"event":"e"}"#, #"{"event":"e","data":null}"#, #"{"data" : null , "event" : "e"}"#])
-    func `An event whose data is absent or null has no data`(frame: String) {
-        #expect(envelope(frame) == Envelope(event: "e"))
+        #expect(envelope(#"{"data" : \#(sent) , "event" : "e"}"#) == Envelope(event: "e", data: data))
     }
 
     // Proves P2.1.
@@ -55,8 +49,11 @@ import Testing
     }
 
     // Proves P2.4.
-    @Test(arguments: [#""channel":null,"#, #""channel":7,"#, #""channel":["c"],"#, #""channel":{"name":"c"},"#, ""])
-    func `A channel that isn't a string is ignored`(member: String) {
+    @Test(arguments: [
+        #""channel":null,"#, #""channel":7,"#, #""channel":["c"],"#, #""channel":{"name":"c"},"#, "",
+        #""event":"pusher:ping","#, #""event":{"event":"pusher:ping"},"#,
+    ])
+    func `A channel that isn't a string is ignored, and so is an event name before another one`(member: String) {
         #expect(envelope(#"{\#(member)"event":"e"}"#) == Envelope(event: "e"))
     }
 
@@ -66,47 +63,38 @@ import Testing
     }
 
     // Proves P2.5.
-    @Test func `A frame's unknown members are kept as JSON text`() {
-        let frame = #"{"seq":7,"event":"e","tags":{"a": "\u0041"},"id":"m-1","none":null,"\u0078":[ ],"Event":"other"}"#
-        let extra: [Name: String] = [
-            "seq": "7", "tags": #"{"a": "\u0041"}"#, "id": #""m-1""#, "none": "null", "x": "[ ]", "Event": #""other""#,
-        ]
-        #expect(envelope(frame) == Envelope(event: "e", extra: extra))
-    }
-
-    @Test func `A frame's members with names that only resemble known ones are unknown members`() {
-        let frame = #"{"event":"e","events":1,"even":2,"channels":3,"dat":4,"data2":5,"user_ids":6,"":7}"#
-        let extra: [Name: String] = [
-            "events": "1", "even": "2", "channels": "3", "dat": "4", "data2": "5", "user_ids": "6", "": "7",
-        ]
-        #expect(envelope(frame) == Envelope(event: "e", extra: extra))
+    @Test(
+        arguments: [
+            (
+                #""seq":7,"event":"e","tags":{"a": "\u0041"},"id":"m-1","none":null,"\u0078":[ ],"Event":"other""#,
+                ["seq": "7", "tags": #"{"a": "\u0041"}"#, "id": #""m-1""#, "none": "null", "x": "[ ]", "Event": #""other""#]
+            ),
+            (
+                #""event":"e","events":1,"even":2,"channels":3,"dat":4,"data2":5,"user_ids":6,"":7"#,
+                ["events": "1", "even": "2", "channels": "3", "dat": "4", "data2": "5", "user_ids": "6", "": "7"]
+            ),
+        ] as [(String, [Name: String])])
+    func `A frame's unknown members, even if they resemble known ones, are kept`(members: String, extra: [Name: String]) {
+        #expect(envelope("{\(members)}") == Envelope(event: "e", extra: extra))
     }
 
     // Proves P2.8.
-    @Test(arguments: [
-        "pusher:ping", "pusher:nonsense", "pusher:", "pusher_internal:", "pusher_internal:nonsense", #"pusher\u003aping"#,
-        #"\u0070usher:ping"#,
-    ])
-    func `An event whose name begins with pusher: or pusher_internal: is the protocol's`(name: String) {
-        guard case .success(.control) = EnvelopeDecoder.decode(#"{"event":"\#(name)"}"#) else {
-            Issue.record("taken for an application's event")
-            return
+    @Test func `An event is the protocol's if its name begins with pusher: or pusher_internal:, and the application's otherwise`()
+    {
+        for name in [
+            "pusher:ping", "pusher:nonsense", "pusher:", "pusher_internal:", "pusher_internal:nonsense", #"pusher\u003aping"#,
+            #"\u0070usher:ping"#,
+        ] {
+            guard case .success(.control) = EnvelopeDecoder.decode(#"{"event":"\#(name)"}"#) else {
+                Issue.record("\(name) is taken for an application's event")
+                continue
+            }
         }
-    }
-
-    // Proves P2.8.
-    @Test(arguments: [
-        "pusher", "pusherping", "pusher-ping", "pusher_internal", "my-pusher:ping", "Pusher:ping", "client-pusher:ping", "",
-    ])
-    func `An event whose name only resembles the protocol's prefixes is the application's`(name: String) {
-        #expect(envelope(#"{"event":"\#(name)","data":"d"}"#) == Envelope(event: Name(name), data: "d"))
-    }
-
-    @Test(arguments: [
-        #"{"event":"pusher:ping","event":"e"}"#, #"{"event":{"event":"pusher:ping"},"event":"e"}"#,
-    ])
-    func `The last of several event names in a frame counts`(frame: String) {
-        #expect(envelope(frame) == Envelope(event: "e"))
+        for name: Name in [
+            "pusher", "pusherping", "pusher-ping", "pusher_internal", "my-pusher:ping", "Pusher:ping", "client-pusher:ping", "",
+        ] {
+            #expect(envelope(#"{"event":"\#(name)","data":"d"}"#) == Envelope(event: name, data: "d"))
+        }
     }
 
     // Proves P2.7.
@@ -123,19 +111,19 @@ import Testing
     }
 
     // Proves P2.7.
-    @Test(arguments: ["null", "true", "1", "\"text\"", "[]", #"[{"event":"e"}]"#])
-    func `A frame that is JSON but not an object is refused`(text: String) {
-        #expect(failure(text.utf8) == .notAnObject)
-    }
-
-    // Proves P2.7.
-    @Test(arguments: [
-        "{}", #"{"data":"d"}"#, #"{"event":null}"#, #"{"event":1}"#, #"{"event":["e"]}"#, #"{"event":{}}"#,
-        #"{"event":"e","event":null}"#,
-        #"{"Event":"e"}"#,
-    ])
-    func `A frame without an event name is refused`(frame: String) {
-        #expect(failure(frame.utf8) == .missingEvent)
+    @Test(
+        arguments: [
+            (.notAnObject, ["null", "true", "1", "\"text\"", "[]", #"[{"event":"e"}]"#]),
+            (
+                .missingEvent,
+                [
+                    "{}", #"{"data":"d"}"#, #"{"event":null}"#, #"{"event":1}"#, #"{"event":["e"]}"#, #"{"event":{}}"#,
+                    #"{"event":"e","event":null}"#, #"{"Event":"e"}"#,
+                ]
+            ),
+        ] as [(MalformedMessage, [String])])
+    func `A frame that is JSON but not an object, or has no event name, is refused`(reason: MalformedMessage, frames: [String]) {
+        for frame in frames { #expect(failure(frame.utf8) == reason, "\(frame)") }
     }
 
     @Test(arguments: Frames.all)

@@ -52,12 +52,9 @@ import Testing
         arguments: [
             (.ping, #"{"event":"pusher:ping","data":{}}"#),
             (.pong, #"{"event":"pusher:pong","data":{}}"#),
+            (.subscription(to: "room"), #"{"event":"pusher:subscribe","data":{"channel":"room"}}"#),
             (
-                .subscribe(channel: "room", auth: nil, channelData: nil),
-                #"{"event":"pusher:subscribe","data":{"channel":"room"}}"#
-            ),
-            (
-                .subscribe(channel: "private-room", auth: "key:sig", channelData: nil),
+                .subscription(to: "private-room", auth: "key:sig"),
                 #"{"event":"pusher:subscribe","data":{"channel":"private-room","auth":"key:sig"}}"#
             ),
             (
@@ -96,19 +93,18 @@ import Testing
     // Proves P2.9.
     @Test(arguments: awkward)
     func `Strings with special characters can't break out of their place in a client's frame`(text: String) throws {
-        let subscribe = EnvelopeEncoder.encode(.subscribe(channel: text, auth: text, channelData: text))
-        #expect(
-            try JSONValue(parsing: subscribe) == [
-                "event": "pusher:subscribe",
-                "data": ["channel": .string(text), "auth": .string(text), "channel_data": .string(text)],
-            ])
-        let unsubscribe = EnvelopeEncoder.encode(.unsubscribe(channel: text))
-        #expect(try JSONValue(parsing: unsubscribe) == ["event": "pusher:unsubscribe", "data": ["channel": .string(text)]])
-        let signIn = EnvelopeEncoder.encode(.signIn(auth: text, userData: text))
-        #expect(
-            try JSONValue(parsing: signIn) == [
-                "event": "pusher:signin", "data": ["auth": .string(text), "user_data": .string(text)],
-            ])
+        let value = JSONValue.string(text)
+        for (message, event, data) in [
+            (
+                .subscribe(channel: text, auth: text, channelData: text), "subscribe",
+                ["channel": value, "auth": value, "channel_data": value]
+            ),
+            (.unsubscribe(channel: text), "unsubscribe", ["channel": value]),
+            (.signIn(auth: text, userData: text), "signin", ["auth": value, "user_data": value]),
+        ] as [(ClientMessage, String, JSONValue)] {
+            let frame = try JSONValue(parsing: EnvelopeEncoder.encode(message))
+            #expect(frame == ["event": .string("pusher:" + event), "data": data])
+        }
     }
 
     @Test(arguments: awkward)

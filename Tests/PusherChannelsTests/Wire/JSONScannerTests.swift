@@ -3,21 +3,19 @@ import Testing
 @testable import PusherChannels
 
 @Suite struct JSONScannerTests {
-    @Test(arguments: JSONDocuments.valid + JSONDocuments.hereOnly)
-    func `A valid JSON document is accepted by the scanner`(document: String) {
-        #expect(JSONScanner.problem(in: document.utf8) == nil)
-    }
-
-    @Test(arguments: JSONDocuments.invalid + JSONDocuments.foundationOnly)
-    func `An invalid JSON document is refused by the scanner`(document: String) {
-        #expect(JSONScanner.problem(in: document.utf8) != nil)
+    @Test(arguments: [
+        (true, JSONDocuments.valid + JSONDocuments.hereOnly), (false, JSONDocuments.invalid + JSONDocuments.foundationOnly),
+    ])
+    func `A valid JSON document is accepted by the scanner, and an invalid one is refused`(isValid: Bool, documents: [String]) {
+        for document in documents {
+            #expect((JSONScanner.problem(in: document.utf8) == nil) == isValid, "\(document.debugDescription)")
+        }
     }
 
     @Test(arguments: JSONDocuments.whole)
     func `A JSON document that is cut off anywhere is refused by the scanner`(document: String) {
         let bytes = Array(document.utf8)
-        let accepted = bytes.indices.filter { JSONScanner.problem(in: bytes[..<$0]) == nil }
-        #expect(accepted.isEmpty)
+        #expect(bytes.indices.filter { JSONScanner.problem(in: bytes[..<$0]) == nil } == [])
     }
 
     @Test(arguments: [
@@ -58,30 +56,22 @@ import Testing
     }
 
     @Test(arguments: 0...17)
-    func `A control character at any position in a JSON string is refused`(place: Int) {
-        for control in UInt8(0)...0x1F {
-            var bytes = Array("\"~~~~~~~~~~~~~~~~~~\"".utf8)
-            bytes[1 + place] = control
-            let expected = JSONError(offset: 1 + place, problem: "control character in a string")
-            #expect(JSONScanner.problem(in: bytes) == expected)
-        }
-    }
-
-    @Test(arguments: 0...17)
-    func `Any byte but a control character, quote, or backslash is accepted in a JSON string`(place: Int) {
-        for byte in UInt8(0x20)...0xFF where byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
+    func `At any position in a JSON string, a control character is refused and any other byte accepted`(place: Int) {
+        for byte in UInt8(0)...0xFF where byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
             var bytes = Array("\"~~~~~~~~~~~~~~~~~~\"".utf8)
             bytes[1 + place] = byte
-            #expect(JSONScanner.problem(in: bytes) == nil)
+            let refusal = JSONError(offset: 1 + place, problem: "control character in a string")
+            #expect(JSONScanner.problem(in: bytes) == (byte < 0x20 ? refusal : nil), "\(byte)")
         }
     }
 
     @Test(arguments: [("[", "]"), ("{\"a\":", "}"), (" [ ", " ] ")])
-    func `A JSON document nested deeper than the limit is refused by the scanner`(open: String, close: String) {
-        let limit = JSONScanner.maximumDepth
-        #expect(JSONScanner.problem(in: JSONDocuments.nested(open, close, depth: limit, inner: "1").utf8) == nil)
-        let error = JSONScanner.problem(in: JSONDocuments.nested(open, close, depth: limit + 1, inner: "1").utf8)
-        #expect(error?.problem == "nested too deeply")
+    func `A JSON document nested deeper than the limit is refused by the scanner and the parser`(open: String, close: String) {
+        for excess in [0, 1] {
+            let document = JSONDocuments.nested(open, close, depth: JSONScanner.maximumDepth + excess, inner: "1")
+            #expect(JSONScanner.problem(in: document.utf8)?.problem == (excess == 0 ? nil : "nested too deeply"))
+            #expect((JSONValue(ifJSON: document) != nil) == (excess == 0))
+        }
     }
 
     @Test(arguments: [[0xEF, 0xBB, 0xBF, 0x31], [0xFF], [0x80], [0xFE, 0xFF, 0x00, 0x31], [0x31, 0x00], [0x00]] as [[UInt8]])
