@@ -17,26 +17,24 @@ import FoundationNetworking
         return AuthResponse.read(body, response, nil) { json throws(AuthResponse.Unusable) in json["auth"] }
     }
 
-    private func failure(
-        _ body: Data, status: Int, _ fields: [String: String]? = nil
-    ) throws -> AuthorizationFailure? {
+    private func failure(_ body: Data, status: Int, _ fields: [String: String]? = nil) throws -> AuthorizationFailure? {
         let result = try read(body, status: status, fields)
         return #expect(throws: AuthorizationFailure.self) { try result.get() }
     }
 
-    private static let statuses: [(Int?, Bool)] = [
-        (302, false), (400, false), (401, false), (403, false), (404, false), (407, false), (408, true), (425, true), (429, true),
-        (499, false), (500, true), (599, true), (600, false),
-    ]
-
-    // Proves P6.10, P14.2.
-    @Test(arguments: statuses) func `The status of an endpoint's reply decides whether the authorization is retried`(
-        status: Int?, isRetryable: Bool
-    ) throws {
-        let status = try #require(status)
-        let failure = try failure(Data(), status: status)
-        #expect(failure?.status == status)
-        #expect(failure?.isRetryable == isRetryable)
+    // Proves P6.10, P14.2, P14.6.
+    @Test(arguments: [
+        (302, false), (400, false), (401, false), (403, false), (404, false), (407, false), (408, true), (425, true),
+        (429, true), (499, false), (500, true), (599, true), (600, false),
+    ])
+    func `The status of an endpoint's reply, or the code of a handler's error, decides whether the authorization is retried`(
+        status: Int, isRetryable: Bool
+    ) async throws {
+        let thrown = await failure(of: PusherError(.authorization, code: status, message: "no"))
+        for failure in [try failure(Data(), status: status), thrown] {
+            #expect(failure?.status == status)
+            #expect(failure?.isRetryable == isRetryable)
+        }
     }
 
     /// The response may be a framework's error page.
@@ -92,28 +90,20 @@ import FoundationNetworking
         return #expect(throws: AuthorizationFailure.self) { try result.get() }
     }
 
-    // Proves P6.10, P14.6.
-    @Test(arguments: statuses + [(nil, true)]) func `The code of an error that a handler throws decides whether it is retried`(
-        status: Int?, isRetryable: Bool
-    ) async {
-        let failure = await failure(of: PusherError(.authorization, code: status, message: "no"))
-        #expect(failure?.status == status)
-        #expect(failure?.isRetryable == isRetryable)
-    }
-
     /// A handler that calls a backend may pass on the errors of its session.
     // Proves P6.10, P14.6.
-    @Test(arguments: [
-        (URLError.Code.networkConnectionLost, true), (.timedOut, true), (.cannotFindHost, true), (.notConnectedToInternet, true),
-        (.secureConnectionFailed, true), (.badURL, false), (.unsupportedURL, false), (.dataLengthExceedsMaximum, false),
-    ])
-    func `A URLError from a handler is retried if the network failed, not if the request is wrong`(
-        code: URLError.Code, isRetryable: Bool
+    @Test(
+        arguments: [
+            (URLError(.networkConnectionLost), true), (URLError(.timedOut), true), (URLError(.cannotFindHost), true),
+            (URLError(.notConnectedToInternet), true), (URLError(.secureConnectionFailed), true), (URLError(.badURL), false),
+            (URLError(.unsupportedURL), false), (URLError(.dataLengthExceedsMaximum), false),
+            (PusherError(.authorization, message: "no"), true), (PusherError(.invalidRequest, message: "no socket id"), false),
+        ] as [(any Error, Bool)])
+    func `A handler's error without a status is retried, unless the request was wrong`(
+        error: any Error, isRetryable: Bool
     ) async {
-        #expect(await failure(of: URLError(code))?.isRetryable == isRetryable)
-    }
-
-    @Test func `An authorization that fails as an invalid request is not retried`() async {
-        #expect(await failure(of: PusherError(.invalidRequest, message: "no socket id"))?.isRetryable == false)
+        let failure = await failure(of: error)
+        #expect(failure?.isRetryable == isRetryable)
+        if error is PusherError { #expect(failure?.status == nil) }
     }
 }

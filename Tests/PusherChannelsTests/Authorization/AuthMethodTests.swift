@@ -46,17 +46,10 @@ import Testing
     }
 
     // Proves P14.7.
-    @Test func `Signatures that the client makes with the app's secret are accepted by the server`() {
-        let rig = ClientRig.connected(server: .checking(secret: "secret"))
-        rig.pusher.subscribe("private-room")
-        rig.pusher.subscribe("presence-room")
-        #expect(rig.recorder.subscribedChannels == ["private-room", "presence-room"])
-    }
-
-    // Proves P14.7.
     @Test func `Nothing is signed for a socket ID that isn't two numbers`() throws {
-        let rig = ClientRig(server: .manual) { $0.userAuthMethod = .inline(secret: "secret", userData: #"{"id":"ann"}"#) }
-        rig.pusher.connect()
+        let rig = ClientRig.connected(server: .manual) {
+            $0.userAuthMethod = .inline(secret: "secret", userData: #"{"id":"ann"}"#)
+        }
         rig.socket.accept()
         rig.socket.serverEstablishes(socketID: "3f-a9")
         rig.pusher.subscribe("private-room")
@@ -65,28 +58,30 @@ import Testing
         #expect(rig.recorder.errors.allSatisfy { $0.message.contains("\"3f-a9\" isn't a socket id") && !$0.isRetryable })
     }
 
-    @Test func `The application's userDataFetcher names the client's own member of a presence channel`() {
-        let rig = ClientRig(server: .checking(secret: "secret"))
-        rig.pusher.connection.userDataFetcher = { PusherPresenceChannelMember(userID: "ann", userInfo: ["name": "Ann"]) }
-        rig.pusher.connect()
-        let room = rig.pusher.subscribe("presence-room") as? PusherPresenceChannel
-        #expect(room?.me()?.userID == "ann")
-        #expect(room?.me()?.userInfo as? [String: String] == ["name": "Ann"])
-        #expect(room?["bob"] == nil)
-    }
-
     // Proves P14.7.
-    @Test(arguments: [nil, PusherPresenceChannelMember(userID: "ann")])
-    func `Channel data falls back to the socket ID as user ID and to empty user information`(member: PusherPresenceChannelMember?)
-        throws
-    {
+    @Test(
+        arguments: [
+            (nil, #"{"user_id":"46123.486095","user_info":{}}"#),
+            (PusherPresenceChannelMember(userID: "ann"), #"{"user_id":"ann","user_info":{}}"#),
+            (
+                PusherPresenceChannelMember(userID: "ann", userInfo: ["name": "Ann"]),
+                #"{"user_id":"ann","user_info":{"name":"Ann"}}"#
+            ),
+        ] as [(PusherPresenceChannelMember?, String)])
+    func `The client signs with the app's secret, for the member that userDataFetcher names, or else for the socket ID`(
+        member: PusherPresenceChannelMember?, data: String
+    ) throws {
         let rig = ClientRig(server: .checking(secret: "secret"))
         if let member { rig.pusher.connection.userDataFetcher = { member } }
         rig.pusher.connect()
-        rig.pusher.subscribe("presence-room")
+        let room = rig.pusher.subscribe("presence-room") as? PusherPresenceChannel
+        rig.pusher.subscribe("private-room")
+        #expect(rig.recorder.subscribedChannels == ["presence-room", "private-room"], "the signatures are right")
         let frame = try #require(rig.socket.frames.first { $0.event == "pusher:subscribe" })
-        let id = member?.userID ?? "46123.486095"
-        #expect(frame.dataString("channel_data") == #"{"user_id":"\#(id)","user_info":{}}"#)
+        #expect(frame.dataString("channel_data") == data)
+        #expect(room?.me()?.userID == member?.userID ?? "46123.486095")
+        #expect((room?.me()?.userInfo as? [String: String])?["name"] == (member?.userInfo as? [String: String])?["name"])
+        #expect(room?["bob"] == nil)
     }
 
     // Proves P14.6.

@@ -10,12 +10,22 @@ import FoundationNetworking
 @Suite struct EndpointTests {
     private let endpoint = "http://auth.example/pusher/auth?tenant=7"
 
+    private let authorization = #"{"auth":"key:abc"}"#
+
     private func rig() -> ClientRig { .connected(auth: .endpoint(authEndpoint: endpoint)) }
+
+    /// A client whose endpoint gives this reply to the request for a channel.
+    private func rig(replying body: String, status: Int = 200) -> ClientRig {
+        let rig = rig()
+        rig.respond(body, status: status)
+        rig.pusher.subscribe("private-room")
+        return rig
+    }
 
     // Proves P14.1.
     @Test func `An endpoint gets a POST with the socket ID and channel name as a percent-encoded form`() throws {
         let rig = rig()
-        rig.respond(#"{"auth":"key:abc"}"#)
+        rig.respond(authorization)
         rig.pusher.subscribe("private-a,b;c=d@e.f")
         let request = try #require(rig.session.requests.first)
         #expect(request.method == "POST")
@@ -33,19 +43,13 @@ import FoundationNetworking
 
     // Proves P6.8.
     @Test func `An endpoint may take as long as the authorization timeout allows`() {
-        let scheduler = TestScheduler()
-        let session = MockSession(delivery: .immediate, scheduler: scheduler)
-        session.stub("POST /pusher/auth", .json(["auth": "key:abc"]).delayed(by: .seconds(100)))
-        let pusher = Pusher(
-            key: "key",
-            options: PusherClientOptions(
-                authMethod: .endpoint(authEndpoint: endpoint), timeouts: ConnectionTimeouts(authorization: .seconds(101)),
-                delivery: .immediate),
-            environment: PusherEnvironment(
-                scheduler: scheduler, httpSession: session, makeWebSocket: { [socket = MockWebSocket()] in socket }))
-        pusher.connect()
-        let room = pusher.subscribe("private-room")
-        scheduler.advance(by: .seconds(100))
+        let rig = ClientRig.connected(auth: .endpoint(authEndpoint: endpoint)) {
+            $0.timeouts = ConnectionTimeouts(authorization: .seconds(101))
+        }
+        rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(100))
+        rig.respond(authorization)
+        let room = rig.pusher.subscribe("private-room")
+        rig.scheduler.advance(by: .seconds(100))
         #expect(room.subscribed)
     }
 
@@ -68,9 +72,7 @@ import FoundationNetworking
     func `An unusable endpoint reply fails the channel with an error that says what is wrong`(
         status: Int, body: String, problem: String
     ) {
-        let rig = rig()
-        rig.respond(body, status: status)
-        let channel = rig.pusher.subscribe("private-room")
+        let rig = rig(replying: body, status: status)
         guard case .failedToSubscribe("private-room", let error?, status, let shown) = rig.recorder.notifications.last else {
             Issue.record("no failure was reported: \(rig.recorder.notifications)")
             return
@@ -79,29 +81,19 @@ import FoundationNetworking
         #expect(error.code == status)
         #expect(error.message.contains(problem))
         #expect(shown == (status == 200 ? nil : body), "what was meant to hold an authorization is not shown")
-        #expect(!channel.subscribed)
         #expect(rig.pusher.connection.connectionState == .connected)
-    }
-
-    // Proves P14.2.
-    @Test(arguments: ["<html>log in</html>", "", "{}"])
-    func `A reply with status 200 but no authorization is requested again`(body: String) {
-        let rig = rig()
-        rig.respond(body)
-        rig.pusher.subscribe("private-room")
-        #expect(rig.recorder.errors.map(\.kind) == [.authorization])
-        rig.respond(#"{"auth":"key:abc"}"#)
+        #expect(rig.recorder.subscribedChannels.isEmpty)
+        // A response that isn't an authorization may be a gateway's page, so it is requested again.
+        rig.respond(authorization)
         rig.scheduler.advance(by: .seconds(1))
-        #expect(rig.recorder.subscribedChannels == ["private-room"])
+        #expect(rig.recorder.subscribedChannels == (status == 200 || status == 500 ? ["private-room"] : []))
     }
 
     /// Some editors put a byte order mark at the beginning of a PHP file.
     // Proves P14.2.
     @Test(arguments: [(200, ""), (200, "\u{FEFF}"), (201, ""), (299, "")])
     func `An auth value with any 2xx status authorizes the channel, also behind a byte order mark`(status: Int, mark: String) {
-        let rig = rig()
-        rig.respond(mark + #"{"auth":"key:abc","more":1}"#, status: status)
-        rig.pusher.subscribe("private-room")
+        let rig = rig(replying: mark + #"{"auth":"key:abc","more":1}"#, status: status)
         #expect(rig.recorder.subscribedChannels == ["private-room"])
     }
 
@@ -160,7 +152,7 @@ import FoundationNetworking
     @Test func `Unsubscribing a channel cancels its endpoint request`() {
         let rig = rig()
         rig.session.delivery = .scheduled(rig.scheduler, after: .seconds(5))
-        rig.respond(#"{"auth":"key:abc"}"#)
+        rig.respond(authorization)
         let before = rig.scheduler.pendingTimers
         rig.pusher.subscribe("private-room")
         #expect(rig.scheduler.pendingTimers.contains { $0.deadline == .seconds(5) })
@@ -176,9 +168,7 @@ import FoundationNetworking
         ("ftp://example/auth", "ftp://example/auth"), ("mailto:a", "mailto:a"),
         ("ann:pw@app.example/auth", "…@app.example/auth"),
     ])
-    func `An endpoint address that isn't an HTTP address fails without a request, and shows no password`(
-        endpoint: String, shown: String
-    ) {
+    func `An address that isn't an HTTP address fails without a request, and shows no password`(endpoint: String, shown: String) {
         let rig = ClientRig.connected(auth: .endpoint(authEndpoint: endpoint))
         rig.pusher.subscribe("private-room")
         #expect(rig.recorder.errors.map(\.message) == ["\(shown) is not an http address"])
@@ -202,7 +192,7 @@ import FoundationNetworking
     @Test func `A request that the application built is sent with its own method and headers`() throws {
         let builder = Builder(url: URL(string: "https://example/auth"))
         let rig = ClientRig.connected(auth: .authRequestBuilder(authRequestBuilder: builder))
-        rig.respond(#"{"auth":"key:abc"}"#)
+        rig.respond(authorization)
         rig.pusher.subscribe("private-room")
         let request = try #require(rig.session.requests.first)
         #expect(request.method == "GET")

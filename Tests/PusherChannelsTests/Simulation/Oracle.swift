@@ -99,8 +99,6 @@ struct ReplayOracle {
     fileprivate(set) var lost = 0
     /// The number of events that were replayed.
     fileprivate(set) var count = 0
-    /// The number of events that were missed within gaps.
-    fileprivate(set) var missed = 0
 
     init(isOrdered: Bool, mayLose: Bool) {
         (self.isOrdered, self.mayLose) = (isOrdered, mayLose)
@@ -133,12 +131,12 @@ extension Oracle {
             let time = times[channel]?[number] ?? .origin
             // A server that isn't asked for a replay may take a connection in only after its success.
             let isTold = gaps.contains { $0.since - Simulation.longestDelay <= time && time <= $0.told + .milliseconds(100) }
-            if !isTold, replays?.mayLose == true {
+            guard !isTold else { continue }
+            guard replays?.mayLose != true else {
                 replays?.lost += 1
                 continue
             }
-            if !isTold { fail("\(number) on \(channel) of \(time) is missing without a word; gaps: \(gaps)") }
-            replays?.missed += 1
+            fail("\(number) on \(channel) of \(time) is missing without a word; gaps: \(gaps)")
         }
     }
 }
