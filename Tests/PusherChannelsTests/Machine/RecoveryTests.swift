@@ -287,7 +287,7 @@ extension [Output] {
 extension ClientMessage {
     /// The request for what follows this place of the channel `room`.
     static func replay(after serial: Int, of stream: String = "s") -> ClientMessage {
-        .resume(["room": StreamPosition(stream: stream, serial: serial)])
+        .resume(["room": StreamPosition(stream: Name(stream), serial: serial)])
     }
 }
 
