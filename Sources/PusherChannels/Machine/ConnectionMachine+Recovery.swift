@@ -292,7 +292,9 @@ extension ConnectionMachine {
     /// Notes the loss of the connection. A replay that was asked for may have failed because of it, and isn't asked for again.
     mutating func recoveryLost(at now: Instant) {
         guard configuration.protocol == .sockudo else { return }
-        for channel in recovery.underWay where subscriptions[channel]?.recovery?.phase == .resuming { missed(channel, at: now) }
+        for channel in recovery.underWay where subscriptions[channel]?.recovery?.phase == .resuming {
+            end(changeRecovery(of: channel) { $0.missed(channel, isLost: true) }, of: channel, at: now)
+        }
         recovery.connectionLost()
         for subscription in subscriptions.all where subscription.recovery != nil { interruptRecovery(of: subscription.channel) }
         recovery.heldBytes = 0
