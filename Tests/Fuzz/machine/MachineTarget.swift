@@ -25,6 +25,8 @@ extension ConnectionMachine.Configuration {
         if more & 1 != 0 { reconnectPolicy.maximumRetries = 2 }
         if more & 2 != 0 { reconnectPolicy.initialDelay = .zero }
         if more & 4 != 0 { subscriptionRetry = ExponentialDelay(initial: .zero, maximum: .zero) }
+        if more & 8 != 0 { self.protocol = .sockudo }
+        if more & 16 != 0 { positions = ["room": StreamPosition(stream: "s", serial: 3)] }
     }
 }
 
@@ -48,6 +50,9 @@ extension World {
         require(!machine.subscriptions.all.contains(where: \.hasUnsentEvents), "an event was not sent")
         let stages = machine.subscriptions.all.compactMap { $0.encryptedEvents?.stage }
         require(stages.allSatisfy { $0 == .idle }, "an event was not opened: \(stages)")
+        let recoveries = machine.subscriptions.all.compactMap(\.recovery)
+        require(recoveries.allSatisfy { $0.isLive && $0.heldBytes == 0 }, "a replay did not end: \(recoveries)")
+        require(machine.recovery.waiting.isEmpty && machine.recovery.heldBytes == 0, "a replay waits: \(machine.recovery)")
     }
 
     /// Replies to everything that the machine requests, and lets time pass when it requests nothing.

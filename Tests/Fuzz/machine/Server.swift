@@ -25,10 +25,31 @@ extension World {
         #"{"event":"pusher:connection_established","data":{"activity_timeout":1}}"#,
     ]
 
+    /// The frames of Sockudo's protocol V2; the number sign stands for a serial, and the dollar sign for the name of a stream.
+    private static let sockudoFrames = [
+        #"{"event":"sockudo_internal:subscription_succeeded","channel":"%","data":{"attach_serial":#},"stream_id":"$","serial":#}"#,
+        #"{"event":"sockudo_internal:subscription_succeeded","channel":"%","data":"{}","stream_id":"$","serial":#}"#,
+        #"{"event":"greet","channel":"%","data":"hi","stream_id":"$","serial":#}"#,
+        #"{"event":"client-number","channel":"%","data":1,"stream_id":"$","serial":#}"#,
+        #"{"event":"sockudo:resume_success","data":{"recovered":[{"channel":"%","position":{"stream_id":"$","serial":#}}]}}"#,
+        #"{"event":"sockudo:resume_success","data":{"failed":[{"channel":"%","code":"position_expired"}]}}"#,
+        #"{"event":"sockudo:resume_failed","channel":"%","data":{"code":"stream_reset","current_stream_id":"$"}}"#,
+        #"{"event":"sockudo:channel_history","channel":"%","data":{"items":[{"message":{"event":"greet","channel":"%","stream_id":"$","serial":#}}],"has_more":false}}"#,
+        #"{"event":"sockudo:channel_history","channel":"%","data":{"items":[],"has_more":true,"next_cursor":"c"}}"#,
+        #"{"event":"sockudo:rewind_complete","channel":"%","data":"{}"}"#,
+        #"{"event":"sockudo:error","data":{"code":4300,"message":"Channel error: Channel rewind is disabled"}}"#,
+    ]
+
     mutating func serverSays(_ choice: Int, of channel: Name, on attempt: ConnectionAttempt) {
-        let parts = Self.frames[choice % Self.frames.count].split(separator: #""%""#, maxSplits: 1)
-        receive(parts.joined(separator: channel.text.quotedJSON), on: attempt)
+        guard isSockudo, choice >= Self.frames.count else {
+            return receive(Self.frames[choice % Self.frames.count].replacing(#""%""#, with: channel.text.quotedJSON), on: attempt)
+        }
+        let (serial, kind) = (choice - Self.frames.count).quotientAndRemainder(dividingBy: Self.sockudoFrames.count)
+        let frame = Self.sockudoFrames[kind].replacing("#", with: "\(serial)").replacing("$", with: serial % 5 == 4 ? "t" : "s")
+        receive(frame.replacing(#""%""#, with: channel.text.quotedJSON), on: attempt)
     }
+
+    private var isSockudo: Bool { machine.configuration.protocol == .sockudo }
 
     mutating func establish(_ attempt: ConnectionAttempt) {
         open(attempt)
@@ -45,8 +66,16 @@ extension World {
             case .subscribe(let channel, _, _, _):
                 #"{"event":"pusher_internal:subscription_succeeded","channel":\#(channel.quotedJSON),"data":"{}"}"#
             case .signIn: #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"me\"}"}}"#
-            case .pong, .unsubscribe, .clientEvent, .resume, .history: nil
+            case .resume(let positions):
+                #"{"event":"sockudo:resume_success","data":{"recovered":[\#(positions.keys.map(\.replayed).joined(separator: ","))]}}"#
+            case .history(let channel, _, _):
+                #"{"event":"sockudo:channel_history","channel":\#(channel.quotedJSON),"data":{"items":[],"has_more":false}}"#
+            case .pong, .unsubscribe, .clientEvent: nil
             }
         if let frame { receive(frame, on: watch.attempt) }
     }
+}
+
+extension Name {
+    fileprivate var replayed: String { #"{"channel":\#(text.quotedJSON),"position":null}"# }
 }

@@ -12,7 +12,8 @@ extension World {
         case 1: tell(.disconnect)
         case 2: tell(.networkChanged)
         case 3: reading(input.choice())
-        case 4, 5: subscribe(channel(&input))
+        case 4: subscribe(channel(&input))
+        case 5: subscribe(channel(&input), rewind: machine.configuration.protocol == .sockudo ? .events(3) : nil)
         case 6:
             subscribe(
                 channel(&input), auth: PusherAuth(auth: Watch.supplied, sharedSecret: input.choice() & 1 == 0 ? "key" : nil))

@@ -117,7 +117,7 @@ struct Watch {
             require(askedFor.remove(Name(channel)) != nil, "\(channel) is left, which was not asked for")
         case .signIn(let auth, _): require(isCurrent(auth), "the user signs in with \(auth) of another connection")
         case .clientEvent(_, let channel, let data): sendEvent(on: Name(channel), data, machine, at: now)
-        case .resume, .history: require(false, "\(message) is sent in protocol 7")
+        case .resume, .history: require(machine.configuration.protocol == .sockudo, "\(message) is sent in protocol 7")
         }
         require(machine.socketID != nil, "\(message) is sent before the connection is established")
     }

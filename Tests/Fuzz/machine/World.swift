@@ -12,10 +12,11 @@ struct World {
     private(set) var wanted: Set<Name> = []
     private(set) var wantsUser = false
     private var triggered = 0
-    private var decoder = EnvelopeDecoder()
+    private var decoder: EnvelopeDecoder
 
     init(_ configuration: ConnectionMachine.Configuration) {
         machine = ConnectionMachine(configuration: configuration, seed: 1)
+        decoder = EnvelopeDecoder(configuration.protocol)
     }
 
     mutating func tell(_ input: Input) {
@@ -44,8 +45,8 @@ struct World {
 
     // MARK: The user
 
-    mutating func subscribe(_ channel: Name, auth: PusherAuth? = nil) {
-        tell(.subscribe(channel: channel, auth: auth))
+    mutating func subscribe(_ channel: Name, auth: PusherAuth? = nil, rewind: SubscriptionRewind? = nil) {
+        tell(.subscribe(channel: channel, auth: auth, options: SubscriptionOptions(rewind: rewind)))
         if machine.problem(of: channel) == nil { wanted.insert(channel) }
     }
 
