@@ -41,8 +41,14 @@ extension ServerMachine {
         if batch.isEmpty, profile.answers[.emptyBatch] != nil {
             throw HTTPRefusal(occasion: .emptyBatch, status: 400, reason: "An empty batch")
         }
-        // Nothing is sent unless everything can be.
         var triggers: [Trigger] = []
+        // Nothing is sent unless everything can be, except by a server that stops at the first event it refuses.
+        func publish(_ trigger: Trigger, _ event: JSONValue) throws(HTTPRefusal) {
+            _ = try onceByKey(event, app: app) { machine throws(HTTPRefusal) in
+                machine.run(trigger, app: app)
+                return [:]
+            }
+        }
         for event in batch {
             guard event["channels"] == nil else {
                 throw HTTPRefusal(
@@ -50,12 +56,10 @@ extension ServerMachine {
                     reason: "Missing: channel, a name; an event of a batch has one, and no channels")
             }
             triggers.append(try read(event))
+            if profile.publishesBatchesInPart { try publish(triggers[triggers.count - 1], event) }
         }
-        for (trigger, event) in zip(triggers, batch) {
-            _ = try onceByKey(event, app: app) { machine throws(HTTPRefusal) in
-                machine.run(trigger, app: app)
-                return [:]
-            }
+        if !profile.publishesBatchesInPart {
+            for (trigger, event) in zip(triggers, batch) { try publish(trigger, event) }
         }
         guard triggers.contains(where: { $0.info != nil }), !profile.publishedAttributes.isEmpty else { return [:] }
         return .object(["batch": .array(triggers.map { description($0, of: $0.channels[0], app: app) })])

@@ -152,6 +152,7 @@ extension ServerProfile {
         $0.maximumClientEventDataLength = 102_400
         $0.maximumChannelsPerTrigger = .max
         $0.maximumBatchLength = 100
+        $0.publishesBatchesInPart = true
         func refusal(_ status: Int, _ code: String, _ error: String) -> Answer {
             .response(status, #"{"code":"\#(code)","error":"\#(error)","status":\#(status)}"#)
         }

@@ -115,6 +115,8 @@ public struct ServerProfile: Equatable, Sendable {
     package var encodesPlainText = false
     /// Indicates whether the HTTP API accepts batches of events; if not, it responds with 404.
     public var servesBatches = true
+    /// Indicates whether a batch's events before one that is refused are published; if not, none is.
+    package var publishesBatchesInPart = false
 
     /// The time for which the HTTP API knows a publish again by its `idempotency_key`; `nil` if it ignores keys. A key whose publish
     /// failed counts as one under way for two minutes.

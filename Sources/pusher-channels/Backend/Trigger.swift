@@ -11,7 +11,8 @@ struct Trigger: AsyncParsableCommand {
             SIGINT and SIGTERM end it, with status 130 and 143, once the lines that it has read are published; a second signal ends it at \
             once.
 
-            A request publishes all of its events or none: if one fails, the message says what was published.
+            If a request fails, the message says what was published: of that request all events or none, except that Sockudo publishes \
+            those before the one that it refuses.
 
             With --info, it prints one JSON object for each channel, and says on standard error what the server didn't report.
 
@@ -94,14 +95,16 @@ struct Trigger: AsyncParsableCommand {
         if let signal = signal.withLock({ $0 }) { throw ExitCode(128 + signal) }
     }
 
-    /// Returns an error with what was published: of a request, all events or none. Only if nothing was, another attempt may have
-    /// the status for those: it would publish some events twice.
+    /// Returns an error with what was published. Only if nothing was, another attempt may have the status for those: it would
+    /// publish some events twice.
     private static func failure(_ error: any Error, after published: Int, sending count: Int) -> Failure {
         let reason = error as? PusherError
         let before = published > 0 ? "; the first \(published) events were published before" : ""
         if reason?.mayHaveBeenCarriedOut == true {
-            let next = count == 1 ? "the next one" : "either all or none of the next \(count)"
-            return Failure("\(error)\(before); \(next) may have been published")
+            return Failure("\(error)\(before); the next \(count == 1 ? "one" : "\(count)") may have been published")
+        }
+        if let kind = reason?.kind, [.httpAPI(.badRequest), .httpAPI(.payloadTooLarge)].contains(kind), count > 1 {
+            return Failure("\(error)\(before); of the next \(count), only Sockudo publishes those before the one that it refuses")
         }
         if published > 0 { return Failure("\(error)\(before), and none after them") }
         return Failure("\(error); nothing was published", because: reason.flatMap { $0.isRetryable ? $0 : nil })

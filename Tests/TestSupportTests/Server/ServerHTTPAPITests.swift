@@ -69,6 +69,14 @@ struct ServerHTTPAPITests {
         }
     }
 
+    @Test func `Sockudo publishes a batch's events before the first that it refuses`() {
+        var rig = ServerRig(.sockudo, open: 1)
+        rig.subscribe(1, to: "a")
+        let events = ["a", "a b", "a"].map { #"{"name":"e","channel":"\#($0)","data":"1"}"# }.joined(separator: ",")
+        #expect(rig.post(#"{"batch":[\#(events)]}"#, to: "batch_events").status == 400)
+        #expect(rig.sent == [#"1: {"event":"e","channel":"a","data":"1"}"#])
+    }
+
     @Test func `A batch holds at most ten events`() {
         var rig = rig(channels: ["a"])
         for (count, status, words) in [(10, 200, "{}"), (11, 400, "Batch too large (11 > 10)\n")] {
