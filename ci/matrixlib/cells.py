@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 from .archive import program
 from .problems import Problem, there_is_no
 from .requirements import KINDS as REQUIREMENTS, NAMED
-from .values import misfit
 
 # The labels that each label selects: a merge must pass what every commit must pass, and more.
 LABELS = {"smoke": {"smoke"}, "full": {"smoke", "full"}, "nightly": {"nightly"}}
@@ -24,7 +23,6 @@ PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_]+)\}")
 # The exit code of ci/matrix when a step of each kind fails.
 STEP_KINDS = {"check": 1, "test": 1, "build": 3, "setup": 4}
 STEP_NAME = re.compile(r"\w[\w.-]*")
-ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 # What hosts take for the name of a job and, with a word before it, of the files that it leaves.
 JOB = re.compile(r"[A-Za-z0-9][\w. -]{0,99}", re.ASCII)
 # The keys of the file, of a cell and of a step, with the type of each.
@@ -35,6 +33,11 @@ OF_CELL = {
     "exclude": list}
 OF_RUNNER = {"runs-on": str, "container": str}
 OF_STEP = {"name": str, "run": str, "kind": str, "timeout": int, "tests": str, "env": dict}
+# The name of each type of value, and an example.
+WRITTEN = {str: ("a text", '"…"'), list: ("a list", '["…"]'), int: ("a whole number", "5"), bool: ("true or false", "true"), dict: ("a table", "{ … }")}
+LEAST, FILLED = {"timeout": 1, "retries": 0, "megabytes": 1, "shards": 1}, {"run", "steps", "labels"}
+# Lists are of strings, except these.
+OF_TABLES = {"cell", "steps", "exclude"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,10 +52,6 @@ class Step:
 
     def takes(self, name: str) -> bool:
         return name in PLACEHOLDER.findall(self.run)
-
-    @property
-    def reports_tests(self) -> bool:
-        return self.takes("report")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,73 +95,75 @@ class Reader:
         self.required = dict[tuple[str, str], list[str]]()  # what cells with a value require, by axis and value
         self.cells_at = [number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith("[[cell]]")]
 
-    def fail(self, where: str, what: str) -> NoReturn:
-        raise Problem(f"{self.file.name}: {where}: {what}")
+    def fail(self, where: str | Cell, what: str) -> NoReturn:
+        place = f"cell '{where.id}'" if isinstance(where, Cell) else where
+        raise Problem(f"{self.file.name}: {place}: {what}")
 
-    def wrong(self, cell: Cell, what: str) -> NoReturn:
-        self.fail(f"cell '{cell.id}'", what)
+    def check(self, is_right: object, where: str | Cell, what: str) -> None:
+        if not is_right:
+            self.fail(where, what)
 
-    def one_of(self, known: Iterable[str], where: str, what: str, name: Any) -> None:
+    def one_of(self, known: Iterable[str], where: str | Cell, what: str, name: Any) -> None:
         if not isinstance(name, str) or name not in known:
             self.fail(where, there_is_no(what, name, known))
 
     def take(self, where: str, table: Any, types: Mapping[str, type]) -> dict[str, Any]:
         """Returns the table's values, each checked for the type that its key must have."""
-        if not isinstance(table, dict):
-            self.fail(where, "is not a table")
+        self.check(isinstance(table, dict), where, "is not a table")
         for key, value in table.items():
             self.one_of(sorted(types), where, "key", key)
-            if problem := misfit(key, value, types[key]):
-                self.fail(where, f"'{key}' {problem}")
-        self.variables(where, table.get("env", {}))
+            self.value(where, key, value, types[key])
+        variables = table.get("env", {})
+        for name, value in variables.items():
+            self.check(isinstance(value, str), where, f"the value of '{name}' in 'env' is not a string")
+        self.check("SWIFTPM_BUILD_DIR" not in variables, where,
+                   "'SWIFTPM_BUILD_DIR' is set by the matrix: 'build' names the cell in whose folder another one builds")
+        for name, value in sorted(variables.items()):
+            self.check(name not in ("TMPDIR", "CI_CELL", "CI_METRICS"), where, f"'{name}' is set by the matrix")
+            self.check(re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII), where, f"'{name}' is no name of a variable")
+            self.placeholders(where, value, OF_VALUES)
+            self.check(not re.search(rf"\$\{{?{name}\b", value), where,
+                       f"'{name}' is taken as it stands, and ${name} in it is no variable's value: export it in the command")
         return dict(table)
 
-    def variables(self, where: str, values: dict[str, Any]) -> None:
-        if others := [name for name, item in values.items() if not isinstance(item, str)]:
-            self.fail(where, f"the value of '{others[0]}' in 'env' is not a string")
-        if "SWIFTPM_BUILD_DIR" in values:
-            self.fail(where, "'SWIFTPM_BUILD_DIR' is set by the matrix: 'build' names the cell in whose folder another one builds")
-        if own := {"TMPDIR", "CI_CELL", "CI_METRICS"} & values.keys():
-            self.fail(where, f"'{min(own)}' is set by the matrix")
-        for name, value in values.items():
-            if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-                self.fail(where, f"'{name}' is no name of a variable")
-            self.placeholders(where, value, OF_VALUES)
-            if re.search(rf"\$\{{?{name}\b", value):
-                self.fail(where, f"'{name}' is taken as it stands, and ${name} in it is no variable's value: export it in the command")
+    def value(self, where: str, key: str, value: Any, kind: type) -> None:
+        called, written = WRITTEN[kind]
+        example = "[[cell]]" if key == "cell" else f"{key} = {written}"
+        self.check(type(value) is kind, where, f"'{key}' is not {called}: write {example}")
+        self.check(key not in LEAST or value >= LEAST[key], where, f"'{key}' is less than {LEAST.get(key)}")
+        self.check(key not in FILLED or (value.strip() if kind is str else value), where, f"'{key}' is empty")
+        items = value.values() if kind is dict else value if kind is list else [value]
+        are_strings = kind is not list or key in OF_TABLES or all(isinstance(item, str) for item in items)
+        self.check(are_strings, where, f"'{key}' is not a list of strings")
+        self.check(not any("\0" in str(item) for item in items), where, f"'{key}' has a zero byte, which no command can have")
 
     def placeholders(self, where: str, text: str, known: Iterable[str]) -> None:
+        names = ", ".join(f"{{{name}}}" for name in sorted(known))
         for name in PLACEHOLDER.findall(text):
-            if name not in known:
-                names = ", ".join(f"{{{name}}}" for name in sorted(known))
-                self.fail(where, f"there is no placeholder {{{name}}}; known: {names}; braces of the shell's have a space or a $")
+            self.check(name in known, where, f"there is no placeholder {{{name}}}; known: {names}; braces of the shell's have a space or a $")
 
     def step(self, where: str, name: str, table: Any) -> Step:
         values = self.take(where, table, OF_STEP)
-        if "run" not in values:
-            self.fail(where, "'run' is missing")
+        self.check("run" in values, where, "'run' is missing")
         self.one_of(STEP_KINDS, where, "kind", values.get("kind", "check"))
         self.placeholders(where, values["run"], PLACEHOLDERS | self.axes.keys())
         found = Step(**({"name": name} | values))
-        if found.kind == "test" and not found.reports_tests:
-            self.fail(where, "a test step needs {report}, by which swift test writes how each test went; a step without it has kind = \"check\"")
-        if found.tests and not found.takes("tests"):
-            self.fail(where, "'tests' has no effect: write {tests} where the command takes them")
+        self.check(found.kind != "test" or found.takes("report"), where,
+                   "a test step needs {report}, by which swift test writes how each test went; a step without it has kind = \"check\"")
+        self.check(not found.tests or found.takes("tests"), where, "'tests' has no effect: write {tests} where the command takes them")
         return found
 
     def steps(self, where: str, values: dict[str, Any]) -> tuple[Step, ...]:
-        if ("run" in values) == ("steps" in values):
-            self.fail(where, "has both 'run' and 'steps'" if "run" in values else "needs either 'run' or 'steps'")
+        self.check("run" not in values or "steps" not in values, where, "has both 'run' and 'steps'")
+        self.check("run" in values or "steps" in values, where, "needs either 'run' or 'steps'")
         of_all = {"timeout": values.pop("timeout")} if "timeout" in values else {}
         items = values.pop("steps", None) or [{"run": values.pop("run")}]
-        found = [self.own_step(where, item, of_all) for item in items]
+        found = tuple(self.own_step(where, item, of_all) for item in items)
         names = [step.name for step in found]
         for name in names:
-            if names.count(name) > 1:
-                self.fail(where, f"two steps are called '{name}': {{ name = \"…\", run = \"…\" }} gives one a name")
-            if not STEP_NAME.fullmatch(name):
-                self.fail(where, f"'{name}' is no name of a step: it is one of a file, too")
-        return tuple(found)
+            self.check(names.count(name) == 1, where, f"two steps are called '{name}': {{ name = \"…\", run = \"…\" }} gives one a name")
+            self.check(STEP_NAME.fullmatch(name), where, f"'{name}' is no name of a step: it is one of a file, too")
+        return found
 
     def own_step(self, where: str, item: Any, of_all: dict[str, Any]) -> Step:
         """Returns a cell's step, which is said as the name of one, a command, or a table."""
@@ -170,13 +171,11 @@ class Reader:
             if "/" not in item and " " not in item and item not in self.templates:
                 self.fail(where, f"{there_is_no('step', item, self.templates)}; a command of one word: {{ run = \"{item}\" }}")
             return dataclasses.replace(self.templates.get(item) or Step(named_after(item), item), **of_all)
-        if not isinstance(item, dict):
-            self.fail(where, "a step is a string or a table")
-        base = {}
+        self.check(isinstance(item, dict), where, "a step is a string or a table")
+        values = of_all | item
         if "use" in item:
-            self.one_of(self.templates, where, "step", item["use"])
-            base = dataclasses.asdict(self.templates[item["use"]])
-        values = base | of_all | {key: value for key, value in item.items() if key != "use"}
+            self.one_of(self.templates, where, "step", values.pop("use"))
+            values = dataclasses.asdict(self.templates[item["use"]]) | values
         return self.step(where, named_after(str(values.get("run", ""))), values)
 
     def place(self, number: int, table: Any) -> str:
@@ -193,19 +192,27 @@ class Reader:
         values = self.take(where, table, OF_CELL)
         axes, rules = values.get("axes", {}), values.pop("exclude", [])
         lists = {axis: listed for axis, listed in axes.items() if isinstance(listed, list) and listed}
-        if rules and not lists:
-            self.fail(where, "'exclude' has no effect: no axis has a list of values")
+        self.check(lists or not rules, where, "'exclude' has no effect: no axis has a list of values")
         for rule in rules:
             for axis in self.take(f"{where}: exclude", rule, dict.fromkeys(axes, str)):
                 self.one_of(lists.get(axis, [axes[axis]]), where, f"value of the axis '{axis}' in the cell called", rule[axis])
         for combination in itertools.product(*lists.values()):
             chosen = axes | dict(zip(lists, combination))
             if not any(rule.items() <= chosen.items() for rule in rules):
-                names = {key: "-".join([values[key], *map(in_an_id, combination)]) for key in ("id", "build", "job") if key in values}
+                in_ids = [re.sub(r"[^a-z0-9.]+", "-", str(value).lower()).strip("-.") for value in combination]
+                names = {key: "-".join([values[key], *in_ids]) for key in ("id", "build", "job") if key in values}
                 yield self.cell(self.place(number, names), values | names | {"axes": chosen})
 
     def cell(self, where: str, values: dict[str, Any]) -> Cell:
-        self.names(where, values)
+        for key in ("id", "what"):
+            self.check(values.get(key), where, f"'{key}' is missing")
+        self.check("\n" not in values["what"], where, "'what' has a line break: it is said in one line")
+        self.check(re.fullmatch(r"[a-z0-9]+([.-][a-z0-9]+)*", values["id"]), where,
+                   "an id is made of lower-case letters, digits, '-' and '.'")
+        self.check(JOB.fullmatch(values.get("job", "a")), where,
+                   "a job's name is made of at most a hundred ASCII letters, digits, spaces and ._-, and begins with one of the first two")
+        self.check(values.get("build") != values["id"], where,
+                   "'build' names another cell, and this one builds in its own folder without it")
         for label in values.setdefault("labels", ["full"]):
             self.one_of(LABELS, where, "label", label)
         for axis, value in values["axes"].items():
@@ -222,69 +229,48 @@ class Reader:
         image = with_values(self.runners[values["runner"]].get("container", ""), axes)
         return Cell(steps=steps, image=image, **({"build": values["id"]} | values))
 
-    def names(self, where: str, values: dict[str, Any]) -> None:
-        """Checks what a cell and what belongs to it are called."""
-        for key in ("id", "what"):
-            if not values.get(key):
-                self.fail(where, f"'{key}' is missing")
-        if "\n" in values["what"]:
-            self.fail(where, "'what' has a line break: it is said in one line")
-        if not ID.fullmatch(values["id"]):
-            self.fail(where, "an id is made of lower-case letters, digits, '-' and '.'")
-        if not JOB.fullmatch(values.get("job", "a")):
-            self.fail(where, "a job's name is made of at most a hundred ASCII letters, digits, spaces and ._-, and begins with one of the first two")
-        if values.get("build") == values["id"]:
-            self.fail(where, "'build' names another cell, and this one builds in its own folder without it")
-
     def requirements(self, where: str, names: Iterable[str]) -> None:
         for requirement in names:
             kind, separator, name = requirement.partition(":")
             self.one_of(sorted(REQUIREMENTS), where, "requirement", kind)
-            if "\n" in name:
-                self.fail(where, f"the requirement '{kind}' has a line break in its name: it is said in one line")
-            if kind in NAMED and not name:
-                self.fail(where, f"the requirement '{kind}' needs a name: {kind}:X")
-            if separator and kind not in NAMED:
-                self.fail(where, f"the requirement '{kind}' has no name")
+            self.check("\n" not in name, where, f"the requirement '{kind}' has a line break in its name: it is said in one line")
+            self.check(name or kind not in NAMED, where, f"the requirement '{kind}' needs a name: {kind}:X")
+            self.check(kind in NAMED or not separator, where, f"the requirement '{kind}' has no name")
 
     def matrix(self, table: Any) -> Matrix:
         table = self.take("top level", table, OF_FILE)
         self.axes, self.runners = table.get("axes", {}), table.get("runner", {"linux": {}})
         for axis, known in self.axes.items():
-            self.axis(f"axis '{axis}'", known)
+            self.check(isinstance(known, list) and known and all(isinstance(value, str) for value in known), f"axis '{axis}'",
+                       "is not a list of strings, of which the first is what cells have that say nothing")
+            for value in known:
+                self.check(known.count(value) == 1, f"axis '{axis}'", f"'{value}' stands there twice")
         for name, runner in self.runners.items():
             self.take(f"runner '{name}'", runner, OF_RUNNER)
         self.templates = {name: self.step(f"step '{name}'", name, value) for name, value in table.get("step", {}).items()}
-        if not table.get("cell"):
-            self.fail("top level", "has no [[cell]]")
+        self.check(table.get("cell"), "top level", "has no [[cell]]")
         for axis, values in self.take("requires", table.get("requires", {}), dict.fromkeys(self.axes, dict)).items():
             for value, names in self.take(f"requires.{axis}", values, dict.fromkeys(self.axes[axis], list)).items():
                 self.requirements(f"requires.{axis}: '{value}'", names)
                 self.required[axis, value] = names
-        return Matrix(self.axes, self.runners, self.related(table["cell"]), table.get("megabytes", 0))
-
-    def related(self, tables: Sequence[Any]) -> tuple[Cell, ...]:
-        """Returns all cells, with what each has from others: shards, the flags and the job of its build, what it needs."""
-        single = [cell for number, table in enumerate(tables, 1) for cell in self.cells(number, table)]
+        single = [cell for number, values in enumerate(table["cell"], 1) for cell in self.cells(number, values)]
         cells = [shard for cell in single for shard in self.shards(cell)]
         cells = [self.joined(cell, cells) for cell in cells]
         needs = self.needed(cells)
-        self.one_runner_per_job(cells)
-        return tuple(dataclasses.replace(cell, needs=needs[cell.id]) for cell in cells)
-
-    def axis(self, where: str, known: Any) -> None:
-        if not isinstance(known, list) or not known or not all(isinstance(value, str) for value in known):
-            self.fail(where, "is not a list of strings, of which the first is what cells have that say nothing")
-        if twice := next((value for value in known if known.count(value) > 1), None):
-            self.fail(where, f"'{twice}' stands there twice")
+        machines = {cell.id: with_values(str(self.runners[cell.runner]), cell.axes) for cell in cells}
+        for one, other in itertools.permutations(cells, 2):
+            if one.job == other.job and machines[one.id] != machines[other.id]:
+                self.fail(one, f"is in one hosted job with '{other.id}', which has another runner")
+        cells = [dataclasses.replace(cell, needs=needs[cell.id]) for cell in cells]
+        return Matrix(self.axes, self.runners, tuple(cells), table.get("megabytes", 0))
 
     def shards(self, cell: Cell) -> Iterator[Cell]:
         """Yields a cell for each shard; they share a build, but no hosted job."""
         if cell.shards == 1:
             yield cell
             return
-        if problem := unsharded(cell):
-            self.wrong(cell, f"'shards' has no effect: {problem}")
+        problem = unsharded(cell)
+        self.check(not problem, cell, f"'shards' has no effect: {problem}")
         build = f"{cell.id}-1-of-{cell.shards}" if cell.build == cell.id else cell.build
         for number in range(1, cell.shards + 1):
             part = f"-{number}-of-{cell.shards}"
@@ -294,10 +280,11 @@ class Reader:
         """Returns by cell all that it needs: before each, those that this one needs itself."""
         ids, direct, found = [cell.id for cell in cells], dict[str, list[str]](), dict[str, tuple[str, ...]]()
         for cell in cells:
-            names = {name: fnmatch.filter(ids, with_values(name, cell.axes)) for name in cell.needs}
-            if unknown := next((name for name in names if not names[name]), None):
-                self.wrong(cell, f"'needs': {there_is_no('cell', unknown, ids)}")
-            direct[cell.id] = [*itertools.chain(*names.values())]
+            direct[cell.id] = []
+            for name in cell.needs:
+                direct[cell.id] += (names := fnmatch.filter(ids, with_values(name, cell.axes)))
+                if not names:
+                    self.fail(cell, f"'needs': {there_is_no('cell', name, ids)}")
         try:
             for name in graphlib.TopologicalSorter(direct).static_order():
                 found[name] = tuple(dict.fromkeys(other for one in direct[name] for other in (*found[one], one)))
@@ -308,27 +295,14 @@ class Reader:
 
     def joined(self, cell: Cell, cells: Sequence[Cell]) -> Cell:
         """Returns the cell with the flags, and by default the job, of the cell whose build folder it uses."""
-        if sum(other.id == cell.id for other in cells) > 1:
-            self.wrong(cell, "stands there twice")
-        owner = next((other for other in cells if other.id == cell.build == other.build), None)
-        if owner is None:
-            self.wrong(cell, f"there is no cell '{cell.build}' with a build folder of its own")
+        self.check(sum(other.id == cell.id for other in cells) == 1, cell, "stands there twice")
+        owner = next((other for other in cells if other.id == cell.build == other.build), cell)
+        self.check(owner.id == cell.build, cell, f"there is no cell '{cell.build}' with a build folder of its own")
         if cell.flags:
-            self.flags(cell, owner, [step for other in cells if other.build == cell.id for step in other.steps])
+            self.check(owner is cell, cell, f"has the flags of '{owner.id}', whose build folder it uses")
+            is_taken = any(step.takes("flags") for other in cells if other.build == cell.id for step in other.steps)
+            self.check(is_taken, cell, "'flags' has no effect: write {flags} where a command takes them")
         return dataclasses.replace(cell, flags=owner.flags, job=cell.job or owner.job or owner.id)
-
-    def flags(self, cell: Cell, owner: Cell, steps: Iterable[Step]) -> None:
-        """Checks that a cell's flags are its own, and that one of the steps in its build folder takes them."""
-        if owner is not cell:
-            self.wrong(cell, f"has the flags of '{owner.id}', whose build folder it uses")
-        if not any(step.takes("flags") for step in steps):
-            self.wrong(cell, "'flags' has no effect: write {flags} where a command takes them")
-
-    def one_runner_per_job(self, cells: Sequence[Cell]) -> None:
-        machines = {cell.id: with_values(str(self.runners[cell.runner]), cell.axes) for cell in cells}
-        for one, other in itertools.permutations(cells, 2):
-            if one.job == other.job and machines[one.id] != machines[other.id]:
-                self.wrong(one, f"is in one hosted job with '{other.id}', which has another runner")
 
 
 def load(project: str | os.PathLike[str]) -> Matrix:
@@ -361,11 +335,6 @@ def instead(project: pathlib.Path) -> str:
 def with_values(text: str, axes: Mapping[str, str]) -> str:
     """Returns the text of a runner or a requirement with the values of the axes that it names, as in swift:{swift}."""
     return PLACEHOLDER.sub(lambda match: axes.get(match[1], match[0]), text)
-
-
-def in_an_id(value: object) -> str:
-    """Returns the value of an axis as the id of a cell can have it."""
-    return re.sub(r"[^a-z0-9.]+", "-", str(value).lower()).strip("-.")
 
 
 def unsharded(cell: Cell) -> str:

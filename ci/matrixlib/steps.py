@@ -30,7 +30,7 @@ class StepRunner:
         found = self.read(result, step, text, log, self.places.events(cell, step, number))
         printed = diagnosis.plain(diagnosis.read(log))
         is_shard = bool(cell.shard) and step.kind == "test"
-        judge(Evidence(result, step.reports_tests, is_shard, step.timeout, ended, printed, found, str(self.places.project)))
+        judge(Evidence(result, step.takes("report"), is_shard, step.timeout, ended, printed, found, str(self.places.project)))
         if is_shard and result.status == "passed" and not result.tests:
             result.notes.append(f"no test of it is in shard {cell.shard}")
         return result
@@ -52,7 +52,7 @@ class StepRunner:
     def read(self, result: StepResult, step: Step, text: str, log: Path, events: Path) -> str | None:
         """Reads how each test went into the result; returns what a sanitizer found."""
         try:
-            if step.reports_tests:
+            if step.takes("report"):
                 silent = result.code == 0 and not events.exists() and "--disable-swift-testing" not in text
                 result.tests, wrong = testlog.read(events, log, silent and runs_swift_testing(package(self.places, text)))
                 result.finding = "; ".join(wrong)
