@@ -25,29 +25,22 @@ class Output:
             fcntl.fcntl(self.reading, F_SETPIPE_SZ, 1 << 20)
         self.file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self.room, self.left, self.problem = HEAD, MATTERS, 0  # the errno of why it could not be written
-        self.size, self.dropped = 0, 0
-        self.tail: collections.deque[bytes] = collections.deque()
-        self.rest = b""
-        self.is_over = False
+        self.tail = collections.deque[bytes]()
+        self.size, self.dropped, self.rest, self.is_over = 0, 0, b"", False
 
     def wait(self, seconds: float) -> None:
         """Waits until something is written, and takes it, or until the time is up."""
-        if self.is_over:
-            select.select([], [], [], seconds)
-        elif select.select([self.reading], [], [], seconds)[0]:
+        if select.select([] if self.is_over else [self.reading], [], [], seconds)[0]:
             self.take()
 
     def take(self) -> None:
         """Takes what is there, but for no more than a fraction of a second, because there are other things to look after."""
-        for _ in range(64):
-            try:
-                piece = os.read(self.reading, PIECE)
-            except BlockingIOError:
-                return
-            if not piece:
-                self.is_over = True
-                return
-            self.add(piece)
+        with contextlib.suppress(BlockingIOError):
+            for _ in range(64):
+                if not (piece := os.read(self.reading, PIECE)):
+                    self.is_over = True
+                    return
+                self.add(piece)
 
     def add(self, piece: bytes) -> None:
         if self.room > 0:

@@ -38,7 +38,9 @@ def install(names: Sequence[str]) -> str | None:
     print(f"installing {' '.join(names)}", flush=True)
     told = list[bool]()
     with on_interrupt(lambda *_: told.append(True)), contextlib.nullcontext() if is_there else services_forbidden(root) as problem:
-        problem = problem or apt_get(root, names, told)
+        for words in (["update", "-qq"], ["install", "-y", "-qq", *names]):
+            if not problem and not told and status([*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *words], told) != 0:
+                problem = f"apt-get {words[0]} failed"
     if told:
         raise KeyboardInterrupt
     return problem
@@ -55,13 +57,6 @@ def services_forbidden(root: Sequence[str]) -> Iterator[str | None]:
             yield None if written else f"{POLICY} could not be written"
         finally:
             subprocess.run([*root, "rm", "-f", POLICY])
-
-
-def apt_get(root: Sequence[str], names: Sequence[str], told: list[bool]) -> str | None:
-    for words in (["update", "-qq"], ["install", "-y", "-qq", *names]):
-        if not told and status([*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *words], told) != 0:
-            return f"apt-get {words[0]} failed"
-    return None
 
 
 def status(command: Sequence[str], told: list[bool]) -> int:

@@ -72,10 +72,16 @@ def ended_for_memory(*places: pathlib.Path) -> int | None:
 
 def end_rest(supervisor: subprocess.Popen[str], temporary: str | None) -> tuple[str, ...]:
     """Ends a supervisor that doesn't answer, what is below it, and on Linux what has its command's TMPDIR; returns the names."""
-    names, mark = set[str](), f"TMPDIR={temporary}".encode() if temporary else None
+    def is_its(process: supervise.Process) -> bool:
+        with contextlib.suppress(OSError):
+            environment = pathlib.Path(f"/proc/{process.pid}/environ").read_bytes()
+            return process.pid != supervisor.pid and f"TMPDIR={temporary}".encode() in environment.split(b"\0")
+        return False
+
+    names = set[str]()
     for _ in range(100):  # They may be starting others.
         found = supervise.below(supervisor.pid) if supervisor.poll() is None else {}
-        found |= {one.pid: one for one in supervise.table() if one.pid != supervisor.pid and mark in environment_of(one.pid)}
+        found |= {process.pid: process for process in supervise.table() if temporary and is_its(process)}
         if not found:
             break
         names.update(process.name for process in found.values())
@@ -90,32 +96,23 @@ def end_rest(supervisor: subprocess.Popen[str], temporary: str | None) -> tuple[
     return tuple(sorted(names))
 
 
-def environment_of(pid: int) -> Sequence[bytes]:
-    try:
-        return pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return ()
-
-
 def said(*command: StrPath, cwd: StrPath | None = None) -> str | None:
     """Returns what a short command prints, with bytes that aren't text as surrogates; None if it can't be run or fails."""
     done = briefly(command, cwd)
-    return done.stdout.decode(errors="surrogateescape") if isinstance(done, subprocess.CompletedProcess) and done.returncode == 0 else None
+    return None if done.returncode else done.stdout.decode(errors="surrogateescape")
 
 
 def fault(*command: StrPath, cwd: StrPath | None = None) -> str:
     """Returns why a short command fails, in its own words or the system's, as one line."""
-    done = briefly(command, cwd)
-    words = done.stderr.decode(errors="replace") if isinstance(done, subprocess.CompletedProcess) else str(done)
-    return " ".join(words.split())
+    return " ".join(briefly(command, cwd).stderr.decode(errors="replace").split())
 
 
-def briefly(command: Sequence[StrPath], cwd: StrPath | None) -> subprocess.CompletedProcess[bytes] | Exception:
-    """Runs a short command to its end; returns the error if it can't be run."""
+def briefly(command: Sequence[StrPath], cwd: StrPath | None) -> subprocess.CompletedProcess[bytes]:
+    """Runs a short command to its end; one that can't be run fails with the system's words."""
     try:
         return subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
     except (OSError, subprocess.SubprocessError) as error:
-        return error
+        return subprocess.CompletedProcess(command, 127, b"", str(error).encode(errors="replace"))
 
 
 @contextlib.contextmanager

@@ -33,13 +33,6 @@ class Process(NamedTuple):
 BY_ITSELF, POLITELY, CLEANING, KILLED = 0.5, 1, 5, 10
 
 
-def adopt_orphans() -> None:
-    if sys.platform == "linux":
-        library = ctypes.CDLL(None, use_errno=True)
-        if library.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0):
-            raise OSError(ctypes.get_errno(), "prctl")
-
-
 def from_proc() -> Iterator[Process]:
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -65,9 +58,7 @@ table = from_proc if sys.platform == "linux" else from_ps
 
 def below(root: int, ours: Callable[[Process], bool] = lambda process: False) -> dict[int, Process]:
     """Returns the living processes below one, and those that are `ours` wherever they are, by their ids."""
-    children: dict[int, list[Process]] = {}
-    found: dict[int, Process] = {}
-    waiting = [root]
+    children, found, waiting = dict[int, list[Process]](), dict[int, Process](), [root]
     for process in table():
         children.setdefault(root if ours(process) else process.parent, []).append(process)
     while waiting:
@@ -83,19 +74,63 @@ def write(cgroup: str, name: str, word: str) -> None:
         file.write(word)
 
 
-def remaining(command: int, known: dict[int, int]) -> dict[int, Process]:
-    """Returns the living processes below this one, by their ids. On systems where it doesn't adopt orphans, also those of the
-    command's group, and those that it found before: `known`, their groups by their ids.
-    """
-    found = below(os.getpid(), lambda one: sys.platform != "linux" and one.group in (command, known.get(one.pid)))
-    known.update((pid, process.group) for pid, process in found.items())
-    return found
+class Command:
+    """A command that was started below this process, with what it starts."""
 
+    def __init__(self, words: list[str], output: Output, cgroup: str) -> None:
+        self.output, self.cgroup = output, cgroup
+        self.status: int | None = None
+        self.groups = dict[int, int]()  # of the processes that were found below this one, by their ids
+        self.pid = os.fork()
+        if self.pid:
+            os.close(output.writing)
+            return
+        os.setsid()
+        write(cgroup, "cgroup.procs", "0")
+        os.dup2(output.writing, 1)
+        os.dup2(output.writing, 2)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these, and children would inherit that.
+            signal.signal(number, signal.SIG_DFL)
+        try:
+            os.execvp(words[0], words)
+        except OSError as error:
+            os.write(2, f"{words[0]}: {error.strerror}\n".encode())
+        os._exit(127)
 
-def childless(found: dict[int, Process]) -> list[str]:
-    """Describes those of the processes that have no children among them: one of these is the one that doesn't end."""
-    parents = {process.parent for process in found.values()}
-    return [in_words(process) for pid, process in sorted(found.items()) if pid not in parents]
+    def reap(self) -> int | None:
+        """Collects the statuses of ended children; returns that of the command, once it has one."""
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                self.status = ended[1] if ended[0] == self.pid else self.status
+        return self.status
+
+    def remaining(self) -> dict[int, Process]:
+        """Returns the living processes below this one; where it doesn't adopt orphans, also the command's group, and what it found before."""
+        found = below(os.getpid(), lambda one: sys.platform != "linux" and one.group in (self.pid, self.groups.get(one.pid)))
+        self.groups |= {pid: process.group for pid, process in found.items()}
+        return found
+
+    def end(self) -> dict[int, Process]:
+        """Ends everything below this process, politely first; returns what couldn't be ended."""
+        sent = set[int]()
+        for number, seconds in ((signal.SIGTERM, POLITELY), (signal.SIGKILL, KILLED)):
+            began, told = time.monotonic(), set[int]()
+            while time.monotonic() < began + seconds:
+                self.reap()
+                left = self.remaining()
+                if not left and self.status is not None:
+                    return {}
+                if number == signal.SIGKILL:
+                    write(self.cgroup, "cgroup.kill", "1")
+                told = told or set(left)  # Not what they start when they are told, such as a trap's commands, which has time to end by itself.
+                seconds = CLEANING if number == signal.SIGTERM and left.keys() - told else seconds
+                # Parents first: one that goes on when its child has ended could say that all is well.
+                for pid in left if number == signal.SIGKILL else [pid for pid in left if pid in told - sent]:
+                    sent.add(pid)
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.kill(pid, number)
+                self.output.wait(0.02)
+        return self.remaining()
 
 
 def in_words(process: Process) -> str:
@@ -106,98 +141,39 @@ def in_words(process: Process) -> str:
     return f"{process.name} (pid {process.pid}{stopped}{': ' + words[:120] if words else ''})"
 
 
-def reap(command: int, status: int | None) -> int | None:
-    """Collects the statuses of ended children; returns that of the command, once it has one."""
-    while True:
-        try:
-            pid, ended = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return status
-        if pid == 0:
-            return status
-        if pid == command:
-            status = ended
-
-
-def end_everything(command: int, status: int | None, known: dict[int, int], output: Output, cgroup: str) -> tuple[int | None, dict[int, Process]]:
-    """Ends everything below this process, politely first; returns the command's status and what couldn't be ended."""
-    sent: set[int] = set()
-    for number, seconds in ((signal.SIGTERM, POLITELY), (signal.SIGKILL, KILLED)):
-        began, told = time.monotonic(), set[int]()
-        while time.monotonic() < began + seconds:
-            status = reap(command, status)
-            left = remaining(command, known)
-            if not left and status is not None:
-                return status, {}
-            if number == signal.SIGKILL:
-                write(cgroup, "cgroup.kill", "1")
-            told = told or set(left)  # Not what they start when they are told, such as a trap's commands, which has time to end by itself.
-            seconds = CLEANING if number == signal.SIGTERM and left.keys() - told else seconds
-            # Parents first: one that goes on when its child has ended could say that all is well.
-            for pid in left if number == signal.SIGKILL else [pid for pid in left if pid in told - sent]:
-                sent.add(pid)
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, number)
-            output.wait(0.02)
-    return status, remaining(command, known)
-
-
-def start(output: Output, cgroup: str, command: list[str]) -> int:
-    pid = os.fork()
-    if pid:
-        os.close(output.writing)
-        return pid
-    os.setsid()
-    write(cgroup, "cgroup.procs", "0")
-    os.dup2(output.writing, 1)
-    os.dup2(output.writing, 2)
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these, and children would inherit that.
-        signal.signal(number, signal.SIG_DFL)
-    try:
-        os.execvp(command[0], command)
-    except OSError as error:
-        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
-    os._exit(127)
-
-
-def wait(command: int, parent: int, deadline: float, told: list[int], output: Output) -> tuple[int | None, str | None]:
-    """Returns the command's status, or None and why it has to be ended. Polls, because that works on every system."""
-    pause = 0.002
-    while (status := reap(command, None)) is None:
-        if told or os.getppid() != parent:
-            return None, "interrupted"
-        if time.monotonic() >= deadline:
-            return None, "timeout"
-        output.wait(pause)
-        pause = min(2 * pause, 0.05)
-    return status, None
-
-
 def main() -> None:
-    seconds, output, cgroup, command = float(sys.argv[1]), Output(sys.argv[2]), sys.argv[3], sys.argv[4:]
-    told: list[int] = []
+    output, told = Output(sys.argv[2]), list[int]()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, _: told.append(number))
     parent = os.getppid()
-    adopt_orphans()
-    began = time.monotonic()
-    child = start(output, cgroup, command)
-    status, reason = wait(child, parent, began + seconds, told, output)
-    took = time.monotonic() - began
-    behind, known = dict[int, Process](), dict[int, int]()
-    running = childless(remaining(child, known)) if reason == "timeout" else []
-    if reason is None:
+    if sys.platform == "linux" and ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl")
+    began, pause, reason = time.monotonic(), 0.002, None
+    command = Command(sys.argv[4:], output, sys.argv[3])
+    while command.reap() is None and not reason:  # Polls, because that works on every system.
+        if told or os.getppid() != parent:
+            reason = "interrupted"
+        elif time.monotonic() >= began + float(sys.argv[1]):
+            reason = "timeout"
+        else:
+            output.wait(pause)
+            pause = min(2 * pause, 0.05)
+    took, behind = time.monotonic() - began, dict[int, Process]()
+    late = command.remaining() if reason == "timeout" else {}
+    parents = {process.parent for process in late.values()}  # Of those without children, one is the one that doesn't end.
+    running = [in_words(process) for pid, process in sorted(late.items()) if pid not in parents]
+    if not reason:
         deadline = time.monotonic() + BY_ITSELF
-        while (behind := remaining(child, known)) and time.monotonic() < deadline:
-            reap(child, status)
+        while (behind := command.remaining()) and time.monotonic() < deadline:
+            command.reap()
             output.wait(0.02)
-    status, unkillable = end_everything(child, status, known, output, cgroup)
+    unkillable = command.end()
     output.close()
     with contextlib.suppress(OSError):  # Its parent removes it, too, with what the command made in it.
-        os.rmdir(cgroup)
-    code = os.waitstatus_to_exitcode(status) if status is not None else None
+        os.rmdir(command.cgroup)
     result = {
-        "code": code, "seconds": took, "reason": reason, "left": sorted({process.name for process in behind.values()}),
-        "unkillable": sorted(process.name for process in unkillable.values()), "running": running, "problem": output.problem}
+        "code": None if command.status is None else os.waitstatus_to_exitcode(command.status), "seconds": took, "reason": reason,
+        "left": sorted({process.name for process in behind.values()}), "unkillable": sorted(process.name for process in unkillable.values()),
+        "running": running, "problem": output.problem}
     with contextlib.suppress(BrokenPipeError):
         os.write(1, json.dumps(result).encode())
