@@ -26,7 +26,6 @@ FRAME = re.compile(r" at (/[^:\s]*):(\d+)(?::\d+)?$", re.MULTILINE)
 COMPLAINT = re.compile(r"(error|warning): ")
 COLORS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-UNEXPECTED = re.compile(r"unexpected signal code 9\b")
 TAIL = 25
 # The bytes that are read of a log's beginning, and as many of its end: a step may print without end.
 READ = 4 << 20
@@ -73,18 +72,14 @@ def sanitizer(lines: Iterable[str]) -> tuple[str | None, int]:
     return next((found[pattern] for pattern in SANITIZERS if pattern in found), (None, 0))
 
 
-def killed(code: int | None, log: str, starved: int | None) -> str:
-    """Returns what SIGKILL means if a command got it. `starved` processes were ended for want of memory; None if the kernel doesn't say."""
-    if code not in (-9, 137) and not UNEXPECTED.search(log):
-        return ""
-    known = "for want of memory" if starved else "which something other than want of memory sent"
-    return f"signal 9 (SIGKILL), {'which the kernel sends where memory is short, or anybody' if starved is None else known}"
-
-
 def in_backtrace(log: str, tests: Sequence[Test]) -> list[Test]:
     """Returns the tests that a crash's backtrace names: Swift Testing starts all tests at once, so many were running."""
-    trace = backtrace(log)
-    return [test for test in tests if re.search(in_a_frame(test), trace)]
+    trace, found = backtrace(log), []
+    for test in tests:  # Its function is there as it was written, or mangled, with its length before it.
+        name = re.split(r"[/.]", test.name.partition("(")[0])[-1].strip("`")
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)|(?<!\d){len(name)}{re.escape(name)}", trace):
+            found.append(test)
+    return found
 
 
 def backtrace(log: str) -> str:
@@ -104,12 +99,6 @@ def place(pattern: re.Pattern[str], text: str, project: StrPath) -> str:
     return ""
 
 
-def in_a_frame(test: Test) -> str:
-    """Returns a pattern for the test's function in a backtrace: as it was written, or mangled, with its length before it."""
-    name = re.split(r"[/.]", test.name.partition("(")[0])[-1].strip("`")
-    return rf"(?<!\w){re.escape(name)}(?!\w)|(?<!\d){len(name)}{re.escape(name)}"
-
-
 def compile_errors(log: str) -> list[tuple[str, int, str]]:
     """Returns the compiler's errors, each once: (file, line, message)."""
     found = [COMPILER.match(line) for line in log.splitlines()]
@@ -122,25 +111,16 @@ def errors_of(log: str, step: StepResult) -> list[tuple[str, int, str]]:
 
 
 def excerpt(log: str, step: StepResult) -> list[str]:
-    """Returns the most useful lines: the compiler's errors, a sanitizer's report, what failing tests recorded, or else the last ones."""
+    """Returns the most useful lines: the compiler's errors, a sanitizer's report, what failing tests or tools said, or else the last ones."""
     if errors := errors_of(log, step):
         return [f"{file}:{line}: error: {message}" for file, line, message in errors[:10]]
-    lines = plain(log).splitlines()
+    lines, found = plain(log).splitlines(), list[str]()
     what, start = sanitizer(lines)
     if what:
         return lines[start:start + TAIL]
-    return of_tests(step.tests) or complaints(lines) or lines[-TAIL:]
-
-
-def of_tests(tests: Iterable[Test]) -> list[str]:
-    found = []
-    for test in [test for test in tests if test.status in ("failed", "flaky")][:10]:
+    for test in [test for test in step.tests if test.status in ("failed", "flaky")][:10]:
         found.append(test.name + (f" at {test.file}:{test.line}" if test.file else ""))
         found += [f"  {line}" for message in test.messages[:5] for line in message.splitlines()[:8]]
-    return found
-
-
-def complaints(lines: Sequence[str]) -> list[str]:
-    """Returns fatal errors, or else the messages of a tool like DocC, each with the next line, which says where."""
     starts = [number for number, line in enumerate(lines) if COMPLAINT.match(line)]
-    return [line for line in lines if "Fatal error: " in line][:5] or [line for start in starts[:10] for line in lines[start:start + 2]]
+    complaints = [line for start in starts[:10] for line in lines[start:start + 2]]  # The next line says where.
+    return found or [line for line in lines if "Fatal error: " in line][:5] or complaints or lines[-TAIL:]

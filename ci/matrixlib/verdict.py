@@ -1,6 +1,7 @@
 """Decides how an attempt of a step ended: by the facts that are known of it, and by whether they explain its exit code."""
 
 import dataclasses
+import re
 
 from . import diagnosis
 from .processes import Ended
@@ -72,7 +73,11 @@ class Evidence:
         return f"{compiles}{errors[0][0]}:{errors[0][1]}: {errors[0][2]}" if errors else ""
 
     def killed(self) -> str:
-        return diagnosis.killed(self.ended.code, self.log, self.ended.starved)
+        """What SIGKILL means if the command, or a process of its tests, got it."""
+        if self.ended.code not in (-9, 137) and not re.search(r"unexpected signal code 9\b", self.log):
+            return ""
+        causes = {None: "which the kernel sends where memory is short, or anybody", 0: "which something other than want of memory sent"}
+        return f"signal 9 (SIGKILL), {causes.get(self.ended.starved, 'for want of memory')}"
 
     def how(self) -> str:
         code = self.ended.code or 0
