@@ -41,7 +41,11 @@ def differences(
             yield f"{name}: {old.status} -> {new.status}" + (f" ({new.why})" if new.why else ""), False
         elif new.status == "passed":
             yield from of_times(f"{name}: ", old.seconds, new.seconds, CELL_SECONDS, clock, times(name))
-        yield from of_metrics(name, old.metrics, new.metrics)
+        for key in old.metrics | new.metrics:
+            a, b = old.metrics.get(key), new.metrics.get(key)
+            if a != b:
+                is_noise = a is not None and b is not None and abs(b - a) < SHARE * abs(a)
+                yield f"{name}: {key} {'none' if a is None else a} -> {'none' if b is None else b}", is_noise
         if old.tests and new.tests:
             yield from of_tests(name, *({test.name: test for test in cell.tests} for cell in (old, new)))
 
@@ -52,18 +56,10 @@ def of_times(
         yield f"{name}{words(before)} -> {words(after)}", abs(after - before) < noise(min(before, after), least, times)
 
 
-def of_metrics(name: str, old: dict[str, float], new: dict[str, float]) -> Iterator[tuple[str, bool]]:
-    for key in old | new:
-        was, now = old.get(key), new.get(key)
-        if was != now:
-            is_noise = was is not None and now is not None and abs(now - was) < SHARE * abs(was)
-            yield f"{name}: {key} {'none' if was is None else was} -> {'none' if now is None else now}", is_noise
-
-
 def of_tests(name: str, was: Mapping[str, Test], now: Mapping[str, Test]) -> Iterator[tuple[str, bool]]:
     for found, how in (([test for test in was if test not in now], "gone"), ([test for test in now if test not in was], "new")):
         if found:
-            yield f"{name}: {len(found)} test{'s'[len(found) < 2:]} {how}: {', '.join(found[:3])}{', …' if len(found) > 3 else ''}", False
+            yield f"{name}: {len(found)} test{'s' if len(found) > 1 else ''} {how}: {', '.join(found[:3])}{', …' if len(found) > 3 else ''}", False
     for test in was:
         if test in now:
             yield from of_times(f"{name}: {test} ", was[test].seconds, now[test].seconds, TEST_SECONDS, "{:.1f} s".format)

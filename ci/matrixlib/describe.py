@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from time import time as now
-
 from typing import Any
 
 from . import shell
-from .cells import Cell, Matrix, Step
+from .cells import Cell, Matrix
 from .history import History
 from .requirements import missing, missing_of
 from .screen import clock
@@ -23,13 +22,10 @@ def rows(cells: Sequence[Cell], history: History, project: str) -> Iterator[dict
             "last": history.last(cell, "status"), "at": history.last(cell, "time")}
 
 
-def age(time: int | None) -> str:
+def age(time: int) -> str:
     """Returns how long ago a time was, in one number: 5m ago, 3h ago, 12d ago."""
-    if time is None:
-        return ""
     minutes = max(0, now() - time) / 60
-    number = f"{minutes:.0f}m" if minutes < 60 else f"{minutes / 60:.0f}h" if minutes < 48 * 60 else f"{minutes / 1440:.0f}d"
-    return f"{number} ago"
+    return f"{minutes:.0f}m ago" if minutes < 60 else f"{minutes / 60:.0f}h ago" if minutes < 48 * 60 else f"{minutes / 1440:.0f}d ago"
 
 
 def listing(matrix: Matrix, found: list[dict[str, Any]]) -> Iterator[str]:
@@ -38,7 +34,7 @@ def listing(matrix: Matrix, found: list[dict[str, Any]]) -> Iterator[str]:
     width = max((len(row["id"]) for row in found), default=0)
     for row in found:
         took = clock(row["seconds"]) if row["seconds"] is not None else ""
-        last = f"{row['last'] or '':7} {age(row['at']):>8} {took and ('in ' if row['last'] == 'passed' else 'passes in ') + took:>14}"
+        last = f"{row['last'] or '':7} {age(row['at']) if row['at'] else '':>8} {took and ('in ' if row['last'] == 'passed' else 'passes in ') + took:>14}"
         axes = "".join(f" {axis}={value}" for axis, value in row["axes"].items() if value != usual[axis])
         state = "" if row["ready"] else f"  [skipped here: {row['why']}]"
         yield f"{row['id']:{width}}  {','.join(row['labels']):12} {last}  {row['what']}{axes and '  (' + axes.strip() + ')'}{state}"
@@ -63,12 +59,7 @@ def explanation(cell: Cell, places: Places, history: History) -> Iterator[str]:
         yield f"  flaky       {count} times: {test}"
     yield "  steps"
     for step in cell.steps:
-        yield from (f"    {line}" for line in of_step(cell, step, places))
+        yield f"    {step.name}: a {step.kind}, {step.timeout} s at most"
+        yield from (f"      {name}={value}" for name, value in shell.own(places, cell.env | step.env).items())
+        yield from (f"      {line}" for line in shell.command(places, cell, step).splitlines())
     yield f"  run it      {places.program} run {cell.id}"
-
-
-def of_step(cell: Cell, step: Step, places: Places) -> Iterator[str]:
-    yield f"{step.name}: a {step.kind}, {step.timeout} s at most"
-    for name, value in shell.own(places, cell.env | step.env).items():
-        yield f"  {name}={value}"
-    yield from (f"  {line}" for line in shell.command(places, cell, step).splitlines())

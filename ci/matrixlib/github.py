@@ -11,32 +11,24 @@ MOST = 256  # GitHub refuses a matrix of more jobs.
 
 def jobs(matrix: Matrix, cells: Sequence[Cell]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Returns the entries of a workflow's matrix, and those of a second one, whose jobs need some of the first."""
-    found = dict[str, list[Cell]]()
+    found, needs = dict[str, list[Cell]](), dict[str, set[str]]()
     for cell in cells:
         found.setdefault(cell.job, []).append(cell)
     if len(found) > MOST:
         raise Problem(f"{len(found)} hosted jobs, and a host takes {MOST}: cells with the same 'job' share one")
+    for name, members in found.items():
+        needed = {other for cell in members for other in cell.needs}
+        needs[name] = {cell.job for cell in cells if cell.id in needed} - {name}
     first, then = list[dict[str, Any]](), list[dict[str, Any]]()
-    needs = {name: needed(members, cells) for name, members in found.items()}
     for name, members in found.items():
         if second := next((other for other in sorted(needs[name]) if needs[other]), None):
             raise Problem(f"the hosted job '{name}' needs '{second}', which needs '{min(needs[second])}': give cells of two of them the same 'job'")
-        (then if needs[name] else first).append(entry(matrix, name, members))
+        runner = {key: with_values(value, members[0].axes) for key, value in matrix.runners[members[0].runner].items()}
+        (then if needs[name] else first).append({
+            "job": name, "cells": " ".join(cell.id for cell in members), "runs-on": runner.get("runs-on", "ubuntu-latest"),
+            "container": runner.get("container"), "minutes": minutes(members),  # None: runs on the machine itself
+            "depth": 0 if any("git-tag" in cell.requires for cell in members) else 1})  # of the clone: tags need the history
     return first, then
-
-
-def needed(members: Sequence[Cell], cells: Sequence[Cell]) -> set[str]:
-    """Returns the other jobs that one needs for its cells."""
-    names = {name for cell in members for name in cell.needs}
-    return {cell.job for cell in cells if cell.id in names} - {members[0].job}
-
-
-def entry(matrix: Matrix, name: str, members: Sequence[Cell]) -> dict[str, Any]:
-    runner = {key: with_values(value, members[0].axes) for key, value in matrix.runners[members[0].runner].items()}
-    return {
-        "job": name, "cells": " ".join(cell.id for cell in members), "runs-on": runner.get("runs-on", "ubuntu-latest"),
-        "container": runner.get("container"), "minutes": minutes(members),  # None: runs on the machine itself
-        "depth": 0 if any("git-tag" in cell.requires for cell in members) else 1}  # of the clone: tags need the history
 
 
 def minutes(cells: Sequence[Cell]) -> int:

@@ -5,7 +5,7 @@ import contextlib
 import fcntl
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from .cells import Cell
@@ -13,31 +13,25 @@ from .problems import naming, regular
 from .results import CellResult, made, write
 from .shell import Places
 
-
 KINDS = {"status": str, "seconds": float, "time": int, "inputs": str, "times": list[float]}
-
-
-def known(entry: Any) -> dict[str, Any]:
-    """Returns the values of an entry that have the right type; somebody may have edited the file."""
-    found = {}
-    for key, kind in KINDS.items():
-        with contextlib.suppress(TypeError, KeyError):
-            found[key] = made(kind, entry[key])
-    return found
 
 
 class History:
     def __init__(self, places: Places) -> None:
-        self.file = places.results / "history.json"
-        self.flaky = places.flakes
+        self.file, self.flaky = places.results / "history.json", places.flakes
         self.cells = self.read()
 
     def read(self) -> dict[str, dict[str, Any]]:
-        try:
-            with regular(self.file) as file:
-                return {name: known(entry) for name, entry in json.load(file).items()}
-        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-            return {}  # The file was never written, or isn't ours.
+        """Returns the values by cell and key, without those that don't have the right type; somebody may have edited the file."""
+        found = dict[str, dict[str, Any]]()
+        # The file was never written, or isn't ours.
+        with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, RecursionError), regular(self.file) as file:
+            for name, entry in json.load(file).items():
+                found[name] = {}
+                for key, kind in KINDS.items():
+                    with contextlib.suppress(TypeError, KeyError):
+                        found[name][key] = made(kind, entry[key])
+        return found
 
     def last(self, cell: Cell, key: str) -> Any:
         """Returns the `status` or `time` (since 1970) of the cell's last run, or the `seconds` of its last that passed; None if none."""
@@ -51,7 +45,7 @@ class History:
         """Returns a digest of what the result of the cell's last run depended on, if that run passed."""
         return self.last(cell, "inputs") if self.last(cell, "status") == "passed" else None
 
-    def add(self, results: Iterable[CellResult]) -> None:
+    def add(self, results: Sequence[CellResult]) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with naming(self.file), regular(self.file.with_suffix(".lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # Another ci/matrix may add to the file, and may have done so since it was read.
@@ -65,9 +59,6 @@ class History:
                     entry["seconds"], entry["inputs"] = result.seconds, result.inputs
                     entry["times"] = [*self.times(result.id), result.seconds][-20:]
             write(self.file, self.cells)
-        self.add_flakes(results)
-
-    def add_flakes(self, results: Iterable[CellResult]) -> None:
         for result in results:
             for test in result.tests:
                 if test.status == "flaky":
@@ -76,7 +67,6 @@ class History:
                         file.write(json.dumps(entry) + "\n")
 
     def flakes(self, cell: Cell | CellResult) -> collections.Counter[str]:
-        """Returns how often each test of the cell was flaky."""
         counts = collections.Counter[str]()
         with contextlib.suppress(OSError), regular(self.flaky) as lines:
             for line in lines:

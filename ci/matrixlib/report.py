@@ -78,11 +78,10 @@ def case(suite: xml.Element, owner: str, name: str, seconds: float, status: str,
         child.text = text if "\n" in text else None
 
 
-def cells_of_table(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
-
-
 def markdown(cells: Sequence[CellResult]) -> str:
+    def escaped(text: str) -> str:
+        return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
     rows = ["| Cell | Result | Time | Tests | Slowest test | Why |", "|---|---|--:|--:|---|---|"]
     for cell in cells:
         slowest = max(cell.tests, key=lambda test: test.seconds, default=None)
@@ -90,8 +89,8 @@ def markdown(cells: Sequence[CellResult]) -> str:
         result = f"**{cell.status}**" if cell.status in ("failed", "flaky", "interrupted") else cell.status
         took = clock(cell.seconds) if cell.steps else ""
         metrics = ", ".join(f"{name} {value:g}" for name, value in cell.metrics.items())
-        why = cells_of_table("; ".join(filter(None, [cell.why, metrics])))
-        rows.append(f"| {cell.id} | {result} | {took} | {len(cell.tests) or ''}{cell.beside} | {cells_of_table(shown)} | {why} |")
+        why = escaped("; ".join(filter(None, [cell.why, metrics])))
+        rows.append(f"| {cell.id} | {result} | {took} | {len(cell.tests) or ''}{cell.beside} | {escaped(shown)} | {why} |")
     return "\n".join([*rows, "", closing_line(cells)]) + "\n"
 
 
@@ -107,18 +106,14 @@ def row(cell: CellResult, slowest: float, usual: list[str], history: History) ->
     own = ", ".join(f"{axis}={value}" for (axis, value), common in zip(cell.axes.items(), usual) if value != common)
     flakes = items(f"{test}: {count}×" for test, count in history.flakes(cell).items())
     steps = items(f"{step.name} {clock(step.seconds)}" for step in cell.steps)
-    why = html.escape("\n".join([cell.why, *said(cell)]).strip())
+    tests = next((step.tests for step in cell.steps if step.status != "passed"), ())  # What the first ones said.
+    said = [f"{test.name}: {test.messages[0]}" for test in tests if test.status != "skipped" and test.messages]
+    more = [f"and {len(said) - 3} more"] if said[3:] else []
+    why = html.escape("\n".join([cell.why, *said[:3], *more]).strip())
     return (
         f'<tr class="{html.escape(cell.status)}"><th scope="row">{html.escape(cell.id)}</th><td>{html.escape(own)}</td><td>{html.escape(cell.status)}</td>'
         f'<td><meter max="{slowest}" value="{cell.seconds}"></meter> {clock(cell.seconds) if cell.steps else ""}<ul>{steps}</ul></td>'
         f"<td>{len(cell.tests) or ''}{cell.beside}</td><td><pre>{why}</pre></td><td><ul>{flakes}</ul></td></tr>\n")
-
-
-def said(cell: CellResult) -> list[str]:
-    """Returns what the first tests of the first step that didn't pass said."""
-    tests = next((step.tests for step in cell.steps if step.status != "passed"), ())
-    lines = [f"{test.name}: {test.messages[0]}" for test in tests if test.status != "skipped" and test.messages]
-    return lines[:3] + ([f"and {len(lines) - 3} more"] if lines[3:] else [])
 
 
 def items(texts: Iterable[str]) -> str:

@@ -29,10 +29,9 @@ def to_nowhere(out: TextIO) -> None:
 class Screen:
     """The output of a run, usable from any thread. `expected` returns the seconds that are left, or None if that isn't known."""
 
-    def __init__(
-            self, total: int, width: int, expected: Callable[[dict[str, float], set[str]], float | None], out: TextIO | None = None, environment: Mapping[str, str] = os.environ) -> None:
-        self.total, self.width, self.expected = total, width, expected
-        self.out = out or sys.stdout
+    def __init__(self, total: int, width: int, expected: Callable[[dict[str, float], set[str]], float | None], out: TextIO | None = None,
+                 environment: Mapping[str, str] = os.environ) -> None:
+        self.total, self.width, self.expected, self.out = total, width, expected, out or sys.stdout
         self.terminal = self.out.isatty() and environment.get("TERM") != "dumb"
         # As no-color.org and force-color.org specify: an empty variable has no effect.
         self.colored = bool(environment.get("FORCE_COLOR")) or self.terminal and not environment.get("NO_COLOR")
@@ -41,8 +40,7 @@ class Screen:
         self.running: dict[str, tuple[str, float]] = {}  # cell: (step, when it began)
         self.ending = False
         self.refused: OSError | None = None  # why nothing more can be shown
-        self._lock = threading.Lock()
-        self._end = threading.Event()
+        self._lock, self._end = threading.Lock(), threading.Event()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
 
     def __enter__(self) -> "Screen":
@@ -71,8 +69,7 @@ class Screen:
         with self._lock:
             self.running.pop(result.id, None)
             self.finished.add(result.id)
-            count = len(result.tests)
-            tests = f"{count} test{'s' * (count > 1)}{result.beside}" if count else ""
+            tests = f"{len(result.tests)} test{'s' if len(result.tests) > 1 else ''}{result.beside}" if result.tests else ""
             took = clock(result.seconds) if result.steps else ""
             status = self.paint(result.status, f"{result.status:11}")
             self._print(f"{status} {result.id:{self.width}} {took:>7}  {result.why or tests}".rstrip())
