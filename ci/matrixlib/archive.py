@@ -18,7 +18,6 @@ HOME = PROGRAM.parents[1] if PROGRAM.is_file() and PROGRAM.parent.name == "ci" e
 
 
 def first(name: str) -> str:
-    """Returns the text of a file in the folder `first`."""
     return (pkgutil.get_data(__package__, f"first/{name}") or b"").decode()
 
 
@@ -37,10 +36,11 @@ def packed() -> bytes:
     if OUTER.is_file():
         return OUTER.read_bytes()
     folder, buffer = pathlib.Path(__file__).parent, io.BytesIO(b"#!/usr/bin/env python3\n")
-    files = {f"{__package__}/{file.relative_to(folder)}": file.read_bytes() for file in sorted([*folder.glob("*.py"), *folder.glob("first/*")])}
-    buffer.seek(0, os.SEEK_END)
-    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, content in ({"__main__.py": f"import sys\nfrom {__package__}.__main__ import main\nsys.exit(main())\n".encode()} | files).items():
+    files = {"__main__.py": f"import sys\nfrom {__package__}.__main__ import main\nsys.exit(main())\n".encode()}
+    for file in sorted([*folder.glob("*.py"), *folder.glob("first/*")]):
+        files[f"{__package__}/{file.relative_to(folder)}"] = file.read_bytes()
+    with zipfile.ZipFile(buffer, "a") as archive:
+        for name, content in files.items():
             archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED, 9)
     return buffer.getvalue()
 

@@ -10,14 +10,15 @@ from .archive import COPY, first, packed, write
 from .problems import Problem
 from .processes import fault, said
 
+CELLS = re.compile(r"(?m)^(?=\[\[cell\]\])")
+
 
 def init(project: pathlib.Path) -> Iterator[str]:
     """Writes the files; yields the lines to print. Begun anew, it leaves the cells and brings the rest up to date."""
     packages = ["."] if (project / "Package.swift").exists() else below(project)
     if not packages:
         raise Problem(f"{project} has no Package.swift: --project names the folder of a package")
-    root = repository(project)
-    own = os.path.realpath(project)
+    root, own = repository(project), pathlib.Path(os.path.realpath(project))
     folder = os.path.relpath(own, root)
     if not re.fullmatch(r"[\w./][\w./-]*", folder, re.ASCII):
         raise Problem(f"the workflow could not name the folder '{folder}': ASCII letters, digits and ._-/ are what it may have, and no - comes first")
@@ -25,21 +26,19 @@ def init(project: pathlib.Path) -> Iterator[str]:
     files = {COPY: packed(), os.path.relpath(file, own): workflow(folder, "CI matrix" if file.name.startswith("matrix") else "CI")}
     if not (project / "ci/cells.toml").exists():
         tested = {package: has_tests(project / package) for package in packages}
-        text = cells(has_format(project, root), any(tested.values()))
+        # swift format also looks in the folders above.
+        above = (folder / ".swift-format" for folder in (own, *own.parents) if folder.is_relative_to(root))
+        text = cells(any(map(pathlib.Path.exists, above)), any(tested.values()))
         files["ci/cells.toml"] = (text if packages == ["."] else workspace(text, tested)).encode()
     for other in sorted(file.parent.glob(f"{file.stem.replace('matrix', 'ci', 1)}.y*ml")):
         if other != file:
             yield f"left {os.path.relpath(other, own)} alone, which init didn't write"
-    yield from ignored(project / ".gitignore")
-    yield from written(project, files)
-
-
-def ignored(file: pathlib.Path) -> Iterator[str]:
-    """Makes git ignore what a run writes."""
-    known = file.read_bytes() if file.exists() else b""
-    if b".ci/" not in known.split():
-        file.write_bytes(known + (b"" if known[-1:] in (b"", b"\n") else b"\n") + b".ci/\n")
+    ignored = project / ".gitignore"
+    known = ignored.read_bytes() if ignored.exists() else b""
+    if b".ci/" not in known.split():  # What a run writes.
+        ignored.write_bytes(known + (b"" if known[-1:] in (b"", b"\n") else b"\n") + b".ci/\n")
         yield "added .ci/ to .gitignore"
+    yield from written(project, files)
 
 
 def written(project: pathlib.Path, files: dict[str, bytes]) -> Iterator[str]:
@@ -62,7 +61,7 @@ def written(project: pathlib.Path, files: dict[str, bytes]) -> Iterator[str]:
 def cells(is_formatted: bool, is_tested: bool) -> str:
     """Returns the first cells, which pass in a package that is well: `swift test` fails without tests, swift format without its file."""
     left_out = ([] if is_formatted else ["format"]) + ([] if is_tested else ["tsan", "asan", "coverage"])
-    head, *found = re.split(r"(?m)^(?=\[\[cell\]\])", first("cells.toml"))
+    head, *found = CELLS.split(first("cells.toml"))
     text = head + "".join(cell for cell in found if not any(f'id = "{name}"' in cell for name in left_out))
     return text if is_tested else text.replace('["build", "test"]', '["build"]')
 
@@ -82,7 +81,7 @@ def workspace(text: str, tested: dict[str, bool]) -> str:
     listed = json.dumps([package for package in tested if tested[package]] or [*tested])
     text = re.sub(r'(?<=")swift (build|test) ', r"swift \1 --package-path {package} ", text)
     text = text.replace("[axes]\n", f"[axes]\npackage = {json.dumps([*tested])}\n")
-    head, *found = re.split(r"(?m)^(?=\[\[cell\]\])", text)
+    head, *found = CELLS.split(text)
     for number, cell in enumerate(found):
         if '"build"' in cell:
             own = f"axes = {{ package = {listed}"
@@ -132,9 +131,3 @@ def place(root: pathlib.Path, folder: str) -> pathlib.Path:
 def is_ours(file: pathlib.Path, folder: str) -> bool:
     text = file.read_text(errors="replace")
     return "`init` writes this file" in text and f" {os.path.normpath(os.path.join(folder, COPY))}\n" in text
-
-
-def has_format(project: pathlib.Path, root: pathlib.Path) -> bool:
-    """Returns whether there is already a .swift-format; swift format also looks in the folders above."""
-    own = pathlib.Path(os.path.realpath(project))
-    return any((folder / ".swift-format").exists() for folder in (own, *own.parents) if folder.is_relative_to(root))

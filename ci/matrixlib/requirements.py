@@ -23,15 +23,9 @@ PLATFORMS = {"iOS": "iPhone", "tvOS": "Apple TV", "watchOS": "Apple Watch", "vis
 RUNTIMES = {"visionOS": "xrOS"}
 
 
-def system(name: str) -> str | None:
-    """Checks for a system by Python's name for it."""
-    return None if platform.system() == name else f"needs {'macOS' if name == 'Darwin' else name}, this is {platform.system()}"
-
-
 def apt(name: str, _: object) -> str | None:
     there = packages.installed()
-    how = "" if there is None else "; --install gets it"
-    return None if name in (there or ()) else f"needs the Debian package {name}{how}"
+    return None if name in (there or ()) else f"needs the Debian package {name}{'' if there is None else '; --install gets it'}"
 
 
 def of_setup(_: object, project: StrPath) -> str | None:
@@ -63,10 +57,7 @@ def swift(name: str, project: StrPath) -> str | None:
     return None if there else f"needs Swift {name}, {f'this is {version[1]}' if version else 'and there is none'}"
 
 
-@functools.cache
-def simctl() -> str | None:
-    """Returns what simctl lists, or None if it can't be asked."""
-    return said("xcrun", "simctl", "list", "-j", "devices", "available")
+simctl = functools.cache(lambda: said("xcrun", "simctl", "list", "-j", "devices", "available"))
 
 
 def simulator(name: str, _: object) -> str | None:
@@ -98,10 +89,24 @@ def swift_apart(_: object, __: object) -> str | None:
     return None if apart else "needs a Swift in a folder of its own, not in /usr"
 
 
+def engine_for(cell: "Cell", project: str) -> str | None:
+    """Returns the container engine for a cell whose image may have what this machine lacks; None if it runs here."""
+    # Nobody would install packages in its image.
+    if not cell.image or {"apt", "setup"} & {*map(kind_of, cell.requires)}:
+        return None
+    lacks = any(kind_of(requirement) in OF_IMAGES and missing(requirement, project) for requirement in cell.requires)
+    return engine() if lacks else None
+
+
+@functools.cache
+def engine() -> str | None:
+    return next((name for name in ("docker", "podman") if said(name, "info") is not None), None)
+
+
 # The name before the colon: its probe, given the text after the colon and the project's folder.
 KINDS: dict[str, Callable[[str, StrPath], str | None]] = {
-    "linux": lambda *_: system("Linux"),
-    "macos": lambda *_: system("Darwin"),
+    "linux": lambda *_: None if platform.system() == "Linux" else f"needs Linux, this is {platform.system()}",
+    "macos": lambda *_: None if platform.system() == "Darwin" else f"needs macOS, this is {platform.system()}",
     "root": lambda *_: "needs root" if os.geteuid() else None,
     "namespaces": lambda *_: (
         "needs mount and process namespaces (unshare --mount --pid)" if said("unshare", "--mount", "--pid", "--fork", "true") is None else None),
@@ -132,7 +137,7 @@ def missing(requirement: str, project: str) -> str | None:
 
 def missing_of(cell: 'Cell', project: str) -> str | None:
     """Returns the first reason why a cell can't run here, because others may follow from it, or None."""
-    here = [name for name in cell.requires if not (kind_of(name) in OF_IMAGES and engine_for(cell, project))]
+    here = (name for name in cell.requires if not (kind_of(name) in OF_IMAGES and engine_for(cell, project)))
     return next(filter(None, (missing(requirement, project) for requirement in here)), None)
 
 
@@ -140,22 +145,7 @@ def kind_of(requirement: str) -> str:
     return requirement.partition(":")[0]
 
 
-def engine_for(cell: 'Cell', project: str) -> str | None:
-    """Returns the container engine for a cell whose image may have what this machine lacks; None if it runs here."""
-    # Nobody would install packages in its image.
-    if not cell.image or {"apt", "setup"} & {*map(kind_of, cell.requires)}:
-        return None
-    lacks = any(kind_of(requirement) in OF_IMAGES and missing(requirement, project) for requirement in cell.requires)
-    return engine() if lacks else None
-
-
-@functools.cache
-def engine() -> str | None:
-    return next((name for name in ("docker", "podman") if said(name, "info") is not None), None)
-
-
 def forget() -> None:
-    """Forgets what is cached, so that the next call looks again."""
     for known in (missing, simctl, engine, packages.installed):
         known.cache_clear()
 

@@ -18,26 +18,38 @@ def matching(matrix: Matrix, pattern: str) -> list[Cell]:
     raise Problem(there_is_no("cell", pattern, [cell.id for cell in matrix.cells]))
 
 
+def select(matrix: Matrix, names: Sequence[str] = (), labels: Sequence[str] = (), axes: Sequence[str] = ()) -> list[Cell]:
+    """Returns the cells, in the file's order, that match a name (id or glob), a label and every axis value given; `!x` leaves out."""
+    labels = [label for text in labels for label in text.split(",")]
+    for label in labels:
+        check_known("label", label, LABELS)
+    of_labels, values = set().union(*(LABELS[label] for label in labels or LABELS)), set[tuple[str, str]]()
+    for text in axes:
+        axis, separator, value = text.partition("=")
+        if not separator:
+            raise Problem(f"'{text}' is not AXIS=VALUE; axes: {', '.join(matrix.axes)}")
+        check_known("axis", axis, matrix.axes)
+        check_known(f"value of the axis '{axis}' called", value, matrix.axes[axis])
+        values.add((axis, value))
+    wanted = [name for name in names if not name.startswith("!")] or ["*"]
+    left_out = [name[1:] for name in names if name.startswith("!")]
+    chosen, others = ({cell.id for name in some for cell in matching(matrix, name)} for some in (wanted, left_out))
+    return [cell for cell in matrix.cells if cell.id in chosen - others and of_labels & set(cell.labels) and values <= cell.axes.items()]
+
+
 def changed(options: Namespace, cells: Sequence[Cell], history: History) -> list[Cell]:
     """Returns the cells, changed by the options of a run."""
     if options.last_failed:
         failed = {cell.id for cell in cells if history.last(cell, "status") in ("failed", "flaky")}
         cells = [cell for cell in cells if failed & {cell.id, *cell.needs}]  # What needs one of them was not run.
-    if cells:
-        check_steps(options.step, cells)
+    for name in options.step if cells else ():
+        check_known("step", name, dict.fromkeys(step.name for cell in cells for step in cell.steps))
     retries = {} if options.retries is None else {"retries": options.retries}
     found = [dataclasses.replace(cell, steps=tuple(steps_of(options, cell)), **retries) for cell in cells]
     return [of_shard(cell, options.shard) for cell in found if cell.steps]
 
 
-def check_steps(names: Sequence[str], cells: Sequence[Cell]) -> None:
-    known = dict.fromkeys(step.name for cell in cells for step in cell.steps)
-    for name in names:
-        check_known("step", name, known)
-
-
 def of_shard(cell: Cell, shard: str | None) -> Cell:
-    """Returns the cell with this shard of its tests."""
     if not shard or not any(step.kind == "test" for step in cell.steps):
         return cell
     if problem := "it is one shard already" if cell.shard else unsharded(cell):
@@ -46,45 +58,15 @@ def of_shard(cell: Cell, shard: str | None) -> Cell:
 
 
 def steps_of(options: Namespace, cell: Cell) -> list[Step]:
-    """Returns the steps of a cell that are meant, with their time-outs."""
+    """Returns the steps of a cell that are meant, with their time-outs and the arguments behind --. These replace the tests of the first step
+    that chooses its tests; other such steps would find none of them, and are left out. Without such a step, they are appended to the last one.
+    """
     steps = [step for step in cell.steps if not options.step or step.name in options.step]
     steps = [dataclasses.replace(step, timeout=max(1, math.ceil(min(1e9, step.timeout * options.timeout_factor)))) for step in steps]
-    return with_arguments(steps, shlex.join(options.rest)) if options.rest and steps else steps
-
-
-def with_arguments(steps: list[Step], words: str) -> list[Step]:
-    """Returns the steps with arguments, which replace the tests of the first step that chooses its tests; other such steps would find none of
-    them, and are left out. Without such a step, the arguments are appended to the last step's command.
-    """
-    of_tests = [step for step in steps if step.takes("tests")]
+    if not options.rest or not steps:
+        return steps
+    words, of_tests = shlex.join(options.rest), [step for step in steps if step.takes("tests")]
     if not of_tests:
         return [*steps[:-1], dataclasses.replace(steps[-1], run=f"{steps[-1].run.rstrip()} {words}")]
     chosen = dataclasses.replace(of_tests[0], tests=words)
     return [chosen if step is of_tests[0] else step for step in steps if step is of_tests[0] or step not in of_tests]
-
-
-def axis_value(matrix: Matrix, text: str) -> tuple[str, str]:
-    axis, separator, value = text.partition("=")
-    if not separator:
-        raise Problem(f"'{text}' is not AXIS=VALUE; axes: {', '.join(matrix.axes)}")
-    check_known("axis", axis, matrix.axes)
-    check_known(f"value of the axis '{axis}' called", value, matrix.axes[axis])
-    return axis, value
-
-
-def select(matrix: Matrix, names: Sequence[str] = (), labels: Sequence[str] = (), axes: Sequence[str] = ()) -> list[Cell]:
-    """Returns the cells, in the file's order, that match a name (id or glob), a label and every axis value given; `!x` leaves out."""
-    labels = [label for text in labels for label in text.split(",")]
-    for label in labels:
-        check_known("label", label, LABELS)
-    of_labels = set().union(*(LABELS[label] for label in labels or LABELS))
-    values = {axis_value(matrix, text) for text in axes}
-    chosen = by_name(matrix, names)
-    return [cell for cell in matrix.cells if cell.id in chosen and of_labels & set(cell.labels) and values <= cell.axes.items()]
-
-
-def by_name(matrix: Matrix, names: Sequence[str]) -> set[str]:
-    wanted = [name for name in names if not name.startswith("!")] or ["*"]
-    left_out = [name[1:] for name in names if name.startswith("!")]
-    chosen, others = ({cell.id for name in some for cell in matching(matrix, name)} for some in (wanted, left_out))
-    return chosen - others
