@@ -306,7 +306,6 @@ class Reader:
 
 
 def load(project: str | os.PathLike[str]) -> Matrix:
-    """Returns the matrix of the project in a folder."""
     file = pathlib.Path(project) / "ci/cells.toml"
     try:
         text = file.read_text(encoding="utf-8-sig")  # Some editors begin a file with a byte order mark.

@@ -13,7 +13,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from . import __version__, clean, compare, describe, github, report, results
+from . import __version__, compare, describe, folders, github, report, results
 from .archive import HOME, OUTER, PROGRAM, first
 from .cells import Cell, Matrix, load
 from .history import History
@@ -227,7 +227,7 @@ def run_cells(options: Namespace) -> int:
         if by_default and options.rest:  # Where no cell is named, they are for tests: a formatter doesn't know --filter.
             cells = [cell for cell in cells if any(step.takes("tests") for step in cell.steps)] or cells
         ended = run(options, changed(options, cells, History(places)), places)
-        for line in clean.keep_below(places, matrix.megabytes) if matrix.megabytes and not options.dry_run and cells else ():
+        for line in folders.keep_below(matrix.megabytes, places.cells) if matrix.megabytes and not options.dry_run and cells else ():
             print(line, file=sys.stderr)
         return ended
 
@@ -243,8 +243,8 @@ def explain(options: Namespace) -> int:
 
 def remove(options: Namespace) -> int:
     places = Places(options.project)
-    folders = dict.fromkeys(folder for cell in chosen(options)[1] if (folder := places.folder(cell)).is_dir())
-    print(*clean.clean(folders), sep="\n")
+    builds = dict.fromkeys(folder for cell in chosen(options)[1] if (folder := places.folder(cell)).is_dir())
+    print(*folders.clean(builds), sep="\n")
     return 0
 
 

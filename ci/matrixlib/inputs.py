@@ -8,11 +8,17 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterator, Set
+import shlex
+from argparse import Namespace
+from collections.abc import Iterator, Sequence, Set
 
 from .cells import Cell
+from .history import History
 from .problems import StrPath
 from .processes import said
+from .requirements import on_ci
+from .results import CellResult, kept
+from .shell import Places
 
 
 class Listing:
@@ -28,7 +34,9 @@ class Listing:
         self.within = set[str]()  # packages in a folder of packages: what git says of one is enough if SwiftPM can't describe it
         for folder in self.folders:  # The list grows meanwhile.
             if (packages := self.add_known(folder)) is not None:
-                found = self.linked() | (self.described(folder) if manifests(folder) else self.packages_in(folder, packages))
+                if not manifests(folder):
+                    self.within |= {os.path.join(folder, package) for package in packages if package and not package.startswith(".")}
+                found = self.linked() | (self.described(folder) if manifests(folder) else self.within)
                 self.folders += sorted(found - set(self.folders))
         # Checked for all folders, because one of them may contain another.
         ours = tuple(os.path.join(folder, ".ci", "") for folder in self.folders)
@@ -54,10 +62,6 @@ class Listing:
         """Returns the folders outside of the known ones that links lead to."""
         links = {os.path.realpath(path) for path in self.tracked if os.path.islink(path) and os.path.isdir(path)}
         return {path for path in links if not any(path == known or path.startswith(f"{known}/") for known in self.folders)}
-
-    def packages_in(self, folder: str, packages: set[str]) -> set[str]:
-        self.within |= {os.path.join(folder, package) for package in packages if package and not package.startswith(".")}
-        return self.within
 
     def described(self, folder: str) -> set[str]:
         """Adds what a package is made of; returns its packages by path."""
@@ -108,12 +112,17 @@ def below(top: str) -> Iterator[str]:
 
 @functools.cache
 def files(project: str) -> dict[str, str] | None:
-    """Returns a digest of each file's content, by its path relative to the project; None if that can't be said of all."""
+    """Returns a digest of each file's content, and a link's target, by its path relative to the project; None if that can't be said of all."""
     listing, found = Listing(project), {}
     for path in listing.tracked if not listing.failed else ():
         with contextlib.suppress(OSError):  # The file may be another user's, or gone by now.
-            if os.path.islink(path) or os.path.isfile(path):
-                found[os.path.relpath(path, os.path.realpath(project))] = digest(path)
+            digest = f"{os.readlink(path)} " if os.path.islink(path) else ""
+            if os.path.isfile(path):
+                with open(path, "rb") as file:  # Its executable bit counts, as for git.
+                    runs = os.fstat(file.fileno()).st_mode & 0o100
+                    digest += hashlib.file_digest(file, "sha256").hexdigest() + (" runs" if runs else "")
+            if digest:
+                found[os.path.relpath(path, os.path.realpath(project))] = digest
     return None if listing.failed else found
 
 
@@ -122,50 +131,63 @@ def untracked(project: StrPath) -> set[str]:
     return {os.path.relpath(path, os.path.realpath(project)) for path, tracked in Listing(project).tracked.items() if not tracked}
 
 
-def digest(path: str) -> str:
-    """Returns a digest of a file's content and executable bit, as git sees them; for a link, also or only its target."""
-    leads = f"{os.readlink(path)} " if os.path.islink(path) else ""
-    if not os.path.isfile(path):
-        return leads
-    with open(path, "rb") as file:
-        runs = os.fstat(file.fileno()).st_mode & 0o100
-        return leads + hashlib.file_digest(file, "sha256").hexdigest() + (" runs" if runs else "")
-
-
 @functools.cache
 def tools(project: str) -> str:
     return f"{platform.platform()} {said('swift', '--version', cwd=project)} {said('dpkg-query', '-W')}"
 
 
-def forget() -> None:
-    """Forgets what is cached, so that the next call looks again."""
-    for known in (described, files, tools):
-        known.cache_clear()
+class Inputs:
+    """What the results of cells depend on, as it is before they run, and again afterward."""
 
+    def __init__(self, options: Namespace, cells: Sequence[Cell], places: Places, history: History) -> None:
+        for known in (described, files, tools):
+            known.cache_clear()
+        self.cells, self.project, self.places, self.history = cells, str(places.project), places, history
+        self.leaves_out = options.changed == "ci" or options.changed and not on_ci()
+        self.report = options.report and os.path.relpath(os.path.realpath(options.report), places.project)
+        self.before = {cell.id: self.of(cell) for cell in cells}
+        self.resolved = self.found_resolved()
 
-def pattern(glob: str) -> str:
-    """Returns a glob's pattern: `*` matches across folders, `**/` also matches none, and a slash at the end matches all of a folder."""
-    return glob.replace("**/", "*") + ("*" if glob.endswith("/") else "")
+    def found_resolved(self) -> set[str]:
+        """Returns the files that list the resolved packages: the first build writes them, and git often ignores them."""
+        return {name for name in files(self.project) or () if os.path.basename(name) == "Package.resolved"}
 
+    def matched(self, glob: str) -> list[str]:
+        """Returns the files that fit: `*` matches across folders, `**/` also matches none, and a slash at the end matches all of a folder."""
+        return fnmatch.filter(files(self.project) or (), glob.replace("**/", "*") + ("*" if glob.endswith("/") else ""))
 
-def unmatched(project: str, cell: Cell) -> list[str]:
-    """Returns the cell's globs that match no file."""
-    return [glob for glob in cell.inputs if not fnmatch.filter(files(project) or (), pattern(glob))]
+    def of(self, cell: Cell, made: Set[str] = frozenset()) -> str | None:
+        """Returns a digest of what the cell's result depends on, but not of what a run writes; None without git, or if a glob fits nothing."""
+        known, matches = files(self.project), [self.matched(glob) for glob in cell.inputs]
+        if known is None or not all(matches):
+            return None
+        fits = {name for names in matches for name in names} if matches else known.keys()
+        own = {name: known[name] for name in known if name in fits and name != self.report and name not in made}
+        return hashlib.sha256(f"{own} {cell} {tools(self.project)}".encode(errors="surrogateescape")).hexdigest()
 
-
-def resolved(project: str) -> set[str]:
-    """Returns the files that list the resolved packages: the first build writes them, and git often ignores them."""
-    return {name for name in files(project) or () if os.path.basename(name) == "Package.resolved"}
-
-
-def fingerprint(project: str, cell: Cell, report: str | None = None, made: Set[str] = frozenset()) -> str | None:
-    """Returns a digest of what the cell's result depends on; None without git, or if one of the cell's globs matches nothing.
-
-    Leaves out what a run writes: its report, and the files that it made.
-    """
-    if (known := files(project)) is None or unmatched(project, cell):
+    def unchanged(self, cell: Cell) -> CellResult | None:
+        """Returns the result of the cell's last run, if --changed leaves the cell out: nothing changed for it, nor for a cell that it needs."""
+        these = [other for other in self.cells if other.id in {cell.id, *cell.needs}]
+        if self.leaves_out and all(self.history.inputs(other) == (self.of(other) or "not known") for other in these):
+            return kept(self.places.result(cell), cell.id, self.of(cell))
         return None
-    globs = [pattern(glob) for glob in cell.inputs]
-    own = {name: digest for name, digest in known.items()
-           if name != report and name not in made and (not globs or any(fnmatch.fnmatch(name, glob) for glob in globs))}
-    return hashlib.sha256(f"{own} {cell} {tools(project)}".encode(errors="surrogateescape")).hexdigest()
+
+    def doubts(self) -> Iterator[str]:
+        """Yields why --changed leaves out less than it could."""
+        if not self.leaves_out:
+            return
+        for command in Listing(self.project).failed.values():
+            yield f"matrix: --changed runs all of them, because this fails, which says what their files are: {shlex.join(command)}"
+        for cell in self.cells if files(self.project) is not None else ():
+            for pattern in cell.inputs:
+                if not self.matched(pattern):
+                    yield (f"matrix: {cell.id}: no file below the project's folder fits '{pattern}' of its inputs, "
+                           "so that --changed doesn't leave it out")
+
+    def keep(self, found: list[CellResult]) -> None:
+        """Keeps them with the results. If they changed meanwhile, they aren't what passed, except for what a first build writes."""
+        files.cache_clear()
+        for cell, result in zip(self.cells, found):
+            now, made = self.of(cell), self.found_resolved() - self.resolved
+            same = self.of(cell, made) if made else now
+            result.inputs = now if same == self.before[cell.id] else None

@@ -1,67 +1,35 @@
-"""`ci/matrix run`: from the chosen cells to the last line."""
+"""`ci/matrix run`: from the chosen cells to the last line. Those that others need run before these, those that share a build folder one after
+the other, exclusive ones alone at the end.
+"""
 
+import concurrent.futures
+import contextlib
+import dataclasses
+import math
 import os
-import shlex
 import sys
 import threading
+import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
-from . import details, inputs, report, results, shell
-from .cells import Cell
+from . import details, folders, report, results, shell
+from .cells import STEP_KINDS, Cell, Step
+from .diagnosis import shown
 from .history import History
-from .problems import in_words
+from .inputs import Inputs
+from .problems import in_words, naming, regular
 from .processes import Processes, on_interrupt
-from .requirements import forget, install, on_ci
-from .results import CellResult
-from .runner import INFRASTRUCTURE, INTERRUPTED, Runner
+from .requirements import forget, install, missing_of, on_ci
+from .results import CellResult, StepResult
 from .screen import Screen, clock, to_nowhere
 from .shell import Places
+from .steps import StepRunner
 
-NOTHING = 5
-
-
-class Inputs:
-    """What the results of cells depend on, as it is before they run, and again afterward."""
-
-    def __init__(self, options: Namespace, cells: Sequence[Cell], places: Places, history: History) -> None:
-        self.cells, self.project, self.places, self.history = cells, str(places.project), places, history
-        self.leaves_out = options.changed == "ci" or options.changed and not on_ci()
-        self.report = options.report and os.path.relpath(os.path.realpath(options.report), places.project)
-        self.before = {cell.id: self.of(cell) for cell in cells}
-        self.resolved = inputs.resolved(self.project)
-
-    def of(self, cell: Cell, made: Set[str] = frozenset()) -> str | None:
-        return inputs.fingerprint(self.project, cell, self.report, made)
-
-    def unchanged(self, cell: Cell) -> CellResult | None:
-        """Returns the result of the cell's last run, if --changed leaves the cell out: nothing changed for it, nor for a cell that it needs."""
-        ids = {cell.id, *cell.needs}
-        if self.leaves_out and all(self.as_it_passed(other) for other in self.cells if other.id in ids):
-            return results.kept(self.places.result(cell), cell.id, self.of(cell))
-        return None
-
-    def as_it_passed(self, cell: Cell) -> bool:
-        return (now := self.of(cell)) is not None and self.history.inputs(cell) == now
-
-    def doubts(self) -> Iterator[str]:
-        """Yields why --changed leaves out less than it could."""
-        if not self.leaves_out:
-            return
-        for command in inputs.Listing(self.project).failed.values():
-            yield f"matrix: --changed runs all of them, because this fails, which says what their files are: {shlex.join(command)}"
-        for cell in self.cells if inputs.files(self.project) is not None else ():
-            for glob in inputs.unmatched(self.project, cell):
-                yield f"matrix: {cell.id}: no file below the project's folder fits '{glob}' of its inputs, so that --changed doesn't leave it out"
-
-    def keep(self, found: list[CellResult]) -> None:
-        """Keeps them with the results. If they changed meanwhile, they aren't what passed, except for what a first build writes."""
-        inputs.files.cache_clear()
-        for cell, result in zip(self.cells, found):
-            now, made = self.of(cell), inputs.resolved(self.project) - self.resolved
-            same = self.of(cell, made) if made else now
-            result.inputs = now if same == self.before[cell.id] else None
+# What a cell that needs this one may begin after: a flaky one's tests have passed, too.
+ENOUGH = ("passed", "unchanged", "flaky")
+TIMEOUT, INFRASTRUCTURE, NOTHING, INTERRUPTED = 124, 4, 5, 130
 
 
 def run(options: Namespace, cells: Sequence[Cell], places: Places) -> int:
@@ -69,10 +37,12 @@ def run(options: Namespace, cells: Sequence[Cell], places: Places) -> int:
         print("nothing failed when it was last run here" if options.last_failed else "nothing is selected", report.closing_line([]), sep="\n")
         results.write(options.report or os.devnull, results.to_json([], 0))  # Replaces an earlier run's report.
         return NOTHING
-    inputs.forget()
     known = Inputs(options, cells, places, History(places))
     if options.dry_run:
-        print_commands(places, cells, known.unchanged)
+        cells = sorted(cells, key=lambda cell: len(cell.needs))  # It needs all that those need that it needs, and these.
+        for cell in filter(known.unchanged, cells):
+            print(f"matrix: {cell.id}: unchanged since it passed", file=sys.stderr)
+        print("\n\n".join("\n".join(shell.script(places, cell)) for cell in cells if not known.unchanged(cell)))
         return 0
     if options.install and (reason := install(cells, places.project)):
         print(f"matrix: Debian packages could not be installed: {reason}")
@@ -85,17 +55,42 @@ def run(options: Namespace, cells: Sequence[Cell], places: Places) -> int:
 
 
 class Run:
-    """A run of cells, from the first one to the last line."""
-
     def __init__(self, options: Namespace, cells: Sequence[Cell], places: Places, known: Inputs) -> None:
         self.options, self.cells, self.places, self.known = options, cells, places, known
         self.screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, known.history, options.jobs))
-        self.found: list[CellResult] = []
+        self.processes = Processes()
+        elsewhere = results.read(options.after) if options.after else ()
+        self.results = {result.id: result for result in elsewhere}  # and of those that have ended here
+        self.waiting = {cell.id for cell in cells}  # those that have no result yet
+        self.failed: str | None = None  # the first cell that failed
+        self.built = dict[tuple[str, ...], tuple[str, StepResult]]()  # by folder and command: the cell that built it, and how that ended
+        self.shared = list[float]()  # the seconds of the builds that other cells needed, too
         self.unwritten = ""  # why some results can't be written
+
+    @property
+    def found(self) -> list[CellResult]:
+        """The results in the order of the cells."""
+        return [self.results[cell.id] for cell in self.cells]
 
     def status(self) -> int:
         """Runs the cells, and returns the exit code."""
-        self.run()
+        def end() -> None:
+            """Ends what runs; its results are still reported."""
+            self.processes.stop()
+            self.screen.interrupted()
+
+        # Ends in another thread, because the signal may come while this one holds a lock that ending needs. Handled until the results
+        # are saved, because an interrupt would otherwise lose them.
+        with on_interrupt(lambda *_: threading.Thread(target=end).start()):
+            with self.screen:
+                self.run()
+            if self.shared:
+                print(f"{len(self.shared)} builds were those of other cells, which saved about {clock(sum(self.shared))}")
+            for result in self.found:
+                if self.options.fail_on_flaky and result.status == "flaky":
+                    result.code = 1
+            self.known.keep(self.found)
+            self.unwritten = "; ".join(dict.fromkeys(self.save()))
         if self.screen.refused and not isinstance(self.screen.refused, BrokenPipeError):
             raise self.screen.refused
         try:
@@ -109,79 +104,156 @@ class Run:
         return code(self.found) or (INFRASTRUCTURE if self.unwritten else 0)
 
     def run(self) -> None:
-        """Runs the cells and saves their results."""
-        processes = Processes()
-        runner = Runner(self.options, self.places, processes, self.screen, self.known.unchanged)
+        left, running = sorted(self.cells, key=lambda cell: cell.exclusive), dict[concurrent.futures.Future[CellResult], Cell]()
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            while left or running:
+                for cell in [*left]:
+                    if len(running) < self.options.jobs and self.may_begin(cell, running.values()):
+                        left.remove(cell)
+                        running[pool.submit(self.ended, cell)] = cell
+                for ended in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
+                    self.waiting.remove(name := running.pop(ended).id)
+                    self.results[name] = ended.result()
 
-        def end() -> None:
-            """Ends what runs; its results are still reported."""
-            processes.stop()
-            self.screen.interrupted()
+    def may_begin(self, cell: Cell, running: Collection[Cell]) -> bool:
+        """Returns whether a cell may begin beside those that run: exclusive ones, which are the last that are left, run alone."""
+        beside = any(other.exclusive or other.build == cell.build for other in running)
+        return not beside and not (cell.exclusive and running) and self.waiting.isdisjoint(cell.needs)
 
-        # Ends in another thread, because the signal may come while this one holds a lock that ending needs. Handled until the results
-        # are saved, because an interrupt would otherwise lose them.
-        with on_interrupt(lambda *_: threading.Thread(target=end).start()):
-            with self.screen:
-                self.found = runner.run(self.cells)
-            if runner.shared:
-                print(f"{len(runner.shared)} builds were those of other cells, which saved about {clock(sum(runner.shared))}")
-            for result in self.found:
-                if self.options.fail_on_flaky and result.status == "flaky":
-                    result.code = 1
-            self.known.keep(self.found)
-            self.unwritten = self.save()
+    def ended(self, cell: Cell) -> CellResult:
+        """Runs a cell, and shows and returns its result."""
+        result = CellResult(cell.id, "skipped", axes=cell.axes)
+        try:
+            self.outcome(cell, result)
+        except Exception as error:  # No space on the disk, or a bug in ci/matrix, must not lose the results of other cells.
+            result.status, result.code = "failed", INFRASTRUCTURE
+            result.why = in_words(error) if isinstance(error, OSError) else f"ci/matrix itself failed: {error!r}"
+        if result.status == "failed":
+            self.failed = self.failed or cell.id
+        self.screen.ended_cell(result, [*details.lines(self.places, self.options, result)])
+        return result
 
-    def save(self) -> str:
-        """Writes the results wherever that is possible; returns why some can't be written."""
-        unwritten = []
-        for write in self.writers():
+    def outcome(self, cell: Cell, result: CellResult) -> None:
+        # The first cell that this one needs and that didn't pass. Whoever runs this one alone wants it to run.
+        known = (self.results[name] for name in cell.needs if name in self.results)
+        other = next((result for result in known if result.status not in ENOUGH), None)
+        if self.processes.stopped.is_set():
+            not_begun(result)
+        elif self.options.fail_fast and self.failed:
+            result.why = f"not run, because {self.failed} failed"
+        elif other and other.status != "skipped":
+            result.why = f"not run, because it needs {other.id}, which {'failed' if other.status == 'failed' else f'was {other.status}'}"
+        elif not other and (before := self.known.unchanged(cell)):
+            result.status, result.why = "unchanged", "since it passed"
+            result.steps, result.seconds, result.metrics = before.steps, before.seconds, before.metrics
+        elif reason := f"needs {other.id}, which was skipped: {other.why}" if other else missing_of(cell, str(self.places.project)):
+            result.why = reason
+            if on_ci() and not cell.optional:
+                result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"missing requirement: {reason}"
+        else:
+            with naming(self.places.log(cell, cell.steps[0])), self.alone(cell) as its_own:
+                self.steps(cell, result) if its_own else not_begun(result)
+
+    @contextlib.contextmanager
+    def alone(self, cell: Cell) -> Iterator[bool]:
+        """Waits for another ci/matrix that uses the same folder; yields whether this one has it now, unlike after an interrupt."""
+        folder = self.places.folder(cell)
+        folder.mkdir(parents=True, exist_ok=True)
+        with regular(folder / "lock", "w") as file:
+            its_own = folders.locked(file)
+            if not its_own:
+                self.screen.say(f"{cell.id}: waits for another ci/matrix that uses {folder}")
+            while not its_own and not self.processes.stopped.wait(0.5):
+                its_own = folders.locked(file)
+            yield its_own
+
+    def steps(self, cell: Cell, result: CellResult) -> None:
+        """Runs a cell's steps until one fails; the last one that didn't pass says how the cell ended."""
+        result.status, began, logs = "passed", time.monotonic(), self.places.logs(cell)
+        say = lambda line: self.screen.say(f"{cell.id}: {line}")
+        with folders.temporary(self.places.folder(cell), say) as scratch:
+            folders.removed(logs, say)
+            logs.mkdir(parents=True, exist_ok=True)
+            runner = StepRunner(self.places, self.processes, scratch, self.screen.say if self.options.verbose else None)
+            for step in cell.steps:
+                done = self.step(runner, cell, step)
+                result.steps.append(done)
+                if done.status != "passed":
+                    result.why = f"{done.name}: {done.why}"
+                    result.status = done.status if done.status in ("interrupted", "flaky") else "failed"
+                    result.code = {"interrupted": INTERRUPTED, "timeout": TIMEOUT, "flaky": 0}.get(done.status, STEP_KINDS[done.kind])
+                if done.status not in ("passed", "flaky"):
+                    break
+        result.seconds = round(time.monotonic() - began, 1)
+        result.metrics = self.metrics(cell)
+
+    def step(self, runner: StepRunner, cell: Cell, step: Step) -> StepResult:
+        """Runs a step, or takes the result of a build that another cell has run."""
+        key = (cell.build, shell.command(self.places, cell, step), str(cell.env | step.env))
+        if step.kind == "build" and key in self.built:
+            owner, built = self.built[key]
+            self.shared.append(built.seconds)
+            log = "" if built.status == "passed" else built.log
+            return dataclasses.replace(built, name=step.name, seconds=0, log=log, notes=[f"built for {owner}"])
+        self.screen.began_step(cell.id, step.name, self.places.log(cell, step).relative_to(self.places.project))
+        done = runner.run(cell, step)
+        if step.kind == "build" and done.status in ("passed", "failed"):
+            self.built[key] = (cell.id, done)
+        return done
+
+    def metrics(self, cell: Cell) -> dict[str, float]:
+        found, other = {}, []
+        with contextlib.suppress(FileNotFoundError), regular(self.places.metrics(cell)) as file:
+            for line in file.read(1 << 20).splitlines():  # Nobody compares more numbers than that has.
+                name, _, value = line.partition("=")
+                try:
+                    number = float(value)
+                except ValueError:
+                    number = math.nan
+                if name and math.isfinite(number):
+                    found[name] = number
+                elif line.strip():
+                    other.append(line)
+        if other:
+            self.screen.say(f"{cell.id}: left out of its metrics, for not being NAME=NUMBER: {shown(', '.join(other[:5]))}"
+                            + (f" and {len(other) - 5} more" if other[5:] else ""))
+        return found
+
+    def save(self) -> Iterator[str]:
+        """Writes the results wherever that is possible; yields why some can't be written."""
+        options, places, found = self.options, self.places, self.found
+        ran = [result for result in found if result.steps and result.status != "unchanged"]
+        value, summary = results.to_json(found, sum(result.seconds for result in ran)), os.environ.get("GITHUB_STEP_SUMMARY")
+        # If a part of a cell passed, that says nothing about the whole: neither how it ends nor how long it takes.
+        whole = [result for result in found if result.status != "passed" or not (options.step or options.rest or options.shard)]
+        for write in (
+                *(partial(results.write, places.result(result), results.to_json([result], result.seconds)) for result in ran),
+                partial(results.write, options.report or os.devnull, value), partial(results.write, places.results / "latest.json", value),
+                partial(results.write, places.results / "junit.xml", report.junit(found)),
+                partial(results.append, summary or os.devnull, report.markdown(found)), partial(self.known.history.add, whole)):
             try:
                 write()
             except OSError as error:
-                unwritten.append(in_words(error))
-        return "; ".join(dict.fromkeys(unwritten))
-
-    def writers(self) -> Iterator[Callable[[], None]]:
-        options, places, found = self.options, self.places, self.found
-        ran = [result for result in found if result.steps and result.status != "unchanged"]
-        value = results.to_json(found, sum(result.seconds for result in ran))
-        for result in ran:
-            yield partial(results.write, places.result(result), results.to_json([result], result.seconds))
-        yield partial(results.write, options.report or os.devnull, value)
-        yield partial(results.write, places.results / "latest.json", value)
-        yield partial(results.write, places.results / "junit.xml", report.junit(found))
-        yield partial(results.append, os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull, report.markdown(found))
-        # If a part of a cell passed, that says nothing about the whole: neither how it ends nor how long it takes.
-        in_part = options.step or options.rest or options.shard
-        yield partial(self.known.history.add, [result for result in found if result.status != "passed" or not in_part])
+                yield in_words(error)
 
     def closing_lines(self) -> Iterator[str]:
-        """Yields what the lines of the cells don't say."""
+        """Yields what the lines of the cells don't say: also what failed, with the command that runs only that again."""
         if self.unwritten:
             yield f"the results could not be written: {self.unwritten}"
         for result in self.found if len(self.found) > 1 else ():
-            if result.status == "failed":
-                yield from self.failures(result)
+            steps: list[StepResult | None] = [*result.failed_steps] or [None]
+            for step in steps if result.status == "failed" else ():
+                yield f"failed: {result.id}: {f'{step.name}: {step.why}' if step else result.why}"
+                yield details.again(self.places, self.options, result, step)
         if flaky := [result.id for result in self.found if result.status == "flaky"]:
             yield f"{len(flaky)} flaky: {', '.join(flaky)}" + (", which counts as failed" if self.options.fail_on_flaky else "")
         if code(self.found) == NOTHING:
             yield "nothing was run"
         yield report.closing_line(self.found)
 
-    def failures(self, result: CellResult) -> Iterator[str]:
-        """Yields what failed of a cell: its steps and their tests, with the command that runs only that again."""
-        if not result.failed_steps:
-            yield from (f"failed: {result.id}: {result.why}", details.again(self.places, self.options, result))
-        for step in result.failed_steps:
-            yield from (f"failed: {result.id}: {step.name}: {step.why}", details.again(self.places, self.options, result, step))
 
-
-def print_commands(places: Places, cells: Sequence[Cell], unchanged: Callable[[Cell], CellResult | None]) -> None:
-    """Prints what would run, and on standard error what --changed would leave out."""
-    cells = sorted(cells, key=lambda cell: len(cell.needs))  # It needs all that those need that it needs, and these.
-    for cell in filter(unchanged, cells):
-        print(f"matrix: {cell.id}: unchanged since it passed", file=sys.stderr)
-    print("\n\n".join("\n".join(shell.script(places, cell)) for cell in cells if not unchanged(cell)))
+def not_begun(result: CellResult) -> None:
+    result.why, result.code = "not begun, because of the interrupt", INTERRUPTED
 
 
 def estimate(cells: Sequence[Cell], history: History, jobs: int) -> Callable[[dict[str, float], set[str]], float | None]:

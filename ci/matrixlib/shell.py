@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from . import testlog
 from .archive import program
 from .cells import PLACEHOLDER, Cell, Step
+from .folders import removed
 from .problems import Problem, StrPath
 from .processes import said
 from .results import CellResult
 from .requirements import engine_for, missing_of
-from .temporary import removed
 
 
 class Places:
@@ -22,24 +22,20 @@ class Places:
 
     def __init__(self, project: StrPath) -> None:
         self.project = pathlib.Path(os.path.realpath(project))
-        self.results = self.project / ".ci/results"
-        self.flakes = self.project / ".ci/flakes.jsonl"
+        self.cells, self.results, self.flakes = (self.project / ".ci" / name for name in ("cells", "results", "flakes.jsonl"))
 
     @property
     def program(self) -> str:
         return program(self.project)
 
     def folder(self, cell: Cell) -> pathlib.Path:
-        return self.project / ".ci/cells" / cell.build
+        return self.cells / cell.build
 
     def logs(self, cell: Cell | CellResult) -> pathlib.Path:
         return self.project / ".ci/logs" / cell.id
 
     def log(self, cell: Cell, step: Step, attempt: int = 0) -> pathlib.Path:
         return self.logs(cell) / (f"{step.name}.retry-{attempt}.log" if attempt else f"{step.name}.log")
-
-    def events(self, cell: Cell, step: Step, attempt: int = 0) -> pathlib.Path:
-        return self.log(cell, step, attempt).with_suffix(".events")
 
     def result(self, cell: Cell | CellResult) -> pathlib.Path:
         return self.logs(cell) / "result.json"
@@ -49,8 +45,7 @@ class Places:
 
     def mend(self, cells: Sequence[Cell]) -> None:
         """Removes what has taken the place of a folder, or of a file that a run leaves for the next one: it would be in the way of each."""
-        folders = [self.project / ".ci/cells", self.project / ".ci/logs", self.results]
-        folders += [place for cell in cells for place in (self.folder(cell), self.logs(cell))]
+        folders = [self.cells, self.project / ".ci/logs", self.results, *map(self.folder, cells), *map(self.logs, cells)]
         files = [self.flakes, *(self.results / name for name in ("history.json", "history.lock", "latest.json", "junit.xml"))]
         files += [file for cell in cells for file in (self.folder(cell) / "lock", self.folder(cell) / "temporary", self.result(cell))]
         for file in [*filter(os.path.lexists, [*folders, *files])]:
@@ -70,20 +65,17 @@ def own(places: Places, values: Mapping[str, str]) -> dict[str, str]:
 
 
 def command(places: Places, cell: Cell, step: Step, attempt: int = 0, tests: list[str] | None = None) -> str:
-    """Returns the step's command; for another attempt, `tests` replaces the step's own options that choose its tests."""
-    events = shlex.quote(str(places.events(cell, step, attempt)))
+    """Returns the step's command; for another attempt, `tests` replaces the options that choose its tests: its own, and the cell's shard's."""
+    log, chosen = places.log(cell, step, attempt), step.tests if tests is None else shlex.join(tests)
+    if tests is None and cell.shard and step.kind == "test":
+        chosen = f"{chosen} {shlex.join(testlog.shard(cell.shard))}".strip()
     values = {axis: shlex.quote(value) for axis, value in cell.axes.items()} | {
-        "flags": shlex.join(cell.flags), "report": f"--experimental-event-stream-output {events}",
-        "tests": tests_of(cell, step) if tests is None else shlex.join(tests), "folder": shlex.quote(str(places.folder(cell)))}
+        "flags": shlex.join(cell.flags), "tests": chosen, "folder": shlex.quote(str(places.folder(cell))),
+        "report": f"--experimental-event-stream-output {shlex.quote(str(log.with_suffix('.events')))}"}
     # In parallel, XCTest says how tests went only there, unless they failed; otherwise, it writes no such file.
-    if "--parallel" in f"{step.run} {values['flags']} {values['tests']}".split():
-        values["report"] += f" --xunit-output {shlex.quote(str(testlog.xunit(places.events(cell, step, attempt))))}"
+    if "--parallel" in f"{step.run} {values['flags']} {chosen}".split():
+        values["report"] += f" --xunit-output {shlex.quote(str(log.with_suffix('.xml')))}"
     return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), step.run).strip()
-
-
-def tests_of(cell: Cell, step: Step) -> str:
-    """Returns the options that choose the tests of a step: its own, and those of the cell's shard."""
-    return f"{step.tests} {shlex.join(testlog.shard(cell.shard))}".strip() if cell.shard and step.kind == "test" else step.tests
 
 
 @contextlib.contextmanager
@@ -93,15 +85,16 @@ def contained(places: Places, cell: Cell, command: Sequence[str], values: Mappin
     if not engine:
         yield command
         return
-    name = f"ci-matrix-{uuid.uuid4()}"
+    name, home = f"ci-matrix-{uuid.uuid4()}", values["TMPDIR"]
     # Its files are to be this user's. A debugger's rights are what sanitizers need.
-    user = ["--user", f"{os.getuid()}:{os.getgid()}"] if engine == "docker" else []
-    rights = ["--cap-add", "SYS_PTRACE", "--security-opt", "seccomp=unconfined"]
-    folders = [word for folder in (places.project, values["TMPDIR"]) for word in ("--volume", f"{folder}:{folder}")]
-    variables = [word for name in (*values, *(["CI"] if "CI" in os.environ else [])) for word in ("--env", name)]
-    variables += ["--env", f"HOME={values['TMPDIR']}"]
+    words = ["--user", f"{os.getuid()}:{os.getgid()}"] if engine == "docker" else []
+    words += ["--cap-add", "SYS_PTRACE", "--security-opt", "seccomp=unconfined"]
+    for folder in (places.project, home):
+        words += ["--volume", f"{folder}:{folder}"]
+    for variable in (*values, *(["CI"] if "CI" in os.environ else []), f"HOME={home}"):
+        words += ["--env", variable]
     try:
-        yield [engine, "run", "--rm", "--init", "--name", name, *user, *rights, *folders, *variables, "--workdir", str(places.project), cell.image, *command]
+        yield [engine, "run", "--rm", "--init", "--name", name, *words, "--workdir", str(places.project), cell.image, *command]
     finally:  # It goes on without the engine's command, which may have been ended.
         said(engine, "rm", "--force", name)
 

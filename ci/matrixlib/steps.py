@@ -1,16 +1,17 @@
 """Runs one step of a cell, and runs its failing tests again if that may tell failing from flaky ones."""
 
+import contextlib
 import os
 import shlex
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from . import diagnosis, testlog
 from .cells import Cell, Step
-from .problems import in_words
+from .problems import in_words, regular
 from .processes import Ended, Processes, said
-from .results import StepResult, Test
+from .results import StepResult
 from .shell import SHELL, Places, command, contained, environment, own
 from .verdict import Evidence, judge, names, retriable, with_status
 
@@ -19,15 +20,21 @@ RETRIED_AT_ONCE = 20
 
 
 class StepRunner:
-    def __init__(self, places: Places, processes: Processes, temporary: str, shown: Callable[[Cell, Path], AbstractContextManager[None]]) -> None:
-        self.places, self.processes, self.temporary, self.shown = places, processes, temporary, shown
+    """Runs steps; `say`, if it isn't None, is told what they print, as it comes."""
+
+    def __init__(self, places: Places, processes: Processes, temporary: str, say: Callable[[str], object] | None) -> None:
+        self.places, self.processes, self.temporary, self.say = places, processes, temporary, say
 
     def attempt(self, cell: Cell, step: Step, number: int = 0, tests: list[str] | None = None) -> StepResult:
         log, text = self.places.log(cell, step, number), command(self.places, cell, step, number, tests)
         ended = self.ended(cell, step, log, text)
         result = StepResult(step.name, step.kind, "passed", round(ended.seconds, 2), ended.code, str(log.relative_to(self.places.project)))
-        result.notes = notes(ended)
-        found = self.read(result, step, text, log, self.places.events(cell, step, number))
+        notes = {
+            f"left processes behind, which were ended: {', '.join(ended.left)}": ended.left,
+            f"the kernel ended {ended.starved} processes for want of memory meanwhile": ended.starved,
+            f"processes that could not be ended: {', '.join(ended.unkillable)}": ended.unkillable}
+        result.notes = [note for note, is_so in notes.items() if is_so]
+        found = self.read(result, step, text, log)
         printed = diagnosis.plain(diagnosis.read(log))
         is_shard = bool(cell.shard) and step.kind == "test"
         judge(Evidence(result, step.takes("report"), is_shard, step.timeout, ended, printed, found, str(self.places.project)))
@@ -36,25 +43,25 @@ class StepRunner:
         return result
 
     def ended(self, cell: Cell, step: Step, log: Path, text: str) -> Ended:
-        """Runs a command, and returns how it ended."""
         log.parent.mkdir(parents=True, exist_ok=True)
-        events = log.with_suffix(".events")
-        for file in (log, events, testlog.xunit(events)):
+        for file in (log, log.with_suffix(".events"), log.with_suffix(".xml")):
             file.unlink(missing_ok=True)
         log.write_text(f"$ {text}\n", errors="surrogateescape")  # An argument may not be valid text.
         values = environment(self.places, cell) | own(self.places, step.env) | {"TMPDIR": self.temporary}
-        with self.shown(cell, log), contained(self.places, cell, [*SHELL, "-c", text], values) as words:
+        showing = following(log, cell.id, self.say) if self.say else contextlib.nullcontext()
+        with showing, contained(self.places, cell, [*SHELL, "-c", text], values) as words:
             ended = self.processes.run(words, os.environ | values, self.places.project, step.timeout, log)
         if ended.problem:  # Its log and its tests' reports may be incomplete.
             raise OSError(ended.problem, os.strerror(ended.problem), str(log))
         return ended
 
-    def read(self, result: StepResult, step: Step, text: str, log: Path, events: Path) -> str | None:
+    def read(self, result: StepResult, step: Step, text: str, log: Path) -> str | None:
         """Reads how each test went into the result; returns what a sanitizer found."""
+        events = log.with_suffix(".events")
         try:
             if step.takes("report"):
                 silent = result.code == 0 and not events.exists() and "--disable-swift-testing" not in text
-                result.tests, wrong = testlog.read(events, log, silent and runs_swift_testing(package(self.places, text)))
+                result.tests, wrong = testlog.read(events, log, silent and self.runs_swift_testing(text))
                 result.finding = "; ".join(wrong)
             with testlog.lines(log) as printed:  # Reads all lines, because a test that fails because of a race isn't flaky.
                 return diagnosis.sanitizer(printed)[0]
@@ -62,30 +69,37 @@ class StepRunner:
             result.finding = in_words(error)
             return None
 
+    def runs_swift_testing(self, command: str) -> bool:
+        """Returns whether `swift test` runs Swift Testing: in packages for Swift 5.9 or newer without a main file, which starts XCTest alone."""
+        package = self.places.project
+        with contextlib.suppress(ValueError, IndexError):  # It names none, or is no list of words.
+            words = shlex.split(command.replace("--package-path=", "--package-path "))
+            package /= words[words.index("--package-path") + 1]
+        if any((package / "Tests" / name).exists() for name in ("LinuxMain.swift", "XCTMain.swift")):
+            return False
+        version = (said("swift", "package", "tools-version", cwd=package) or "6.0").strip().split(".")
+        return [int(part) for part in version if part.isdigit()] >= [5, 9]
+
     def run(self, cell: Cell, step: Step) -> StepResult:
+        """Runs a step. Of its failing tests, those that pass alone are flaky if all tests then pass together: what fails whenever all run isn't."""
         result = self.attempt(cell, step)
         failing = retriable(result)
-        if cell.retries and 0 < len(failing) <= RETRIED_AT_ONCE:
-            self.retry(cell, step, result, failing)
-        return result
-
-    def retry(self, cell: Cell, step: Step, result: StepResult, failing: list[Test]) -> None:
-        """Runs failing tests again, and once they passed, all tests: what fails whenever all run isn't flaky, though it passes alone."""
-        if not (number := self.alone(cell, step, result)):
-            return
+        if not cell.retries or not 0 < len(failing) <= RETRIED_AT_ONCE or not (number := self.alone(cell, step, result)):
+            return result
         if still := with_status(result, "failed"):
             result.why = f"failed {cell.retries + 1} times: {names(still)}"
-            return
+            return result
         again = self.attempt(cell, step, number + 1)
         if again.status == "passed":
             result.status, result.why = "flaky", f"flaky: {names(failing)}"
-            return
+            return result
         differs(result, again, number + 1)
         result.finding = f"all tests again: {again.why}"
         result.why += f", which passed alone; {result.finding}"
         lasting = {test.name for test in with_status(again, "failed")}
         for test in failing:
             test.status = "failed" if test.name in lasting else "flaky"
+        return result
 
     def alone(self, cell: Cell, step: Step, result: StepResult) -> int:
         """Runs failing tests alone until each has passed, as often as the cell says; returns how often, or 0 if it ended in another way."""
@@ -105,28 +119,27 @@ class StepRunner:
         return number
 
 
-def notes(ended: Ended) -> list[str]:
-    """Returns what there is to say of a command's processes."""
-    found = [f"left processes behind, which were ended: {', '.join(ended.left)}"] if ended.left else []
-    found += [f"the kernel ended {ended.starved} processes for want of memory meanwhile"] if ended.starved else []
-    return found + ([f"processes that could not be ended: {', '.join(ended.unkillable)}"] if ended.unkillable else [])
+@contextlib.contextmanager
+def following(log: Path, name: str, say: Callable[[str], object]) -> Iterator[None]:
+    def follow() -> None:
+        waits, place, rest = True, 0, b""
+        while waits:
+            waits = not over.wait(0.2)
+            with contextlib.suppress(OSError), regular(log, "rb") as file:
+                file.seek(place)
+                *lines, rest = (rest + file.read()).split(b"\n")  # Not as text: a letter may be written in two pieces.
+                place = file.tell()
+                for line in lines if waits or not rest else [*lines, rest]:  # The last line may not be complete.
+                    say(f"{name} | {diagnosis.shown(diagnosis.plain(line.decode(errors='replace')))}")
 
-
-def package(places: Places, command: str) -> Path:
-    """Returns the folder of the package that a command tests."""
+    over = threading.Event()
+    thread = threading.Thread(target=follow)
+    thread.start()
     try:
-        words = shlex.split(command.replace("--package-path=", "--package-path "))
-        return places.project / words[words.index("--package-path") + 1]
-    except (ValueError, IndexError):  # It names none, or is no list of words.
-        return places.project
-
-
-def runs_swift_testing(project: Path) -> bool:
-    """Returns whether `swift test` runs Swift Testing: in packages for Swift 5.9 or newer without a main file, which starts XCTest alone."""
-    if any((project / "Tests" / name).exists() for name in ("LinuxMain.swift", "XCTMain.swift")):
-        return False
-    version = (said("swift", "package", "tools-version", cwd=project) or "6.0").strip().split(".")
-    return [int(part) for part in version if part.isdigit()] >= [5, 9]
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def differs(result: StepResult, again: StepResult, number: int) -> None:

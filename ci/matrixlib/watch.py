@@ -9,7 +9,7 @@ from collections.abc import Callable
 from .inputs import Listing, untracked
 from .problems import Problem, StrPath
 from .processes import fault
-from .runner import INTERRUPTED
+from .run import INTERRUPTED
 from .screen import to_nowhere
 
 # Seconds between two looks: an editor that writes several files is done when a look finds the same as the one before.
@@ -31,8 +31,8 @@ def stamps(project: StrPath) -> Stamps:
     return found
 
 
-def watch(
-        project: StrPath, once: Callable[[], int], look: Callable[[StrPath], Stamps] = stamps, pause: Callable[[float], object] = time.sleep) -> int:
+def watch(project: StrPath, once: Callable[[], int], look: Callable[[StrPath], Stamps] = stamps,
+          pause: Callable[[float], object] = time.sleep) -> int:
     """Runs after each change until a run is interrupted, or nobody reads the output. Changes during a run count, too, except for files
     that git doesn't track: an edit of a new file can't be told from what the run wrote."""
     with contextlib.suppress(BrokenPipeError):
@@ -52,11 +52,8 @@ def watch(
             while (now := look(project)) == before or now != last:
                 last = now
                 pause(PAUSE)
-            print(f"\nchanged: {differing(before, now)}".encode(errors="replace").decode(), flush=True)
+            names = sorted(name for name in before | now if before.get(name) != now.get(name))
+            more = ", …" if len(names) > 5 else ""
+            print(f"\nchanged: {', '.join(names[:5])}{more}".encode(errors="replace").decode(), flush=True)
     to_nowhere(sys.stdout)
     return INTERRUPTED
-
-
-def differing(before: Stamps, now: Stamps) -> str:
-    names = sorted(name for name in before | now if before.get(name) != now.get(name))
-    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")

@@ -38,3 +38,9 @@ class CleanCase(ProjectCase):
         self.cells(cells)
         self.matrix("run", "a")
         self.assertEqual(self.there(), ["a", "b", "c"])
+
+    def test_a_bound_is_in_no_runs_way_that_built_nothing(self):
+        self.cells("megabytes = 5\n" + cell("a", requires=["command:no-such-program"]))
+        self.assertEqual(self.matrix("run", "a")[0], 5)
+        (self.project / ".ci/cells/a/build").mkdir(parents=True)  # as by what --dry-run prints
+        self.assertEqual(self.matrix("run", "a")[0], 5)

@@ -70,7 +70,7 @@ class RemovedCase(ProjectCase):
         if os.getuid() == 0:
             subprocess.run(["chown", "-Rh", str(NOBODY), self.project], check=True)
         subprocess.run(["bash", "-euc", others], cwd=folder, check=True)
-        code = f"import os; from matrixlib.temporary import removed; os.getuid() or os.setuid({NOBODY}); print(removed('ci-matrix.x', print))"
+        code = f"import os; from matrixlib.folders import removed; os.getuid() or os.setuid({NOBODY}); print(removed('ci-matrix.x', print))"
         said = subprocess.run(
             [sys.executable, "-c", code], cwd=self.project, env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)} | values, stdout=subprocess.PIPE,
             text=True, timeout=LIMIT).stdout

@@ -1,12 +1,14 @@
-"""A cell's folder for temporary files, TMPDIR in its commands."""
+"""The folders of cells: those for temporary files, TMPDIR in commands, and their builds, which `clean` or the bound on them removes."""
 
 import contextlib
+import fcntl
 import os
 import pathlib
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO
 
 from .problems import StrPath, regular
 from .processes import fault, said
@@ -17,7 +19,7 @@ RM = [shutil.which("rm", path=os.defpath) or "rm", "-rf"]
 
 
 @contextlib.contextmanager
-def folder(home: StrPath, say: Callable[[str], object]) -> Iterator[str]:
+def temporary(home: StrPath, say: Callable[[str], object]) -> Iterator[str]:
     """Makes a folder, and removes it afterward, as well as those that earlier runs left: a file in `home`, the cell's folder, names them."""
     note, left = pathlib.Path(home) / "temporary", []
     with contextlib.suppress(FileNotFoundError), regular(note) as file:
@@ -54,3 +56,36 @@ def mounted(path: StrPath) -> list[str]:
         places = re.findall(r" on (/.*) \(", said("mount") or "")
     path = os.path.realpath(path)
     return [place for place in places if place == path or place.startswith(f"{path}/")]
+
+
+def locked(file: IO[str]) -> bool:
+    """Tries to lock a file; returns whether this process has the lock now, which goes with it, however it ends."""
+    with contextlib.suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def megabytes(folder: pathlib.Path) -> int:
+    files = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
+    return sum(os.lstat(file).st_blocks for file in files if os.path.lexists(file)) * 512 >> 20
+
+
+def clean(folders: Iterable[pathlib.Path]) -> Iterator[str]:
+    """Removes cells' folders, but none that another run uses; yields a line for each."""
+    for folder in folders:
+        with regular(folder / "lock", "w") as lock:
+            if not locked(lock):
+                yield f"{folder} stays, since another run uses it"
+                continue
+            size, notes = megabytes(folder), list[str]()
+            yield f"removed {folder}: {size} MB" if removed(folder, notes.append) else notes[0]
+
+
+def keep_below(bound: int, cells: pathlib.Path) -> Iterator[str]:
+    """Removes the builds that have not been used for the longest time until those of all cells take less than so many megabytes."""
+    folders = [lock.parent for lock in sorted(cells.glob("*/lock"), key=lambda lock: lock.stat().st_mtime)]
+    sizes = [*map(megabytes, folders)]
+    while folders and sum(sizes) > bound:
+        yield from clean([folders.pop(0)])
+        sizes.pop(0)
