@@ -4,12 +4,13 @@ from __future__ import annotations  # Older Pythons read this, too.
 
 import contextlib
 import json
+import os
 import pathlib
 import re
 import xml.etree.ElementTree as xml
 from typing import Any, ContextManager, Iterable
 
-from .problems import regular
+from .problems import StrPath, regular
 from .results import Test
 
 XCTEST = re.compile(r"Test Case '(?:-\[(?:\w+\.)?)?(\w+)[. ](\w+)\]?' (started|passed|failed|skipped)(?: at .*|\.| \((\d+\.\d+) seconds\)\.?)$")
@@ -37,18 +38,15 @@ def swift_testing(stream: Iterable[str]) -> tuple[list[Test], list[str]]:
             functions.add(payload["id"])
         name = payload.get("testID")
         if kind == "event" and name in functions:
-            apply(payload, tests.setdefault(name, Test(short(name), "running")), began, name)
+            short = re.sub(r"/[^/]*\.swift:\d+:\d+$", "", name)  # without its place in the source
+            apply(payload, tests.setdefault(name, Test(short, "running")), began, name)
         elif kind == "event" and failure(payload) and not outside:
             outside.append(f"an issue outside of any test: {' '.join(text(payload).split())[:200]}")
         over = over or kind == "event" and payload["kind"] == "runEnded"
-    return those_begun(tests, began), outside + cut("Swift Testing", tests.values(), over)
-
-
-def those_begun(tests: dict[str, Test], began: dict[str, float]) -> list[Test]:
-    """Returns the tests without those that only waited for their turn, if others were running: all start at once, and then wait."""
-    waiting = [name for name, test in tests.items() if test.status == "running" and name not in began]
-    ran = [test for name, test in tests.items() if name not in waiting]
-    return ran if any(test.status == "running" for test in ran) else list(tests.values())
+    # All tests start at once, and then wait for their turn: where others were running, those that waited didn't run.
+    ran = [test for name, test in tests.items() if test.status != "running" or name in began]
+    found = ran if any(test.status == "running" for test in ran) else list(tests.values())
+    return found, outside + cut("Swift Testing", tests.values(), over)
 
 
 def apply(event: dict[str, Any], test: Test, began: dict[str, float], name: str) -> None:
@@ -84,11 +82,6 @@ def text(event: dict[str, Any]) -> str:
     return "\n".join(message["text"] for message in event.get("messages", []))
 
 
-def short(name: str) -> str:
-    """Returns the name without the place in the source, which is the last part of an identifier."""
-    return re.sub(r"/[^/]*\.swift:\d+:\d+$", "", name)
-
-
 class Printed:
     """The tests in a log of XCTest's. Each time that a name starts is a new test, because targets may have classes with the same name.
 
@@ -102,53 +95,30 @@ class Printed:
         self.began = 0  # the number of these when the last test began
         self.goes_on = False  # the last message, over more lines
 
-    @property
-    def under_way(self) -> bool:
-        return bool(self.tests) and self.tests[-1].status == "running"
-
-    @property
-    def in_run(self) -> bool:
-        return bool(self.runs) and self.runs[-1] == "started"
-
     def take(self, line: str) -> None:
+        last, in_run = self.tests[-1] if self.tests else Test("", ""), self.runs[-1:] == ["started"]
         case = XCTEST.search(line)  # Even after output without a line break.
-        if case and self.ends(case):
-            self.tests[-1].status, self.tests[-1].seconds = case[3], float(case[4] or 0)
+        name, what = (f"{case[1]}/{case[2]}", case[3]) if case else ("", "")
+        if last.status != "running" and not in_run and not XCTEST_RUN.search(line):
+            return
+        if case and name == last.name and what != "started":
+            last.status, last.seconds = what, float(case[4] or 0)
             del self.runs[self.began:]
         elif run := XCTEST_RUN.search(line):
             self.runs.append(run[1])
-        elif not self.under_way and not self.in_run:
-            return
         elif said := XCTEST_SAID.match(line):
-            return self.add(said)
-        elif case and self.begins(case):
-            self.tests.append(Test(f"{case[1]}/{case[2]}", "running"))
+            if f"{said[4]}/{said[5]}" == last.name:
+                last.file, last.line = (last.file, last.line) if last.file else (said[1], int(said[2]))
+                self.goes_on = len(last.messages) < MOST
+                last.messages += kept(last.messages, said[6])
+            return
+        elif what == "started" and in_run and (last.status != "running" or self.began != len(self.runs)):
+            self.tests.append(Test(name, "running"))
             self.began = len(self.runs)
-        elif self.goes_on and self.continued(line.rstrip()):
+        elif self.goes_on and last.messages[-1].count("\n") < LINES and len(last.messages[-1]) < WIDTH:
+            last.messages[-1] = f"{last.messages[-1]}\n{line.rstrip()}"[:WIDTH]
             return
         self.goes_on = False
-
-    def ends(self, case: re.Match[str]) -> bool:
-        named = bool(self.tests) and self.tests[-1].name == f"{case[1]}/{case[2]}"
-        return named and case[3] != "started" and (self.under_way or self.in_run)
-
-    def begins(self, case: re.Match[str]) -> bool:
-        return case[3] == "started" and self.in_run and (not self.under_way or self.began != len(self.runs))
-
-    def add(self, said: re.Match[str]) -> None:
-        """Adds a message of the test that it names, if this is the last one."""
-        if self.tests and (test := self.tests[-1]).name == f"{said[4]}/{said[5]}":
-            test.file, test.line = (test.file, test.line) if test.file else (said[1], int(said[2]))
-            self.goes_on = len(test.messages) < MOST
-            test.messages += kept(test.messages, said[6])
-
-    def continued(self, line: str) -> bool:
-        """Adds a line to the last message, if that has room for it."""
-        messages = self.tests[-1].messages
-        has_room = messages[-1].count("\n") < LINES and len(messages[-1]) < WIDTH
-        if has_room:
-            messages[-1] = f"{messages[-1]}\n{line}"[:WIDTH]
-        return has_room
 
 
 def xctest(log: Iterable[str]) -> tuple[list[Test], list[str]]:
@@ -159,11 +129,6 @@ def xctest(log: Iterable[str]) -> tuple[list[Test], list[str]]:
     for test in printed.tests:
         test.messages = [*filter(None, test.messages)]
     return printed.tests, cut("XCTest", printed.tests, 2 * printed.runs.count("started") <= len(printed.runs))
-
-
-def xunit(stream: pathlib.Path) -> pathlib.Path:
-    """Returns the file in which XCTest says which tests ran in parallel; an event stream's name tells it."""
-    return stream.with_suffix(".xml")
 
 
 def parallel(file: pathlib.Path, printed: Iterable[Test]) -> list[Test]:
@@ -178,14 +143,14 @@ def parallel(file: pathlib.Path, printed: Iterable[Test]) -> list[Test]:
     return [test for test in found if test.name not in known]
 
 
-def read(stream: pathlib.Path, log: pathlib.Path, due: bool) -> tuple[list[Test], list[str]]:
+def read(stream: pathlib.Path, log: StrPath, due: bool) -> tuple[list[Test], list[str]]:
     """Returns a step's tests, and what is wrong beside them, from its event stream and its log, line by line because both may be long."""
     with lines(stream) as events, lines(log) as printed:
         tests, wrong = swift_testing(events)
         if not stream.exists():
             wrong = ["Swift Testing reported nothing: --disable-swift-testing leaves it out"] if due else []
         others, missing = xctest(printed)
-        return others + parallel(xunit(stream), others) + tests, wrong + missing
+        return others + parallel(stream.with_suffix(".xml"), others) + tests, wrong + missing
 
 
 def cut(library: str, tests: Iterable[Test], over: bool) -> list[str]:
@@ -194,8 +159,8 @@ def cut(library: str, tests: Iterable[Test], over: bool) -> list[str]:
     return [] if said else [f"{library} did not run to its end, so tests may be missing"]
 
 
-def lines(file: pathlib.Path) -> ContextManager[Iterable[str]]:
-    return regular(file) if pathlib.Path(file).exists() else contextlib.nullcontext(())
+def lines(file: StrPath) -> ContextManager[Iterable[str]]:
+    return regular(file) if os.path.exists(file) else contextlib.nullcontext(())
 
 
 def shard(part: str) -> list[str]:
@@ -210,9 +175,6 @@ def shard(part: str) -> list[str]:
 
 def only(tests: Iterable[Test]) -> list[str]:
     """Returns the options with which `swift test` runs only these tests."""
-    patterns = []
-    for test in tests:
-        swift = test.name.endswith(")")
-        patterns.append(rf"^{re.escape(test.name)}(/|$)" if swift else rf"\.{re.escape(test.name)}$")
-    # These characters mean themselves without an escape, too.
-    return ["--filter", "|".join(patterns).replace(r"\_", "_").replace(r"\-", "-")]
+    names = ((test.name.endswith(")"), re.escape(test.name)) for test in tests)
+    pattern = "|".join(rf"^{name}(/|$)" if is_swift else rf"\.{name}$" for is_swift, name in names)
+    return ["--filter", pattern.replace(r"\_", "_").replace(r"\-", "-")]  # which mean themselves without an escape, too
