@@ -140,7 +140,8 @@ class Reader:
     def placeholders(self, where: str, text: str, known: Iterable[str]) -> None:
         names = ", ".join(f"{{{name}}}" for name in sorted(known))
         for name in PLACEHOLDER.findall(text):
-            self.check(name in known, where, f"there is no placeholder {{{name}}}; known: {names}; braces of the shell's have a space or a $")
+            self.check(name in known, where,
+                       f"there is no placeholder {{{name}}}; known: {names}; braces of the shell's have a space or a $")
 
     def step(self, where: str, name: str, table: Any) -> Step:
         values = self.take(where, table, OF_STEP)

@@ -57,7 +57,8 @@ def parser() -> argparse.ArgumentParser:
            help="leave out cells that passed and whose files, definition and tools are the same, whatever the environment is; "
                 "where CI is set, only with the word ci")
     option("--step", action="append", default=[], metavar="NAME", help="this step of the cells alone; several: these")
-    option("--shard", type=shard, metavar="N/M", help="of tests, the Nth of M parts: all M together run each test once; other steps run in each")
+    option("--shard", type=shard, metavar="N/M",
+           help="of tests, the Nth of M parts: all M together run each test once; other steps run in each")
     option("--after", type=pathlib.Path, metavar="FILE",
            help="leave out cells that need one that didn't pass by this file, which run --report or report --json wrote")
     option("--retries", type=at_least(0, int), metavar="N", help="how often failing tests are run again, instead of what the cells say")

@@ -34,7 +34,8 @@ def listing(matrix: Matrix, found: list[dict[str, Any]]) -> Iterator[str]:
     width = max((len(row["id"]) for row in found), default=0)
     for row in found:
         took = clock(row["seconds"]) if row["seconds"] is not None else ""
-        last = f"{row['last'] or '':7} {age(row['at']) if row['at'] else '':>8} {took and ('in ' if row['last'] == 'passed' else 'passes in ') + took:>14}"
+        took = took and ("in " if row["last"] == "passed" else "passes in ") + took
+        last = f"{row['last'] or '':7} {age(row['at']) if row['at'] else '':>8} {took:>14}"
         axes = "".join(f" {axis}={value}" for axis, value in row["axes"].items() if value != usual[axis])
         state = "" if row["ready"] else f"  [skipped here: {row['why']}]"
         yield f"{row['id']:{width}}  {','.join(row['labels']):12} {last}  {row['what']}{axes and '  (' + axes.strip() + ')'}{state}"

@@ -111,7 +111,7 @@ def errors_of(log: str, step: StepResult) -> list[tuple[str, int, str]]:
 
 
 def excerpt(log: str, step: StepResult) -> list[str]:
-    """Returns the most useful lines: the compiler's errors, a sanitizer's report, what failing tests or tools said, or else the last ones."""
+    """Returns the most useful lines: the compiler's errors, a sanitizer's report, what tests or tools said, or else the last ones."""
     if errors := errors_of(log, step):
         return [f"{file}:{line}: error: {message}" for file, line, message in errors[:10]]
     lines, found = plain(log).splitlines(), list[str]()

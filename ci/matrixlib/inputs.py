@@ -112,7 +112,7 @@ def below(top: str) -> Iterator[str]:
 
 @functools.cache
 def files(project: str) -> dict[str, str] | None:
-    """Returns a digest of each file's content, and a link's target, by its path relative to the project; None if that can't be said of all."""
+    """Returns a digest of each file, or a link's target, by its path relative to the project; None if that can't be said of all."""
     listing, found = Listing(project), {}
     for path in listing.tracked if not listing.failed else ():
         with contextlib.suppress(OSError):  # The file may be another user's, or gone by now.
@@ -153,11 +153,11 @@ class Inputs:
         return {name for name in files(self.project) or () if os.path.basename(name) == "Package.resolved"}
 
     def matched(self, glob: str) -> list[str]:
-        """Returns the files that fit: `*` matches across folders, `**/` also matches none, and a slash at the end matches all of a folder."""
+        """Returns the files that fit: `*` matches across folders, `**/` also none, and a slash at the end all of a folder."""
         return fnmatch.filter(files(self.project) or (), glob.replace("**/", "*") + ("*" if glob.endswith("/") else ""))
 
     def of(self, cell: Cell, made: Set[str] = frozenset()) -> str | None:
-        """Returns a digest of what the cell's result depends on, but not of what a run writes; None without git, or if a glob fits nothing."""
+        """Returns a digest of what the cell's result depends on, without what a run writes; None without git, or if a glob fits nothing."""
         known, matches = files(self.project), [self.matched(glob) for glob in cell.inputs]
         if known is None or not all(matches):
             return None
@@ -166,7 +166,7 @@ class Inputs:
         return hashlib.sha256(f"{own} {cell} {tools(self.project)}".encode(errors="surrogateescape")).hexdigest()
 
     def unchanged(self, cell: Cell) -> CellResult | None:
-        """Returns the result of the cell's last run, if --changed leaves the cell out: nothing changed for it, nor for a cell that it needs."""
+        """Returns the result of the cell's last run, if --changed leaves it out: nothing changed for it, nor for cells that it needs."""
         these = [other for other in self.cells if other.id in {cell.id, *cell.needs}]
         if self.leaves_out and all(self.history.inputs(other) == (self.of(other) or "not known") for other in these):
             return kept(self.places.result(cell), cell.id, self.of(cell))

@@ -1,6 +1,4 @@
-"""`ci/matrix run`: from the chosen cells to the last line. Those that others need run before these, those that share a build folder one after
-the other, exclusive ones alone at the end.
-"""
+"""`ci/matrix run`: from the chosen cells to the last line. Cells that share a build folder run one after the other, exclusive ones last."""
 
 import concurrent.futures
 import contextlib

@@ -58,8 +58,10 @@ def of_shard(cell: Cell, shard: str | None) -> Cell:
 
 
 def steps_of(options: Namespace, cell: Cell) -> list[Step]:
-    """Returns the steps of a cell that are meant, with their time-outs and the arguments behind --. These replace the tests of the first step
-    that chooses its tests; other such steps would find none of them, and are left out. Without such a step, they are appended to the last one.
+    """Returns the steps of a cell that are meant, with their time-outs and the arguments behind --.
+
+    These replace the tests of the first step that chooses its tests; other such steps would find none of them, and are left out. Without
+    such a step, they are appended to the last one.
     """
     steps = [step for step in cell.steps if not options.step or step.name in options.step]
     steps = [dataclasses.replace(step, timeout=max(1, math.ceil(min(1e9, step.timeout * options.timeout_factor)))) for step in steps]

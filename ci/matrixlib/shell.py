@@ -65,7 +65,7 @@ def own(places: Places, values: Mapping[str, str]) -> dict[str, str]:
 
 
 def command(places: Places, cell: Cell, step: Step, attempt: int = 0, tests: list[str] | None = None) -> str:
-    """Returns the step's command; for another attempt, `tests` replaces the options that choose its tests: its own, and the cell's shard's."""
+    """Returns the step's command; for another attempt, `tests` replaces the options that choose its tests, also the cell's shard's."""
     log, chosen = places.log(cell, step, attempt), step.tests if tests is None else shlex.join(tests)
     if tests is None and cell.shard and step.kind == "test":
         chosen = f"{chosen} {shlex.join(testlog.shard(cell.shard))}".strip()

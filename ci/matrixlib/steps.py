@@ -70,7 +70,7 @@ class StepRunner:
             return None
 
     def runs_swift_testing(self, command: str) -> bool:
-        """Returns whether `swift test` runs Swift Testing: in packages for Swift 5.9 or newer without a main file, which starts XCTest alone."""
+        """Returns whether `swift test` runs Swift Testing: for Swift 5.9 or newer, without a main file, which starts XCTest alone."""
         package = self.places.project
         with contextlib.suppress(ValueError, IndexError):  # It names none, or is no list of words.
             words = shlex.split(command.replace("--package-path=", "--package-path "))
@@ -81,7 +81,7 @@ class StepRunner:
         return [int(part) for part in version if part.isdigit()] >= [5, 9]
 
     def run(self, cell: Cell, step: Step) -> StepResult:
-        """Runs a step. Of its failing tests, those that pass alone are flaky if all tests then pass together: what fails whenever all run isn't."""
+        """Runs a step. Of its failing tests, those that pass alone are flaky if all tests then pass together."""
         result = self.attempt(cell, step)
         failing = retriable(result)
         if not cell.retries or not 0 < len(failing) <= RETRIED_AT_ONCE or not (number := self.alone(cell, step, result)):

@@ -105,7 +105,7 @@ class Command:
         return self.status
 
     def remaining(self) -> dict[int, Process]:
-        """Returns the living processes below this one; where it doesn't adopt orphans, also the command's group, and what it found before."""
+        """Returns the living processes below this one; where it adopts no orphans, also the command's group and what it found before."""
         found = below(os.getpid(), lambda one: sys.platform != "linux" and one.group in (self.pid, self.groups.get(one.pid)))
         self.groups |= {pid: process.group for pid, process in found.items()}
         return found
@@ -173,7 +173,7 @@ def main() -> None:
         os.rmdir(command.cgroup)
     result = {
         "code": None if command.status is None else os.waitstatus_to_exitcode(command.status), "seconds": took, "reason": reason,
-        "left": sorted({process.name for process in behind.values()}), "unkillable": sorted(process.name for process in unkillable.values()),
-        "running": running, "problem": output.problem}
+        "left": sorted({process.name for process in behind.values()}), "running": running, "problem": output.problem,
+        "unkillable": sorted(process.name for process in unkillable.values())}
     with contextlib.suppress(BrokenPipeError):
         os.write(1, json.dumps(result).encode())
