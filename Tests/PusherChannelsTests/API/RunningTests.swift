@@ -78,7 +78,7 @@ import Testing
             rig.pusher.disconnect()
             socket.finishClosing()
             try await second.value
-            let heard = await events.read().elements.filter { $0.eventName == "n" }
+            let heard = try await events.elements().filter { $0.eventName == "n" }
             #expect(heard.map(\.data) == ["1"])
         }
     }
@@ -97,7 +97,7 @@ import Testing
             try await running.value
             rig.publish(1..<2)
             await rig.pusher.shutdown()
-            let (first, second) = (await ofTheRun.read().elements, await later.read().elements)
+            let (first, second) = (try await ofTheRun.elements(), try await later.elements())
             #expect([first, second].map { $0.count { $0.eventName == "n" } } == [0, 1])
         }
     }
@@ -133,8 +133,8 @@ import Testing
             let running = executor.spawn { try await rig.pusher.run() }
             running.cancel()
             try await running.value
-            let read = await events.read()
-            #expect(rig.socket.requests.isEmpty && read.elements.isEmpty)
+            let heard = try await events.elements()
+            #expect(rig.socket.requests.isEmpty && heard.isEmpty)
         }
     }
 

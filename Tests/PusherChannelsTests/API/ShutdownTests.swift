@@ -111,7 +111,7 @@ import Testing
             gate.signal()
             queue.sync {}
             try await shutdown.value
-            let count = await events.read().elements.count
+            let count = try await events.elements().count
             #expect(count == 2)
         }
     }

@@ -124,9 +124,9 @@ import Testing
         rig.publish(0..<5)
         let reading = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return await stream.read().elements.count
+            return try await stream.elements().count
         }
-        #expect(await reading.value == 5)
+        #expect(try await reading.value == 5)
         withExtendedLifetime(others) {}
     }
 

@@ -37,7 +37,7 @@ import Testing
         var rig: ClientRig? = rig()
         let stream = rig?.pusher.events
         rig = nil
-        #expect(await stream?.read().elements.isEmpty == true)
+        #expect(try await stream?.elements().isEmpty == true)
     }
 
     @Test func `A full stream stops the socket's reading, and its reader loses no event`() async throws {

@@ -111,9 +111,9 @@ import Testing
         for connection in 0..<2 { for word in ["1", "2"] { rig.publish(word, to: [rig.names(of: connection)[0]]) } }
         let reading = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return await updates.read().elements.count
+            return try await updates.elements().count
         }
-        #expect(await reading.value == 4)
+        #expect(try await reading.value == 4)
     }
 
     @Test func `A released stream no longer pauses its connections`() throws {

@@ -14,8 +14,8 @@ extension PusherStream {
         return (elements, nil)
     }
 
-    /// Returns the given number of elements, or fewer if the stream ends first.
-    func elements(_ count: Int) async throws -> [Element] {
+    /// Returns the given number of elements, or fewer if the stream ends first; without a number all. Throws the stream's error.
+    func elements(_ count: Int = .max) async throws -> [Element] {
         var elements: [Element] = []
         for try await element in self {
             elements.append(element)
