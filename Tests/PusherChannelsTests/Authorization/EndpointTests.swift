@@ -77,7 +77,7 @@ import FoundationNetworking
             Issue.record("no failure was reported: \(rig.recorder.notifications)")
             return
         }
-        #expect(error.kind == .authorization)
+        #expect(rig.recorder.errors.map(\.kind) == [.authorization], "it is reported once")
         #expect(error.code == status)
         #expect(error.message.contains(problem))
         #expect(shown == (status == 200 ? nil : body), "what was meant to hold an authorization is not shown")

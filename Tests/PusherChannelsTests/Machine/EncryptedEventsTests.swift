@@ -293,5 +293,7 @@ import Testing
             let outputs = names.flatMap { transcript.receive(event($0)) }
             #expect(data(reply(&transcript, outputs, opening: "old")) == names.map { "open sealed-\($0)" })
         }
+        let flood = (0..<20).flatMap { _ in transcript.receive(event("e")) }
+        #expect(undecryptable(flood).last == "e", "there is no room for its bytes")
     }
 }

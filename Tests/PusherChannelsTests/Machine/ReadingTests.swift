@@ -51,7 +51,7 @@ import Testing
             #expect(transcript.play(.readersChanged(areOver: true)) == [.setReading(false)])
             #expect(transcript.pass(.seconds(19)).isEmpty)
             #expect(transcript.pass(.seconds(1)).withoutLogs == [.pauseLimitReached(receivedUpTo: .origin), .setReading(true)])
-            #expect(transcript.pass(.seconds(10)).isEmpty, "once")
+            #expect(transcript.pass(.seconds(21)).isEmpty, "once")
             #expect(transcript.play(.readersChanged(areOver: false)) == [])
         }
     }

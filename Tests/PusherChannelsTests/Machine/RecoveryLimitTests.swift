@@ -104,7 +104,9 @@ import Testing
     @Test func `A connection lost before a replay's answer is a gap, and after two no replay is requested`() {
         var transcript = waiting()
         transcript.event(7)
-        #expect(transcript.close(1006).told.prefix(2) == ["gap", "7"], "the success is told no more")
+        let told = transcript.close(1006).told
+        #expect(told.prefix(2) == ["gap", "7"])
+        #expect(Set(told).isDisjoint(with: ["success", "subscribed"]), "the success is told no more")
         transcript.passToDeadline()
         transcript.establish()
         #expect(transcript.succeed(serial: 8, attach: 8).sent == [.replay(after: 8)], "of the success, not the one before")

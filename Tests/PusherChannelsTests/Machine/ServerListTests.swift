@@ -12,8 +12,8 @@ import Testing
 
     /// Fails the attempt under way, and lets the next one begin; returns its server and whether it uses TLS.
     private func fail(_ transcript: inout Transcript) -> String {
-        let outputs = transcript.fail() + transcript.passToDeadline()
-        for case .command(.openSocket(_, let secure)) in outputs {
+        transcript.fail()
+        for case .command(.openSocket(_, let secure)) in transcript.passToDeadline() {
             return "\(transcript.machine.session.servers.current) \(secure)"
         }
         return "nothing"

@@ -10,7 +10,7 @@ import Testing
         rig.pool.connect()
         for (milliseconds, connected) in [(0, 1), (200, 3), (100, 4)] {
             rig.scheduler.advance(by: .milliseconds(milliseconds))
-            #expect(rig.states.map { $0 == .connected } == (0..<4).map { $0 < connected })
+            #expect(rig.states == (0..<4).map { $0 < connected ? ConnectionState.connected : .disconnected })
         }
     }
 
