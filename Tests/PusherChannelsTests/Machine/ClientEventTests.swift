@@ -31,7 +31,7 @@ import Testing
 
     /// A refusal that may pass by itself is logged at level debug, for those who look closely; the others are warnings.
     @Test(arguments: [("e", 0, LogLevel.warning), ("client-e", 0, .warning), ("client-e", 2, .debug)])
-    func `A refused client event is logged, as a warning unless that may pass`(
+    func `A refused client event is logged, as a warning unless it may pass by itself`(
         name: String, earlier: Int, level: LogLevel
     ) throws {
         var transcript = Transcript.connected { $0.unsentEventLimit = 2 }
