@@ -52,7 +52,9 @@ import Testing
         },
         Refusal(#"a channel name can't contain "/""#) { _ = try await $0.channel("a/../b") },
         Refusal(#""..""#) { _ = try await $0.channel("..") },
-        Refusal("a has no users: only presence channels do") { _ = try await $0.channel("a", info: [.userCount]) },
+        Refusal("private-a has no users: only presence channels do") {
+            _ = try await $0.channel("private-a", info: [.userCount])
+        },
         Refusal(#"a channel name can't contain "?""#) { _ = try await $0.users(of: "presence-a?") },
         Refusal("a user needs an id") { try await $0.terminateConnections(ofUser: "") },
         Refusal(#"".." can't be a part of a path"#) { try await $0.terminateConnections(ofUser: "..") },
