@@ -62,7 +62,7 @@ extension JSONEncoder {
     }
 }
 
-/// A call that is refused before it has an effect, with words that its description is a part of.
+/// A call that is refused before it has an effect. Its error's message contains its description.
 struct RefusedCall<Subject>: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let run: @Sendable (Subject) async throws -> Void
