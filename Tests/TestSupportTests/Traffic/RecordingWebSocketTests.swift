@@ -42,7 +42,7 @@ struct RecordingWebSocketTests {
         #expect(socket.requests == [request, request, request])
     }
 
-    @Test func `A frame that was not sent, or while the socket is closing, is not recorded`() {
+    @Test func `A frame that was not sent is not recorded, nor one sent while the socket is closing`() {
         recording.send("before")
         recording.open(request, attempt: ConnectionAttempt(1))
         recording.send("connecting")
