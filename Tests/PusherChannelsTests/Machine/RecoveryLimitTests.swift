@@ -117,6 +117,13 @@ import Testing
         #expect(transcript.subscribeAgain(serial: 10, attach: 10).sent.count == 1)
     }
 
+    // Proves P19.10.
+    @Test func `A user who disconnects before a replay's answer is told the gap, and no success`() {
+        var transcript = waiting()
+        transcript.event(7)
+        #expect(transcript.play(.disconnect).told.dropFirst() == ["gap", "7"], "after the state")
+    }
+
     @Test func `A second success while a replay is awaited reports a gap`() {
         var transcript = waiting()
         #expect(transcript.succeed(serial: 8, attach: 8).told.first == "gap")
