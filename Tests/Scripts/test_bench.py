@@ -27,6 +27,7 @@ class Bench(ProjectCase):
         super().setUp()
         for file in ("bench", "bench_programs.py", "bench_report.py", "bench_rows.py", "benchmarking.py"):
             self.copied(f"ci/measure/{file}")
+        self.copied("ci/tools/build")
         self.program("pkg-config", "#!/bin/sh\n")
         self.program("openssl", "#!/bin/sh\n")
         # Stands in for the build, and prints the folder of its programs.

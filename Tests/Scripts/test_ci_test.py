@@ -9,7 +9,7 @@ from support import LIMIT
 
 class LettersCase(ProjectCase):
     def test_what_failed_in_ci_test(self):
-        self.copied("ci/test", "ci/tools/within", "ci/tools/together", "ci/tools/tests")
+        self.copied("ci/test", "ci/tools/build", "ci/tools/within", "ci/tools/together", "ci/tools/tests")
         (self.project / "ci/matrixlib").symlink_to(ROOT / "ci/matrixlib")
         for name in ("setup", "checks/instructions", "checks/misuse", "checks/matrix", "checks/scripts", "checks/none", "tools/simulate", "tools/width", "measure/chaos"):
             (self.project / "ci" / name).parent.mkdir(exist_ok=True)

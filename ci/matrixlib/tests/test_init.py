@@ -159,8 +159,8 @@ esac
         names = [f"{cell}-{package}" for cell in ("debug", "release", "tsan", "asan") for package in ("lib", "libs-other")]
         self.assertEqual({name: status for name, status in self.statuses().items() if "coverage" not in name}, dict.fromkeys([*names, "build-bare"], "passed"), said)
         ran = (self.project / "ran").read_text()
-        self.assertIn("build --package-path libs/other --build-tests --sanitize=thread\n", ran)
-        self.assertIn("build --package-path bare --build-tests\n", ran)
+        self.assertIn("build --package-path libs/other --build-tests -Xswiftc -index-ignore-system-modules --sanitize=thread\n", ran)
+        self.assertIn("build --package-path bare --build-tests -Xswiftc -index-ignore-system-modules\n", ran)
         self.assertNotIn("test --package-path bare", ran)
 
     def test_an_image_without_apt_or_with_an_older_python_gets_what_is_missing(self):
