@@ -119,6 +119,25 @@ struct PositionTests {
     }
 
     // Proves P19.23.
+    @Test func `In a flood, a position is at most 16 events behind its reader`() async throws {
+        try await withTestHarness(profile: .sockudoV2) { harness in
+            let behind = try await harness.makeExecutor().run { _ in
+                let pusher = harness.sockudo()
+                let updates = pusher.updates(of: "orders")
+                pusher.connect()
+                var behind: [Int] = []
+                _ = try await updates.words(until: "placed 100") { update in
+                    guard case .event(let event) = update else { return harness.publish(1...100) }
+                    behind.append((Int(event.data ?? "") ?? 0) - (pusher.positions["orders"]?.serial ?? 0))
+                }
+                await pusher.shutdown()
+                return behind
+            }
+            #expect(behind.count == 100 && behind.max() ?? 0 <= 16, "\(behind)")
+        }
+    }
+
+    // Proves P19.23.
     @Test func `A position names the events that were read out of order, which are not read again`() throws {
         var place = ReadPlace(SerialWindow(after: StreamPosition(stream: "s", serial: 5)), mayMiss: true)
         for serial in [6, 8, 10] { place.read(StreamPosition(stream: "s", serial: serial)) }
