@@ -41,28 +41,28 @@ extension ServerMachine {
         if batch.isEmpty, profile.answers[.emptyBatch] != nil {
             throw HTTPRefusal(occasion: .emptyBatch, status: 400, reason: "An empty batch")
         }
-        var triggers: [Trigger] = []
         // Nothing is sent unless everything can be, except by a server that stops at the first event it refuses.
-        func publish(_ trigger: Trigger, _ event: JSONValue) throws(HTTPRefusal) {
+        if !profile.publishesBatchesInPart {
+            for event in batch { _ = try readOfBatch(event) }
+        }
+        for event in batch {
             _ = try onceByKey(event, app: app) { machine throws(HTTPRefusal) in
-                machine.run(trigger, app: app)
+                machine.run(try machine.readOfBatch(event), app: app)
                 return [:]
             }
         }
-        for event in batch {
-            guard event["channels"] == nil else {
-                throw HTTPRefusal(
-                    occasion: .noChannels, status: 400,
-                    reason: "Missing: channel, a name; an event of a batch has one, and no channels")
-            }
-            triggers.append(try read(event))
-            if profile.publishesBatchesInPart { try publish(triggers[triggers.count - 1], event) }
-        }
-        if !profile.publishesBatchesInPart {
-            for (trigger, event) in zip(triggers, batch) { try publish(trigger, event) }
-        }
+        let triggers = batch.compactMap { try? readOfBatch($0) }
         guard triggers.contains(where: { $0.info != nil }), !profile.publishedAttributes.isEmpty else { return [:] }
         return .object(["batch": .array(triggers.map { description($0, of: $0.channels[0], app: app) })])
+    }
+
+    private func readOfBatch(_ event: JSONValue) throws(HTTPRefusal) -> Trigger {
+        guard event["channels"] == nil else {
+            throw HTTPRefusal(
+                occasion: .noChannels, status: 400,
+                reason: "Missing: channel, a name; an event of a batch has one, and no channels")
+        }
+        return try read(event)
     }
 
     /// Returns what a publish says about a channel.

@@ -41,7 +41,8 @@ extension PusherHTTPAPI {
     /// - Returns: The requested information about each event's channel, in the order of the events, as far as the server reports
     ///   it.
     /// - Throws: A ``PusherError``, or `CancellationError`. If the server refuses one event, none is published, except by Sockudo,
-    ///   which publishes those before it: with keys of their own they aren't published twice when they are sent again.
+    ///   which publishes those before it. If they have keys, they aren't published twice when all are sent again; the refused one
+    ///   needs a new key then.
     @discardableResult
     public func triggerBatch(_ events: [PusherBatchEvent]) async throws -> [PusherChannelInfo] {
         guard !events.isEmpty else { throw PusherError(.invalidRequest, message: "a batch needs an event") }

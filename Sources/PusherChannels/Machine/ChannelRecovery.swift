@@ -243,11 +243,10 @@ struct ChannelRecovery: Equatable, Sendable {
     }
 
     /// Gives the replay up: events may be missing. The position is unknown then, and the success's takes its place unless that
-    /// was asked for. A success whose connection is lost isn't told any more.
-    mutating func missed(_ channel: Name, isLost: Bool = false) -> End {
+    /// was asked for.
+    mutating func missed(_ channel: Name) -> End {
         let asked = request
-        let news = isLost ? [] : news
-        var end = End(before: (gapSince.map { [.deliver(.gap(channel: channel, since: $0))] } ?? []) + news)
+        var end = End(before: gapSince.map { [.deliver(.gap(channel: channel, since: $0))] } ?? [], news: news)
         isUsable = false
         let before = window?.position
         end.later = takeHeld().filter { take($0.position) == .give }

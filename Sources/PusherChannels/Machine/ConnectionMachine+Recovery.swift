@@ -293,7 +293,9 @@ extension ConnectionMachine {
     mutating func recoveryLost(at now: Instant) {
         guard configuration.protocol == .sockudo else { return }
         for channel in recovery.underWay where subscriptions[channel]?.recovery?.phase == .resuming {
-            end(changeRecovery(of: channel) { $0.missed(channel, isLost: true) }, of: channel, at: now)
+            var missed = changeRecovery(of: channel) { $0.missed(channel) }
+            missed?.news = []  // Nothing is subscribed any more.
+            end(missed, of: channel, at: now)
         }
         recovery.connectionLost()
         for subscription in subscriptions.all where subscription.recovery != nil { interruptRecovery(of: subscription.channel) }

@@ -72,9 +72,17 @@ struct ServerHTTPAPITests {
     @Test func `Sockudo publishes a batch's events before the first that it refuses`() {
         var rig = ServerRig(.sockudo, open: 1)
         rig.subscribe(1, to: "a")
-        let events = ["a", "a b", "a"].map { #"{"name":"e","channel":"\#($0)","data":"1"}"# }.joined(separator: ",")
-        #expect(rig.post(#"{"batch":[\#(events)]}"#, to: "batch_events").status == 400)
-        #expect(rig.sent == [#"1: {"event":"e","channel":"a","data":"1"}"#])
+        func post(_ events: (channel: String, key: String)...) -> Int? {
+            let events = events.map { #"{"name":"e","channel":"\#($0)","data":"\#($1)","idempotency_key":"\#($1)"}"# }
+            return rig.post(#"{"batch":[\#(events.joined(separator: ","))]}"#, to: "batch_events").status
+        }
+        let sent = (1...4).map { #"1: {"event":"e","channel":"a","data":"\#($0)"}"# }
+        #expect(post(("a", "1"), ("a b", "2"), ("a", "3")) == 400)
+        #expect(rig.sent == [sent[0]])
+        #expect(post(("a", "1"), ("a", "2"), ("a", "3")) == 503, "the refused one needs a new key")
+        #expect(rig.sent.isEmpty)
+        #expect(post(("a", "1"), ("a", "4"), ("a", "3")) == 200)
+        #expect(rig.sent == [sent[3], sent[2]])
     }
 
     @Test func `A batch holds at most ten events`() {
