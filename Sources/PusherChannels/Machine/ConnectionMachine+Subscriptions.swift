@@ -177,10 +177,11 @@ extension ConnectionMachine {
         unsentEvents.connectionLost()
         authorizations.removeAll()
         subscriptions.unnamedRefusals = []
+        // First: the user's channel, which is taken out then, is one of those that wait for a replay.
+        recoveryLost(at: time)
         userLost(at: time)
         // Afterward: the user's channel was taken out, and its request isn't one that was undone.
         subscriptions.forgetUndone()
-        recoveryLost(at: time)
         for channel in subscriptions.all.map(\.channel).sorted() {
             if let needless = subscriptions[channel]?.connectionLost(at: time) ?? nil {
                 outputs.append(.command(.cancelAuthorization(needless)))

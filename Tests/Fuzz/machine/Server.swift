@@ -49,6 +49,9 @@ extension World {
         receive(frame.replacing(#""%""#, with: channel.text.quotedJSON), on: attempt)
     }
 
+    /// The place that a good server names.
+    private static let head = #","stream_id":"s","serial":30"#
+
     private var isSockudo: Bool { machine.configuration.protocol == .sockudo }
 
     mutating func establish(_ attempt: ConnectionAttempt) {
@@ -64,7 +67,7 @@ extension World {
             switch message {
             case .ping: #"{"event":"pusher:pong"}"#
             case .subscribe(let channel, _, _, _):
-                #"{"event":"pusher_internal:subscription_succeeded","channel":\#(channel.quotedJSON),"data":"{}"}"#
+                #"{"event":"pusher_internal:subscription_succeeded","channel":\#(channel.quotedJSON),"data":"{}"\#(isSockudo ? Self.head : "")}"#
             case .signIn: #"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"me\"}"}}"#
             case .resume(let positions):
                 #"{"event":"sockudo:resume_success","data":{"recovered":[\#(positions.keys.map(\.replayed).joined(separator: ","))]}}"#

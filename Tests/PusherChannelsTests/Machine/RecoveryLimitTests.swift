@@ -124,6 +124,23 @@ import Testing
         #expect(transcript.play(.disconnect).told.dropFirst() == ["gap", "7"], "after the state")
     }
 
+    // Proves P9.6, P19.10.
+    @Test func `A user's channel whose connection is lost during its replay reports the gap, and holds nothing`() throws {
+        let own: Name = "#server-to-user-ann"
+        var transcript = Transcript.sockudo(attach: 5)
+        try transcript.authorizeUser(transcript.play(.signIn))
+        transcript.receive(.signInSuccess)
+        transcript.succeed(own, serial: 1, attach: 1)
+        #expect(transcript.succeed(own, serial: 2, attach: 2).sent.count == 1, "a replay is asked for")
+        #expect(transcript.close(1006).told.filter { !$0.hasPrefix("stateChanged") } == ["gap"])
+        #expect(transcript.machine.recovery.heldBytes == 0)
+        transcript.passToDeadline()
+        try transcript.authorizeUser(transcript.establish())
+        transcript.receive(.signInSuccess)
+        #expect(transcript.succeed(own, serial: 4, attach: 4).told == ["success", "subscribed"], "and not those before it")
+        #expect(transcript.machine.recovery.heldBytes == 0)
+    }
+
     @Test func `A second success while a replay is awaited reports a gap`() {
         var transcript = waiting()
         #expect(transcript.succeed(serial: 8, attach: 8).told.first == "gap")
