@@ -231,7 +231,7 @@ extension ConnectionMachine {
         if changeRecovery(of: channel, { $0.losesSight() }) == true {
             outputs.append(.deliver(.gap(channel: channel, since: heard)))
         }
-        guard let state = subscriptions[channel]?.recovery, state.asked == nil, let serials = state.missing else { return }
+        guard let serials = changeRecovery(of: channel, { $0.asked == nil ? $0.missing : nil }) ?? nil else { return }
         changeRecovery(of: channel) { $0.willAsk(for: serials, receivedUpTo: heard) }
         setStep(of: channel, at: now + .milliseconds(300))
     }

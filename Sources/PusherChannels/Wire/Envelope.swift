@@ -84,6 +84,14 @@ struct Envelope: Sendable {
         }
     }
 
+    /// Passes the data if the object's scanner is at it; returns whether it is. So who asks for another member doesn't read it again.
+    func passData(in scanner: inout JSONScanner) -> Bool {
+        let range = storage.data.range(in: storage.object)
+        guard scanner.position == range.lowerBound else { return false }
+        scanner.advance(range.count)
+        return true
+    }
+
     func renamed(_ event: Name) -> Envelope {
         Envelope(
             event: event, channel: channel, block: storage.block, data: storage.data, userID: storage.userID,

@@ -50,6 +50,13 @@ extension JSONScanner {
         return nil
     }
 
+    /// Reads a string as a name; returns nil for any other value.
+    mutating func scanName(depth: Int) throws(JSONError) -> Name? {
+        if current == UInt8(ascii: "\"") { return name(try scanString()) }
+        try skipValue(depth: depth)
+        return nil
+    }
+
     /// Reads an identifier: a string, or the text of a number, with every digit as it was written.
     mutating func scanIdentifier(depth: Int) throws(JSONError) -> Name? {
         try scanIdentifierToken(depth: depth).map { name($0) }

@@ -74,8 +74,8 @@ extension Envelope {
                     if scanner.isText(key, "serial") {
                         serial = try scanner.scanInteger(depth: 1)
                     } else if scanner.isText(key, "stream_id") {
-                        stream = try scanner.scanText(depth: 1).map { Name($0) }
-                    } else {
+                        stream = try scanner.scanName(depth: 1)
+                    } else if !passData(in: &scanner) {
                         try scanner.skipValue()
                     }
                 }

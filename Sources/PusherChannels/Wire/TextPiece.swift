@@ -26,6 +26,13 @@ struct TextPiece: Equatable, Sendable {
 
     var count: Int { Int(length) }
 
+    /// Returns where the whole value is in the object that it was read from, with a string's quotes.
+    func range(in object: TextPiece) -> Range<Int> {
+        let quote = form == .raw ? 0 : 1
+        let first = Int(start) - Int(object.start) - quote
+        return first..<first + count + 2 * quote
+    }
+
     /// Calls `body` with the text's UTF-8 bytes, or with none if there is no text.
     func withUTF8<Result>(in block: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try block.withUnsafeBytes { bytes in

@@ -21,9 +21,11 @@ struct Instructions: ParsableCommand {
         case updates
         /// A loop that follows the channel, whose state is up to date.
         case followed
+        /// A loop over all updates of a channel of a Sockudo server, whose events have positions.
+        case positions
     }
 
-    @Argument(help: "Who listens: closure, stream, typed, woken, updates or followed.")
+    @Argument(help: "Who listens: closure, stream, typed, woken, updates, followed or positions.")
     var way: Way
 
     @Option(help: "How many events.")
@@ -38,7 +40,8 @@ struct Instructions: ParsableCommand {
         let environment = PusherEnvironment(
             scheduler: FrozenScheduler(), makeWebSocket: { socket }, wallClock: { Date(timeIntervalSince1970: 0) },
             randomSeed: { 1 }, spawn: { Task(executorPreference: executor, operation: $0) })
-        var options = PusherClientOptions(authMethod: .noMethod, useTLS: false, delivery: .immediate)
+        var options = PusherClientOptions(
+            authMethod: .noMethod, protocol: way == .positions ? .sockudo : .pusher, useTLS: false, delivery: .immediate)
         options.logger.logLevel = .critical
         let pusher = Pusher(key: "local-key", options: options, environment: environment)
         let channel = pusher.subscribe("bench")
@@ -46,7 +49,8 @@ struct Instructions: ParsableCommand {
         socket.hasOpened()
         let established = #"{"event":"pusher:connection_established","data":"{\"socket_id\":\"1.1\",\"activity_timeout\":120}"}"#
         socket.deliver(Read([established]))
-        socket.deliver(Read([#"{"event":"pusher_internal:subscription_succeeded","channel":"bench","data":"{}"}"#]))
+        let head = way == .positions ? #"{\"attach_serial\":0}",\#(position(0))"# : #"{}""#
+        socket.deliver(Read([#"{"event":"pusher_internal:subscription_succeeded","channel":"bench","data":"\#(head)}"#]))
         guard channel.subscribed else { throw Failure("not subscribed") }
 
         let counted = Locked(0)
@@ -55,9 +59,11 @@ struct Instructions: ParsableCommand {
         executor.run()
         // As many events as one read of 64 KiB brings, and at most half of what a stream takes without a pause.
         let size = way == .woken ? 1 : 500
-        let read = Read((1...size).map(message))
-        for _ in 0..<events / size {
-            socket.deliver(read)
+        let reads = (0..<(way == .positions ? Self.mostReads : 1)).map { read in
+            Read((1...size).map { message(read * size + $0) })
+        }
+        for number in 0..<events / size {
+            socket.deliver(reads[number % reads.count])
             executor.run()
         }
         let count = counted.withLock { $0 }
@@ -65,10 +71,18 @@ struct Instructions: ParsableCommand {
         output("\(count)")
     }
 
-    /// An event of 95 bytes.
+    /// As each event has a position of its own, all are made beforehand, however few are counted.
+    private static let mostReads = 14
+
+    /// An event of 95 bytes, or one with a position.
     private func message(_ number: Int) -> String {
-        let tick = String(format: #"{\"n\":%03d,\"price\":%.2f,\"s\":\"ACMEINTLXACM\"}"#, 100 + number, 100 + Double(number) / 8)
-        return #"{"event":"tick","channel":"bench","data":"\#(tick)"}"#
+        let row = way == .positions ? 1 : number
+        let tick = String(format: #"{\"n\":%03d,\"price\":%.2f,\"s\":\"ACMEINTLXACM\"}"#, 100 + row, 100 + Double(row) / 8)
+        return #"{"event":"tick","channel":"bench","data":"\#(tick)"\#(way == .positions ? ",\(position(number))" : "")}"#
+    }
+
+    private func position(_ serial: Int) -> String {
+        #""stream_id":"9109d635-8661-45e7-ab09-243fed4117fc","serial":\#(serial)"#
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
@@ -79,7 +93,7 @@ struct Instructions: ParsableCommand {
         case .closure:
             channel.bind(eventName: "tick") { _ in counted.withLock { $0 += 1 } }
             return
-        case .updates:
+        case .updates, .positions:
             let updates = channel.updates
             Task(executorPreference: executor) {
                 for try await update in updates { if case .event = update { counted.withLock { $0 += 1 } } }

@@ -62,6 +62,26 @@ import Testing
         #expect(envelope(#"{"event":"e","user_id":\#(sent)}"#) == Envelope(event: "e", userID: userID))
     }
 
+    /// Looking for it passes over the data, which was read before.
+    @Test(arguments: [
+        #""\"serial\":1""#, #"{"serial":1,"stream_id":"x"}"#, "\"\"", "null", "0", #""{\"serial\":1}","data":[1]"#,
+    ])
+    func `An event's position is read from beside its data, whatever that is`(data: String) throws {
+        for frame in [
+            #"{"event":"e","data":\#(data),"stream_id":"s","serial":7}"#,
+            #"{"serial":7 , "data" : \#(data) , "event":"e" , "stream_id" : "s"}"#,
+        ] {
+            var decoder = EnvelopeDecoder(.sockudo)
+            let block = Array((frame + frame).utf8)
+            guard case .event(let event) = try decoder.decode(block, frame.utf8.count..<block.count) else {
+                Issue.record("no event: \(frame)")
+                continue
+            }
+            #expect(event.position == StreamPosition(stream: "s", serial: 7), "\(frame)")
+            #expect(event.with(data: "decrypted").position == event.position)
+        }
+    }
+
     // Proves P2.5.
     @Test(
         arguments: [
