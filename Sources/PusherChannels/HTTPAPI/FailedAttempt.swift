@@ -123,7 +123,7 @@ extension HTTPAPIFailure {
     /// Returns advice on what can be done, if the server's words may not say it.
     fileprivate func advice(for call: HTTPAPICall) -> String? {
         switch self {
-        case .unauthorized: "check the app's key and secret, and this machine's clock"
+        case .unauthorized: "check the app's id, key and secret, and this machine's clock"
         case .forbidden: "the app may be disabled, or over its quota"
         case .notFound where call.path.hasBytes(of: "/events"): "check the app's id and the host"
         case .notFound: "check the app's id and the host; not every server has this call"

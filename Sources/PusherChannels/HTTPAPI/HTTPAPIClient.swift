@@ -52,6 +52,7 @@ struct HTTPAPIClient: Sendable {
         if environment.httpSession is URLSession, let failure = FailedAttempt(reply.response, followedFrom: request, by: call) {
             throw failure
         }
+        if let response = HTTPAPIResponse(ofNobody: reply.body, status: reply.response.statusCode, to: call) { return response }
         guard (200..<300).contains(reply.response.statusCode) else {
             throw FailedAttempt(reply.response, body: reply.body, of: call)
         }

@@ -12,6 +12,13 @@ struct HTTPAPIResponse: Sendable {
         json = try? JSONValue(parsing: String(decodingWithoutMark: body))
     }
 
+    /// Creates the response of Reverb about the users of a presence channel that nobody is on, which is an empty object with status
+    /// 404; nil for any other, as those of a wrong app or path are texts.
+    init?(ofNobody body: Data, status: Int, to call: HTTPAPICall) {
+        guard status == 404, call.member == "users", HTTPAPIResponse(body, to: call).json == [:] else { return nil }
+        self.init(Data(#"{"users":[]}"#.utf8), to: call)
+    }
+
     /// The server's refusal, if the body is one although the status says success.
     var refusal: RefusalInBody? { json.flatMap { RefusalInBody($0, insteadOf: call.member) } }
 

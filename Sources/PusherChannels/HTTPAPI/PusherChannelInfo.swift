@@ -41,9 +41,12 @@ public struct PusherChannelInfo: Equatable, Sendable {
 
 extension PusherChannelInfo.CachedEvent {
     fileprivate init?(_ json: JSONValue, of channel: String, decryptedWith keys: [EncryptionMasterKey]) {
-        guard let data = json["data"]?.stringValue else { return nil }
+        // Sockudo tells the whole message as a text, and Reverb as an object, in which a client event's data may be any value.
+        let message = json["data"]?.stringValue.flatMap { try? JSONValue(parsing: $0) }
+        let isWhole = message?["event"]?.stringValue != nil && message?["channel"]?.stringValue?.hasBytes(of: channel) == true
+        guard let data = (isWhole ? message : json)?["data"], data != .null else { return nil }
         self.init(
-            data: EncryptedEvent.readable(data, of: channel, with: keys),
+            data: EncryptedEvent.readable(data.stringValue ?? data.text, of: channel, with: keys),
             timeToLive: json["ttl"]?.integerValue.map { .seconds($0) })
     }
 }

@@ -12,7 +12,7 @@ public enum HTTPAPIFailure: Equatable, Sendable {
     case noResponse
     /// Status 400: the server doesn't accept the request.
     case badRequest
-    /// Status 401: the signature is invalid because of its key, its secret or its time.
+    /// Status 401: the signature is invalid because of its app's id, its key, its secret or its time.
     case unauthorized
     /// Status 403: the app is disabled or over its quota.
     case forbidden

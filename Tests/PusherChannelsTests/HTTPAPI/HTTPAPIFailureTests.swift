@@ -10,7 +10,8 @@ import FoundationNetworking
 @Suite struct HTTPAPIFailureTests {
     private static let statuses: [(status: Int, failure: HTTPAPIFailure, isRetryable: Bool, advice: String)] = [
         (301, .unexpectedStatus, false, ""), (302, .unexpectedStatus, false, ""), (304, .unexpectedStatus, false, ""),
-        (400, .badRequest, false, ""), (401, .unauthorized, false, "; check the app's key and secret, and this machine's clock"),
+        (400, .badRequest, false, ""),
+        (401, .unauthorized, false, "; check the app's id, key and secret, and this machine's clock"),
         (403, .forbidden, false, "; the app may be disabled, or over its quota"),
         (404, .notFound, false, "; check the app's id and the host"), (408, .noResponse, true, ""),
         (413, .payloadTooLarge, false, "; send less, such as a reference to what clients can fetch"),

@@ -39,6 +39,36 @@ import Testing
         #expect(empty.isOccupied == false && empty.userCount == nil && empty.cachedEvent == nil)
     }
 
+    /// Sockudo tells the whole message as a text, Reverb as an object.
+    @Test(
+        arguments: [
+            (#"{"data":"{\"data\":\"{\\\"v\\\":9}\",\"event\":\"e\",\"channel\":\"cache-c\"}","ttl":300}"#, #"{"v":9}"#),
+            (#"{"event":"e","data":"{\u0022v\u0022:9}","channel":"cache-c"}"#, #"{"v":9}"#),
+            (#"{"event":"client-e","data":{"v":9},"channel":"cache-c"}"#, #"{"v":9}"#),
+            // These are the events' own data.
+            (
+                #"{"data":"{\"data\":1,\"event\":\"e\",\"channel\":\"other\"}"}"#,
+                #"{"data":1,"event":"e","channel":"other"}"#
+            ),
+            (#"{"data":"{\"data\":1,\"channel\":\"cache-c\"}"}"#, #"{"data":1,"channel":"cache-c"}"#),
+            (#"{"data":null}"#, nil), ("{}", nil),
+        ] as [(String, String?)])
+    func `A cached event's data is found in each server's form`(cache: String, data: String?) async throws {
+        rig.respond(200, #"{"occupied":true,"cache":\#(cache)}"#)
+        #expect(try await rig.api.channel("cache-c", info: [.cache]).cachedEvent?.data == data)
+    }
+
+    /// Reverb's other responses with status 404 are texts.
+    @Test func `Nobody is on a presence channel about whose users Reverb answers 404 with an empty object`() async throws {
+        rig.respond(404, "{}")
+        #expect(try await rig.api.users(of: "presence-a") == [])
+        let others = [(APICall.channel, "{}"), (.users, "No matching application for ID [3]."), (.users, #"{"error":"x"}"#)]
+        for (call, body) in others {
+            rig.respond(404, body)
+            #expect(await rig.error(of: call)?.kind == .httpAPI(.notFound), "\(body)")
+        }
+    }
+
     // Proves P15.7.
     @Test func `A query for a channel's users returns their ids as text and skips users without an id`() async throws {
         rig.respond(200, #"{"users":[{"id":"ann"},{"id":7},{"id":123456789012345678901},{}]}"#)
