@@ -102,7 +102,11 @@ final class PoolReading: StreamReading {
     let takesAhead = false
 
     func finish() {
-        state.withLock { $0.isClosed = true }
+        // Without a source, as long as the pool hasn't added the first one, nothing else would end it.
+        change { state in
+            state.isClosed = true
+            state.isFinished = state.entries.isEmpty
+        }
         for source in sources { source.finish() }
     }
 

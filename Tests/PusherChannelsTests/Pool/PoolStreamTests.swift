@@ -5,6 +5,18 @@ import Testing
 @testable import PusherChannels
 
 @Suite(.timeLimit(.lost)) struct PoolStreamTests {
+    /// A shutdown may come while the pool still has other steps to carry out.
+    @Test func `A stream that is finished before its pool added a client ends its reader, and takes no client`() {
+        let (reading, ended) = (PoolReading(), Locked(0))
+        reading.ask(reading.makeReaderNumber()) { batch, _ in
+            ended.withLock { $0 += batch.elements.isEmpty && batch.failure == nil ? 1 : 0 }
+        }
+        reading.finish()
+        #expect(ended.withLock { $0 } == 1)
+        reading.ask(reading.makeReaderNumber()) { _, _ in ended.withLock { $0 += 1 } }
+        #expect(ended.withLock { $0 } == 2)
+    }
+
     @Test func `A pool's stream has the updates of all connections`() async throws {
         let rig = PoolRig()
         let updates = rig.pool.updates
