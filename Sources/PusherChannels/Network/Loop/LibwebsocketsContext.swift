@@ -10,6 +10,7 @@ final class LibwebsocketsContext {
     // not a mutant: the second one ends the list, and more of them do no harm
     private let protocols = UnsafeMutablePointer<lws_protocols>.allocate(capacity: 2)
     private let name = strdup("pusher")
+    private let noProxy = strdup("")
 
     /// Creates a context that tells a loop when a descriptor can be read, and owns that descriptor.
     init(for loop: EventLoop, watching descriptor: Int32) {
@@ -31,6 +32,8 @@ final class LibwebsocketsContext {
         info.options = UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS)
         info.protocols = UnsafePointer(protocols)
         info.vhost_name = UnsafePointer(name)
+        // Without a text, it would look into the environment, which another thread of the program may be changing.
+        info.http_proxy_address = UnsafePointer(noProxy)
         info.user = Unmanaged.passUnretained(loop).toOpaque()
         // For this descriptor and libwebsockets' own. The default is as many as the process may open, which some containers set
         // to a billion.
@@ -51,6 +54,7 @@ final class LibwebsocketsContext {
         if let context { Self.ofTheProcess.withLock { _ in lws_context_destroy(context) } }
         protocols.deallocate()
         free(name)
+        free(noProxy)
     }
 
     /// The state of the process that libwebsockets changes when contexts are made and destroyed: the disposition of SIGPIPE,
