@@ -36,7 +36,7 @@ struct SerialWindow: Equatable, Sendable {
     /// Adds a serial.
     mutating func insert(_ serial: Int) -> Place {
         advance(to: serial)
-        guard serial > highest - Self.size else { return .behind }
+        guard !isOutOfSight(serial) else { return .behind }
         if self[serial] { return .seen }
         self[serial] = true
         while settled < highest, settled >= highest - Self.size, self[settled + 1] { settled += 1 }
@@ -59,6 +59,8 @@ struct SerialWindow: Equatable, Sendable {
         let first = max(settled, highest - Self.size)
         return first < highest ? (first + 1...highest).first { !self[$0] } : nil
     }
+
+    func isOutOfSight(_ serial: Int) -> Bool { serial <= highest - Self.size }
 
     /// Stops missing serials if there are some further back than it looks; returns whether there are.
     mutating func settleOutOfSight() -> Bool {
@@ -84,7 +86,8 @@ struct SerialWindow: Equatable, Sendable {
 /// How far a channel was read, in the order in which its events came.
 struct ReadPlace: Equatable, Sendable {
     private var window: SerialWindow?
-    private var previousStream: Name?
+    /// The streams that it was read in before, the latest last.
+    private var earlierStreams: [Name] = []
     /// Indicates whether a serial that is missing may still come, so that the place is before it.
     private var mayMiss: Bool
 
@@ -99,7 +102,7 @@ struct ReadPlace: Equatable, Sendable {
 
     mutating func read(_ position: StreamPosition) {
         if window?.stream != position.stream {
-            previousStream = window?.stream
+            earlierStreams = (earlierStreams + (window.map { [$0.stream] } ?? [])).suffix(4)
             window = SerialWindow(after: StreamPosition(stream: position.stream, serial: max(position.serial - 1, 0)))
         }
         _ = window?.insert(position.serial)
@@ -111,8 +114,11 @@ struct ReadPlace: Equatable, Sendable {
     /// Returns the earlier of two readers' places. What one of them read after it, the other may not have.
     func earlier(_ other: ReadPlace) -> ReadPlace {
         guard let position, let another = other.position else { return position == nil ? self : other }
-        let isOther = position.stream == another.stream ? another.serial < position.serial : previousStream == another.stream
-        let first = isOther ? another : position
-        return ReadPlace(SerialWindow(after: StreamPosition(stream: first.stream, serial: first.serial)), mayMiss: mayMiss)
+        let isOther =
+            position.stream == another.stream ? another.serial < position.serial : earlierStreams.contains(another.stream)
+        var first = isOther ? other : self
+        let place = isOther ? another : position
+        first.window = SerialWindow(after: StreamPosition(stream: place.stream, serial: place.serial))
+        return first
     }
 }

@@ -170,6 +170,10 @@ struct PositionTests {
         }
         let anew = place(1, in: "t", after: ahead)
         #expect(anew.earlier(behind).position?.stream == "s" && behind.earlier(anew).position?.stream == "s")
+        let last = place(1, in: "u", after: anew)
+        for first in [anew, last] {
+            #expect(first.earlier(last).earlier(behind).position?.stream == "s", "of three readers, too")
+        }
         #expect(ReadPlace(nil, mayMiss: true).earlier(ahead).position == nil, "it hasn't read any of the past")
     }
 
