@@ -46,7 +46,11 @@ struct ChannelRecovery: Equatable, Sendable {
     private var isFiltered = false
     /// Indicates whether events of several streams came: then several servers publish, and each replays only its own.
     private var isSpread = false
+    /// The latest client events that were sent on this connection.
+    private var ownEvents: [Envelope] = []
     private var held: [Envelope] = []
+    /// The highest serial that is held of the success's stream.
+    private var heldUpTo = 0
     /// The bytes of what is held, with the success that waits to be told: its list of members may be long.
     private(set) var heldBytes = 0
     /// The time since which events are missing unless they are replayed; nil if none are.
@@ -57,7 +61,9 @@ struct ChannelRecovery: Equatable, Sendable {
     private var news: [Output] = []
     private var attempts = 0
     private var count = 0
-    private var hasPaged = false
+    /// How often the history was read since the success, and the serial up to which.
+    private(set) var reads = 0
+    private var readUpTo = 0
     /// The serials that are asked for in the history, or will be.
     private(set) var asked: ClosedRange<Int>?
     /// The time up to which everything was heard when one of them was found missing.
@@ -86,7 +92,7 @@ struct ChannelRecovery: Equatable, Sendable {
         _ head: Head?, _ news: [Output], _ options: SubscriptionOptions?, of channel: Name, receivedUpTo heard: Instant
     ) -> [Output] {
         (self.head, isFiltered) = (head, options?.filter != nil)
-        (attempts, count, hasPaged, asked, step) = (0, 0, false, nil, 0)
+        (attempts, count, reads, readUpTo, asked, step) = (0, 0, 0, 0, nil, 0)
         let since = gapSince.take() ?? news.lazy.compactMap(\.gapSince).first
         let rest = news.filter { $0.gapSince == nil }
         isReconnect = since != nil
@@ -109,8 +115,9 @@ struct ChannelRecovery: Equatable, Sendable {
     /// The place after which events are asked for.
     var request: StreamPosition? {
         guard isUsable, let window else { return nil }
-        if let storedPosition { return storedPosition }
-        return isUnnamed && window.highest == 0 ? head?.position.start : window.position
+        // The name of an empty channel's stream isn't that of its first events.
+        if window.highest == 0, isUnnamed || isStored && hasHistory { return head?.position.start }
+        return storedPosition ?? window.position
     }
 
     /// The place that an earlier process stored, until what came after it is replayed.
@@ -127,7 +134,7 @@ struct ChannelRecovery: Equatable, Sendable {
     var expected: Int {
         // not a mutant: a channel that waits has both
         guard let head, let request else { return 0 }
-        let missed = max(head.position.serial - request.serial, 0)
+        let missed = max(max(head.position.serial, heldUpTo) - request.serial, 0)
         return request.stream == head.position.stream ? missed : min(missed, Recovery.replayLimit - 1)
     }
 
@@ -141,6 +148,19 @@ struct ChannelRecovery: Equatable, Sendable {
 
     // MARK: Events
 
+    /// Notes a client event of this client. The server numbers it and doesn't send it back, but the history has it.
+    mutating func sent(_ event: Envelope) {
+        if hasHistory { ownEvents = (ownEvents + [event]).suffix(16) }
+    }
+
+    private mutating func takeOwn(_ envelope: Envelope) -> Bool {
+        // The server may write the same data in another way.
+        guard let index = ownEvents.firstIndex(where: { $0.event == envelope.event && $0.json == envelope.json })
+        else { return false }
+        ownEvents.remove(at: index)
+        return true
+    }
+
     /// Decides about an event that came, and keeps it if it is to be held.
     mutating func receive(_ envelope: Envelope) -> Verdict {
         let position = envelope.position
@@ -152,6 +172,7 @@ struct ChannelRecovery: Equatable, Sendable {
         guard isLive || position == nil && envelope.event.begins(with: "pusher:") else {
             held.append(envelope)
             heldBytes += envelope.heldSize
+            if let position, position.stream == head?.position.stream { heldUpTo = max(heldUpTo, position.serial) }
             return .hold
         }
         return take(position)
@@ -192,14 +213,17 @@ struct ChannelRecovery: Equatable, Sendable {
 
     /// Takes an event of a page of history; nil if the page isn't one of this stream.
     mutating func takeOld(_ envelope: Envelope) -> Verdict? {
-        guard let position = envelope.position, position.stream == window?.stream else { return nil }
+        guard let position = envelope.position, let window, position.stream == window.stream else { return nil }
+        // Their gap was told, and which of them came isn't known any more.
+        if window.isOutOfSight(position.serial) { return .drop }
         let verdict = take(position)
+        if verdict == .give, isLive, takeOwn(envelope) { return .drop }
         if verdict == .give, phase == .paging { count += 1 }
         return verdict
     }
 
     private mutating func takeHeld() -> [Envelope] {
-        defer { (held, heldBytes) = ([], 0) }
+        defer { (held, heldBytes, heldUpTo) = ([], 0, 0) }
         var streams: [Name: Int] = [:]
         let keys = held.enumerated().map { index, envelope in
             // not a mutant: any number, as these keep their order
@@ -283,26 +307,36 @@ struct ChannelRecovery: Equatable, Sendable {
         return delay
     }
 
-    /// The serials to read from the history in place of a replay; nil if it was read, or can't have them.
+    /// The serials to read from the history in place of a replay, from the first that is missing; nil if it was read, or can't have
+    /// them. What came while it was read may be too much for a replay again, and a server that goes on so would never be caught up.
     var page: ClosedRange<Int>? {
-        guard !isFiltered, let head, let attach = head.attachSerial, let request, request.stream == head.position.stream,
-            request.serial < attach,
-            !hasPaged
+        guard !isFiltered, reads < 4, let head, let attach = head.attachSerial, let request,
+            request.stream == head.position.stream
         else { return nil }
-        return request.serial + 1...attach
+        let before = max(window?.lowestMissing.map { $0 - 1 } ?? request.serial, readUpTo)
+        let last = before < attach ? attach : heldUpTo
+        return before < last ? before + 1...last : nil
+    }
+
+    /// Notes how far a page goes; returns whether it goes further than those before, so that its next one may, too.
+    mutating func goesOn(to serial: Int?) -> Bool {
+        guard let serial, serial > readUpTo else { return false }
+        readUpTo = serial
+        return true
     }
 
     /// Notes that the history was read: the rest is asked for as after any success.
     mutating func hasRead() {
+        readUpTo = max(readUpTo, asked?.upperBound ?? 0)
         filled()
-        (hasPaged, phase) = (true, .waiting)
+        (reads, phase) = (reads + 1, .waiting)
     }
 
     /// Notes the loss of the connection or of the subscription. What is held is replayed next time.
     mutating func lost() {
         // No server sends the rest of the past to the next connection.
         if phase == .rewinding { isUsable = false }
-        (phase, news, held, heldBytes, asked, step) = (.live, [], [], 0, nil, 0)
+        (phase, news, held, heldBytes, heldUpTo, ownEvents, asked, step) = (.live, [], [], 0, 0, [], nil, 0)
     }
 
     // MARK: Missing events
@@ -320,7 +354,7 @@ struct ChannelRecovery: Equatable, Sendable {
 
     /// Notes that these serials will be asked for unless they come.
     mutating func willAsk(for serials: ClosedRange<Int>, receivedUpTo heard: Instant) {
-        (asked, missingSince) = (serials, heard)
+        (asked, missingSince, readUpTo) = (serials, heard, 0)
     }
 
     /// Leaves out what came meanwhile; returns whether any are still missing.

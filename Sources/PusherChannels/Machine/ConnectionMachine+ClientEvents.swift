@@ -7,12 +7,17 @@ extension ConnectionMachine {
         let result = outcome(of: event, at: now)
         switch result {
         case .sent:
-            outputs.append(.command(.send(event.message)))
+            send(event)
             noteSent(at: now)
         case .queued: break
         case .refused(let error): outputs.append(.log(.notTriggered(Name(event.name), channel: event.channel, error)))
         }
         return result
+    }
+
+    private mutating func send(_ event: ClientEvent) {
+        outputs.append(.command(.send(event.message)))
+        noteSent(Envelope(event: Name(event.name), data: event.data), on: event.channel)
     }
 
     private mutating func outcome(of event: ClientEvent, at now: Instant) -> TriggerResult {
@@ -57,7 +62,7 @@ extension ConnectionMachine {
                 continue
             }
             unsentEvents.sent(on: channel, at: now)
-            outputs.append(.command(.send(event.message)))
+            send(event)
         }
     }
 }

@@ -14,8 +14,8 @@ extension ConnectionMachine {
         case malformed(String)
     }
 
-    mutating func encryptedEvent(_ envelope: Envelope, of channel: Name) {
-        let (limit, byteLimit) = (configuration.encryptedEventLimit, configuration.encryptedEventByteLimit)
+    mutating func encryptedEvent(_ envelope: Envelope, of channel: Name, besides heldBytes: Int = 0) {
+        let (limit, byteLimit) = (configuration.encryptedEventLimit, configuration.encryptedEventByteLimit + heldBytes)
         let time = session.receivedBefore ?? .origin
         let wasOver = isOver(channel)
         let hasRoom = subscriptions[channel]?.encryptedEvents?.append(

@@ -35,11 +35,16 @@ extension ConnectionMachine {
         }
     }
 
-    /// Gives an event to the application.
-    private mutating func give(_ envelope: Envelope, of channel: Name) {
+    mutating func noteSent(_ event: Envelope, on channel: Name) {
+        guard configuration.protocol == .sockudo else { return }
+        changeRecovery(of: channel) { $0.sent(event) }
+    }
+
+    /// Gives an event to the application. What was held is bounded already, and all of it is decrypted.
+    private mutating func give(_ envelope: Envelope, of channel: Name, wasHeld: Bool = false) {
         let isOwn = envelope.event.begins(with: "pusher:") || envelope.event.equals("sockudo:rewind_complete")
         if subscriptions.look(at: channel, { $0.isEncrypted }) == true, !isOwn {
-            encryptedEvent(envelope, of: channel)
+            encryptedEvent(envelope, of: channel, besides: wasHeld ? configuration.heldEventByteLimit : 0)
         } else {
             outputs.append(.deliver(.event(envelope)))
         }
@@ -125,7 +130,7 @@ extension ConnectionMachine {
         outputs.append(.log(.notRecovered(channel, problem: "\(failure.code): \(failure.reason)")))
         if let delay = changeRecovery(of: channel, { $0.refused(failure) }) ?? nil {
             setStep(of: channel, at: now + delay)
-        } else if failure.names("position_expired") {
+        } else if failure.names("position_expired"), subscriptions[channel]?.recovery?.reads == 0 {
             page(channel, at: now)
         } else {
             missed(channel, at: now)
@@ -164,9 +169,9 @@ extension ConnectionMachine {
     private mutating func end(_ end: ChannelRecovery.End?, of channel: Name, at now: Instant) {
         guard let end else { return }
         outputs += end.before
-        for envelope in end.replayed { give(envelope, of: channel) }
+        for envelope in end.replayed { give(envelope, of: channel, wasHeld: true) }
         outputs += end.news
-        for envelope in end.later { give(envelope, of: channel) }
+        for envelope in end.later { give(envelope, of: channel, wasHeld: true) }
         lookForMissing(in: channel, at: now)
     }
 
@@ -199,16 +204,15 @@ extension ConnectionMachine {
     mutating func pageCame(_ page: HistoryPage, of channel: Name, at now: Instant) {
         guard recovery.pageCame(of: channel), let state = subscriptions[channel]?.recovery else { return askForPages(at: now) }
         defer { askForPages(at: now) }
-        var isNews = false
         for envelope in page.events {
             guard envelope.channel == channel, let verdict = changeRecovery(of: channel, { $0.takeOld(envelope) }) ?? nil else {
                 return pageFailed(channel, at: now)
             }
             if verdict == .give { give(envelope, of: channel) }
-            isNews = isNews || verdict == .give
         }
-        // A page that brings nothing has no next one, or they might never end.
-        if let cursor = page.cursor, isNews, let serials = state.asked {
+        // A page that goes no further has no next one, or they might never end.
+        let goesOn = changeRecovery(of: channel) { $0.goesOn(to: page.events.last?.position?.serial) }
+        if let cursor = page.cursor, goesOn == true, let serials = state.asked {
             recovery.awaitNextPage(of: channel)
             return askForPage(of: channel, serials, cursor: cursor, at: now)
         }
@@ -218,9 +222,13 @@ extension ConnectionMachine {
         awaitReplay(channel, at: now)
     }
 
-    private mutating func pageFailed(_ channel: Name, at now: Instant) {
-        outputs.append(.log(.notRecovered(channel, problem: "the history doesn't have what is missing")))
-        missed(channel, at: now)
+    private mutating func pageFailed(
+        _ channel: Name, problem: String = "the history doesn't have what is missing", at now: Instant
+    ) {
+        outputs.append(.log(.notRecovered(channel, problem: problem)))
+        guard let state = subscriptions[channel]?.recovery, state.isLive else { return missed(channel, at: now) }
+        outputs.append(.deliver(.gap(channel: channel, since: state.missingSince)))
+        filled(channel, at: now)
     }
 
     // MARK: Missing events
@@ -259,22 +267,13 @@ extension ConnectionMachine {
         case .retrying:
             changeRecovery(of: channel) { $0.begin(.waiting) }
             awaitReplay(channel, at: now)
-        case .paging:
-            _ = recovery.pageCame(of: channel)
-            pageFailed(channel, at: now)
-            askForPages(at: now)
-        case .rewinding:
-            outputs.append(.log(.notRecovered(channel, problem: "no answer within \(timeForUnreadReplies)")))
-            missed(channel, at: now)
-        case .live where isUnanswered:
-            _ = recovery.pageCame(of: channel)
-            outputs.append(.log(.notRecovered(channel, problem: "no answer within \(timeForUnreadReplies)")))
-            outputs.append(.deliver(.gap(channel: channel, since: state.missingSince)))
-            filled(channel, at: now)
-            askForPages(at: now)
-        case .live:
+        case .live where !isUnanswered:
             guard changeRecovery(of: channel, { $0.stillMisses() }) == true else { return lookForMissing(in: channel, at: now) }
             recovery.waitForPage(channel)
+            askForPages(at: now)
+        case .live, .paging, .rewinding:
+            _ = recovery.pageCame(of: channel)
+            pageFailed(channel, problem: "no answer within \(timeForUnreadReplies)", at: now)
             askForPages(at: now)
         case .waiting, .resuming: break
         }

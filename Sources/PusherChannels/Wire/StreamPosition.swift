@@ -160,12 +160,12 @@ struct HistoryPage: Equatable, Sendable {
 }
 
 extension Envelope {
-    /// The data as JSON: the value itself, or that in a text.
-    fileprivate var json: JSONValue? {
+    /// The data as JSON: the value itself, or that in a text; a text that isn't JSON as it is.
+    var json: JSONValue? {
         do throws(JSONError) {
             return try data.map { text throws(JSONError) in try JSONValue(parsing: text) }
         } catch {
-            return nil  // The answer says nothing then.
+            return data.map { .string($0) }
         }
     }
 }

@@ -1,0 +1,122 @@
+import Testing
+
+@testable import PusherChannels
+
+/// What a client reads from a Sockudo server's history, while much else happens.
+@Suite struct RecoveryHistoryTests {
+    // Proves P19.11, P19.12.
+    @Test func `A serial that was missing when the connection was lost is read with what came later`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.event(7)
+        let outputs = transcript.subscribeAgain(serial: 1_000, attach: 1_000)
+        #expect(outputs.sent == [.history(channel: "room", serials: 6...1_000, cursor: nil)])
+        #expect(transcript.history([6, 7, 8], cursor: "c").told == ["6", "8"])
+    }
+
+    // Proves P19.4, P19.11.
+    @Test func `What came while the history was read is read, too, if it is too much for a replay`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.subscribeAgain(serial: 1_000, attach: 1_000)
+        transcript.event(1_901)
+        #expect(transcript.history([999, 1_000]).sent == [.history(channel: "room", serials: 1_001...1_901, cursor: nil)])
+        #expect(transcript.history([1_900, 1_901]).sent == [.replay(after: 1_901)])
+        #expect(transcript.resumed().told == ["recovered 4", "success", "subscribed"], "1901 was held, too")
+    }
+
+    // Proves P19.11.
+    @Test func `A client that never catches up with a channel's history reports a gap`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.subscribeAgain(serial: 1_000, attach: 1_000)
+        var told: [String] = []
+        for last in stride(from: 1_000, to: 5_000, by: 1_000) {
+            transcript.event(last + 1_000)
+            told = transcript.history([last]).told
+        }
+        #expect(told.contains("gap") && told.contains("subscribed"), "\(told)")
+    }
+
+    // Proves P19.4.
+    @Test func `Events that a channel holds while it waits for its turn count as its replay`() {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        for channel: Name in ["a", "b", "c"] {
+            transcript.subscribe(channel)
+            transcript.succeed(channel, serial: 0, attach: nil)
+        }
+        for channel: Name in ["b", "c"] { transcript.event(500, on: channel) }
+        let start = StreamPosition(stream: "s", serial: 0)
+        #expect(transcript.resumed("a").sent == [.resume(["b": start])])
+        #expect(transcript.resumed("b", upTo: 500).sent == [.resume(["c": start])])
+    }
+
+    // Proves P19.12.
+    @Test func `A page of history that brings nothing new is followed by the next one`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.events(9, 7)
+        transcript.pass(.milliseconds(300))
+        let next = transcript.history([7], cursor: "c").sent
+        #expect(next == [.history(channel: "room", serials: 6...9, cursor: "c")], "6 isn't in the history")
+        #expect(transcript.history([8, 9]).told == ["8"])
+        transcript.event(11)
+        transcript.pass(.milliseconds(300))
+        for _ in 0..<2 { transcript.history([11], cursor: "again") }
+        #expect(transcript.history([11], cursor: "again").sent.isEmpty)
+    }
+
+    // Proves P19.7, P19.12.
+    @Test func `Events that a page brings after their gap was reported are dropped`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.event(7)
+        #expect(transcript.pass(.milliseconds(300)).sent == [.history(channel: "room", serials: 6...7, cursor: nil)])
+        #expect(transcript.event(400).told == ["400", "gap"])
+        #expect(transcript.history([6, 7]).told.isEmpty, "7 was delivered")
+        #expect(transcript.subscribeAgain(serial: 400, attach: 400).sent == [.replay(after: 400)])
+    }
+
+    // Proves P19.12.
+    @Test func `A missing serial whose page is of another stream is a gap`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.event(7)
+        transcript.pass(.milliseconds(300))
+        #expect(transcript.history([6], stream: "other").told == ["gap"])
+    }
+
+    // Proves P19.1, P19.12.
+    @Test func `A client's own events aren't delivered to it from the history, unless another sent the same`() {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        transcript.subscribe("private-room", auth: PusherAuth(auth: "k:s"))
+        transcript.succeed("private-room", serial: 5, attach: 5)
+        transcript.play(.trigger(ClientEvent(name: "client-e", channel: "private-room", data: #"{"a":1,"b":2}"#)))
+        transcript.event(8, on: "private-room")
+        transcript.pass(.milliseconds(300))
+        let items = [6, 7].map { serial in
+            #"{"message":{"event":"client-e","channel":"private-room","data":{"b":2,"a":1},"stream_id":"s","serial":\#(serial)}}"#
+        }
+        let page =
+            #"{"event":"sockudo:channel_history","channel":"private-room","data":{"items":[\#(items.joined(separator: ","))]}}"#
+        #expect(transcript.receive(page).told == [#"{"a":1,"b":2}"#], "one of two")
+        #expect(transcript.pass(.seconds(2)).sent.isEmpty)
+    }
+
+    // Proves P19.14.
+    @Test func `A replay on an encrypted channel may be larger than what usually waits to be decrypted`() {
+        var transcript = Transcript.connected {
+            $0.protocol = .sockudo
+            $0.encryptedEventByteLimit = 200
+        }
+        let (channel, auth): (Name, PusherAuth) = ("private-encrypted-e", PusherAuth(auth: "k:s", sharedSecret: "secret"))
+        transcript.subscribe(channel, auth: auth)
+        transcript.succeed(channel, serial: 0, attach: nil)
+        for serial in 1...9 { transcript.event(serial, on: channel) }
+        #expect(transcript.resumed(channel, upTo: 9).told.isEmpty, "no gap")
+        for serial in 10...19 { transcript.event(serial, on: channel) }
+        #expect(transcript.event(20, on: channel).told.first?.hasPrefix("decryptionFailed") == true, "the limit holds again")
+    }
+
+    // Proves P19.2, P19.16.
+    @Test func `A stored position of an empty channel is that of the stream that its events have`() {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        let stored = StreamPosition(stream: "never used", serial: 0)
+        transcript.play(.subscribe(channel: "room", auth: nil, after: stored))
+        #expect(transcript.succeed(serial: 3, attach: 3).sent == [.replay(after: 0)])
+    }
+}
