@@ -3,7 +3,7 @@ import PusherChannels
 /// The settings that the TLS streams of one server share: its certificate and key, and its requirements for client certificates.
 final class TLSContext {
     #if canImport(COpenSSL)
-    private let context: OpaquePointer
+    let context: OpaquePointer
     #endif
 
     init(_ tls: ServerTLS, showing certificate: IssuedCertificate) throws(TLSFixtureError) {

@@ -213,6 +213,29 @@ import Testing
 
     // MARK: Writing
 
+    /// Waiting for room in the socket, which there is, would wake the loop again and again.
+    @Test(arguments: [false, true])
+    func `A write that a cut message of TLS holds up waits for the rest of it, even if reading is stopped`(isPaused: Bool)
+        async throws
+    {
+        let (cut, rooms, whole) = try await StreamRig.run { rig in
+            let rest = try rig.handshakeWithLongTicket()
+            while rig.turn() {}
+            if isPaused { rig.stream?.setReading(false) }
+            func write() -> Int { ([1, 2, 3] as [UInt8]).withUnsafeBytes { rig.stream?.write($0) ?? -1 } }
+            let cut = write()
+            for _ in 0..<10 { rig.turn() }
+            let rooms = rig.rooms
+            rig.send(rest)
+            let whole = (0..<10).lazy.map { _ in
+                rig.turn()
+                return write()
+            }.first { $0 != 0 }
+            return (cut, rooms, whole)
+        }
+        #expect(cut == 0 && rooms == 0 && whole == 3)
+    }
+
     /// The system reports a socket's error only once, to the first caller: the next write gets a different error, the next read
     /// an orderly end.
     @Test func `A reset that a write finds is the error with which the stream ends`() async throws {

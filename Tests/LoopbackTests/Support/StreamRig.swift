@@ -1,4 +1,5 @@
 #if os(Linux)
+import COpenSSL
 import Glibc
 import Processes
 @testable import PusherChannels
@@ -17,6 +18,8 @@ final class StreamRig: ByteStreamOwner {
     /// For each read, the time since when its bytes may have arrived.
     private(set) var times: [Instant] = []
     private(set) var ends: [StreamEnd] = []
+    /// How often the stream said that it has room again.
+    private(set) var rooms = 0
     /// Indicates whether the owner stops reading at each read, as one does that is busy with something large.
     var stopsAtEachRead = false
     private var isConnected = false
@@ -84,6 +87,49 @@ final class StreamRig: ByteStreamOwner {
         }
     }
 
+    /// Does a handshake of TLS 1.3, after which the peer sends a ticket in several records; returns those behind the first one,
+    /// which isn't sent any more.
+    func handshakeWithLongTicket() throws -> [UInt8] {
+        let certificate = try CertificateAuthority().issue()
+        let server = try TestSupport.TLSContext(ServerTLS(versions: .tls13 ... .tls13), showing: certificate)
+        SSL_CTX_set_num_tickets(server.context, 1)
+        // SSL_OP_NO_TICKET, a macro that Swift can't import.
+        SSL_CTX_clear_options(server.context, 1 << 14)
+        SSL_CTX_ctrl(server.context, SSL_CTRL_SET_MAX_SEND_FRAGMENT, 512, nil)
+        let lengthen: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { session, _ in
+            SSL_SESSION_set1_ticket_appdata(SSL_get_session(session), [UInt8](repeating: 0, count: 2_000), 2_000)
+        }
+        SSL_CTX_set_session_ticket_cb(server.context, lengthen, nil, nil)
+        // OpenSSL has one end of a pair of sockets, and what it sends is passed on from the other.
+        var pair: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &pair) == 0 else {
+            throw Unexpected("no pair of sockets")
+        }
+        defer { pair.forEach { close($0) } }
+        let session = server.stream(over: pair[0])
+        let configuration = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
+        stream?.startTLS(try loop.service(ConnectorResources.self).certificates.context(for: configuration), host: "localhost")
+        var buffer = [UInt8](repeating: 0, count: 1 << 14)
+        func pass(from one: Int32, to other: Int32) -> [UInt8] {
+            let count = max(recv(one, &buffer, buffer.count, Int32(MSG_DONTWAIT)), 0)
+            if other >= 0 { Glibc.send(other, buffer, count, 0) }
+            return Array(buffer[..<count])
+        }
+        while true {
+            Delivery.waitUntilArrived(from: descriptor)
+            _ = pass(from: peer, to: pair[1])
+            _ = buffer.withUnsafeMutableBytes { session.receive(into: $0) }
+            if session.isReady { break }
+            _ = pass(from: pair[1], to: peer)
+            waitUntilArrived()
+            turn()
+        }
+        let ticket = pass(from: pair[1], to: -1)
+        let first = 5 + Int(ticket[3]) << 8 + Int(ticket[4])
+        send(Array(ticket[..<first]))
+        return Array(ticket[first...])
+    }
+
     /// Sends bytes in records, the first of which has a different size, so that none ends where a read of the client does.
     func send(_ bytes: [UInt8], over session: any ProxyStream) {
         var queue = ByteQueue()
@@ -128,7 +174,7 @@ final class StreamRig: ByteStreamOwner {
         times.append(time)
         if stopsAtEachRead { stream?.setReading(false) }
     }
-    func streamWritable() {}
+    func streamWritable() { rooms += 1 }
     func streamEnded(_ end: StreamEnd) { ends.append(end) }
 }
 #endif

@@ -36,6 +36,8 @@ final class ByteStream: SocketHandler {
     /// The time up to which all received data was read.
     private var emptyAt: Instant
     private var roomWait = RoomWait.writing
+    /// Indicates whether a write waits for the rest of a message of TLS itself, such as a ticket, of which the peer sent a part.
+    private var writeAwaitsInput = false
     /// The error of a failed write. Everything that the peer sent before is read first.
     private var writeError: SystemError?
 
@@ -81,7 +83,12 @@ final class ByteStream: SocketHandler {
             let (sent, outcome) = session.send(bytes)
             count = sent
             switch outcome {
-            case .done, .needsInput, .needsOutput: break
+            case .done, .needsOutput: break
+            // There is room, and waiting for it would wake the loop for nothing.
+            case .needsInput:
+                writeAwaitsInput = true
+                updateInterest()
+                return count
             // Data that the peer sent before is read first.
             case .ended, .cutOff, .broken, .failed: fail(SystemError(number: EPIPE))
             }
@@ -143,6 +150,11 @@ final class ByteStream: SocketHandler {
         } else if isGone {
             // While reading is stopped, nothing else shows that the connection is gone.
             drain(thenReporting: SystemError(number: ECONNRESET))
+        }
+        if writeAwaitsInput, events.contains(.readable) {
+            writeAwaitsInput = false
+            updateInterest()
+            owner?.streamWritable()  // The write reads that rest itself if reading is stopped.
         }
     }
 
@@ -292,8 +304,9 @@ final class ByteStream: SocketHandler {
     }
 
     private func updateInterest() {
+        guard !isClosed else { return }
         var events: SocketEvents = []
-        if isReading, roomWait != .reading { events.insert(.readable) }
+        if isReading && roomWait != .reading || writeAwaitsInput { events.insert(.readable) }
         if roomWait != .nothing { events.insert(.writable) }
         loop.change(number, socket.descriptor, for: events)
     }
