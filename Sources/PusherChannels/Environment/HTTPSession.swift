@@ -40,9 +40,19 @@ extension URLSession: HTTPSession {}
 extension URLSessionDataTask: HTTPTask {}
 
 extension HTTPSession {
-    /// Makes a request and waits for its response. Cancelling the task cancels the request.
-    package func response(to request: URLRequest) async throws -> (body: Data, response: HTTPURLResponse) {
-        let started = Locked<(any HTTPTask)?>(nil)
+    /// Makes a request and waits for its response. Cancelling the task cancels the request, and so does the scheduler after the
+    /// request's time-out, which `URLSession` begins anew with each byte.
+    package func response(
+        to request: URLRequest, endedBy scheduler: (any Scheduler)? = nil
+    ) async throws -> (body: Data, response: HTTPURLResponse) {
+        let (started, isOver) = (Locked<(any HTTPTask)?>(nil), Locked(false))
+        let end = scheduler.map { scheduler in
+            scheduler.schedule(at: scheduler.now + .seconds(request.timeoutInterval), label: "end of a request") {
+                isOver.withLock { $0 = true }
+                started.withLock { $0 }?.cancel()
+            }
+        }
+        defer { end?.cancel() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let task = dataTask(with: request) { data, response, error in
@@ -50,12 +60,13 @@ extension HTTPSession {
                     if let response = response as? HTTPURLResponse, error == nil {
                         continuation.resume(returning: (data ?? Data(), response))
                     } else {
-                        continuation.resume(throwing: error ?? URLError(.badServerResponse))
+                        let isOver = isOver.withLock { $0 }
+                        continuation.resume(throwing: isOver ? URLError(.timedOut) : error ?? URLError(.badServerResponse))
                     }
                 }
                 started.withLock { $0 = task }
                 task.resume()
-                if Task.isCancelled { task.cancel() }
+                if Task.isCancelled || isOver.withLock({ $0 }) { task.cancel() }
             }
         } onCancel: {
             started.withLock { $0 }?.cancel()

@@ -42,14 +42,16 @@ struct HTTPAPIClient: Sendable {
         try Task.checkCancellation()
         let request = try signer.request(for: call, at: environment.wallClock())
         let reply: (body: Data, response: HTTPURLResponse)
+        let isOfSystem = environment.httpSession is URLSession
         do {
-            reply = try await environment.httpSession.traced(in: environment, resends: resends).response(to: request)
+            reply = try await environment.httpSession.traced(in: environment, resends: resends)
+                .response(to: request, endedBy: isOfSystem ? environment.scheduler : nil)
         } catch {
             // A cancellation comes before any error of the session: the caller asked to stop.
             try Task.checkCancellation()
             throw FailedAttempt(error, of: call)
         }
-        if environment.httpSession is URLSession, let failure = FailedAttempt(reply.response, followedFrom: request, by: call) {
+        if isOfSystem, let failure = FailedAttempt(reply.response, followedFrom: request, by: call) {
             throw failure
         }
         if let response = HTTPAPIResponse(ofNobody: reply.body, status: reply.response.statusCode, to: call) { return response }

@@ -3,6 +3,26 @@ import PusherChannels
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A session that answers nothing.
+private struct SilentSession: HTTPSession {
+    struct Task: HTTPTask {
+        let handler: @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+
+        func resume() {}
+        func cancel() { handler(nil, nil, URLError(.cancelled)) }
+    }
+
+    func dataTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> Task {
+        Task(handler: completionHandler)
+    }
+}
+
 @Suite struct HTTPAPIRetryTests {
     enum Trouble: CaseIterable, Sendable {
         case unreachable, untrusted, lost, refused, late, early, limited, broken, tooLong
@@ -61,6 +81,19 @@ import Testing
         #expect(try await executor.error { try await call.run(on: rig.api) } != nil)
         let isRetried = refusal.code != 404 && (refusal.isAlwaysRetried || !call.isPublish)
         #expect(rig.session.requests.count == (isRetried ? 3 : 1))
+    }
+
+    /// `URLSession` would begin the time anew with each byte.
+    @Test func `A request that the scheduler ends is timed out, however long its session would wait`() async throws {
+        let executor = TestExecutor()
+        let request = URLRequest(url: try #require(URL(string: "http://api.example")), timeoutInterval: 15)
+        let begin = executor.scheduler.now
+        await #expect(throws: URLError(.timedOut)) {
+            try await executor.run(time: .automatic) { _ in
+                _ = try await SilentSession().response(to: request, endedBy: executor.scheduler)
+            }
+        }
+        #expect(executor.scheduler.now - begin == .seconds(15))
     }
 
     private static func api(of session: MockSession, _ policy: RetryPolicy, on executor: TestExecutor) -> PusherHTTPAPI {
