@@ -306,6 +306,21 @@ import Testing
         }
     }
 
+    @Test func `A main thread whose turn came just before it was given up isn't taken for blocked`() {
+        var turns = MainTurns()
+        let asked = [turns.ask(), turns.ask()]
+        #expect(asked == [1, 2])
+        turns.came(1)
+        turns.giveUp(1)
+        #expect(!turns.isBlocked)
+        turns.giveUp(2)
+        let whileBlocked = turns.ask()
+        #expect(whileBlocked == nil)
+        turns.came(2)
+        let afterwards = turns.ask()
+        #expect(afterwards == 3)
+    }
+
     @Test func `An advance on an executor runs the executor's tasks`() async throws {
         try await withTestHarness { harness in
             let naps = Locked(0)
