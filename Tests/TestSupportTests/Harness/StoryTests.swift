@@ -306,6 +306,22 @@ import Testing
         }
     }
 
+    @Test func `A wait wakes a task of another priority from every sleep that it needs`() async throws {
+        try await withTestHarness { harness in
+            let naps = Locked(0)
+            let task = Task(priority: .background) {
+                for _ in 0..<3 {
+                    try await harness.clock.sleep(for: .seconds(1))
+                    naps.withLock { $0 += 1 }
+                }
+            }
+            try await harness.eventually("it has slept", within: .seconds(3), patience: .seconds(60)) {
+                naps.withLock(\.self) == 3
+            }
+            try await task.value
+        }
+    }
+
     @Test func `A main thread whose turn came just before it was given up isn't taken for blocked`() {
         var turns = MainTurns()
         let asked = [turns.ask(), turns.ask()]
