@@ -55,24 +55,24 @@ struct RedactionScanner {
     /// Hides the password in `https://user:password@host`, and the user in `https://token@host`: a user without a password is
     /// usually a secret. Returns whether it found one.
     private mutating func hidesPassword() -> Bool {
-        guard redaction.isSecret("password"), bytes[position...].starts(with: "://".utf8) else { return false }
+        guard bytes[position...].starts(with: "://".utf8) else { return false }
         let user = position + 3
-        let wordEnd = skip(from: user) { !" \t\r\n\"'".utf8.contains($0) }
-        let authorityEnd = bytes[user..<wordEnd].firstIndex { "/?#".utf8.contains($0) } ?? wordEnd
+        let authorityEnd = skip(from: user) { !"/?# \t\r\n\"'".utf8.contains($0) }
         let authority = bytes[user..<authorityEnd]
         guard let userEnd = authority.firstIndex(where: { ":@".utf8.contains($0) }) else { return false }
         let isAlone = bytes[userEnd] == UInt8(ascii: "@")
         let secret = isAlone ? user : userEnd + 1
-        let end = isAlone ? authority.lastIndex(of: bytes[userEnd]) : passwordEnd(bytes[secret..<authorityEnd], wordEnd: wordEnd)
-        guard let at = end else { return false }
+        let end = isAlone ? authority.lastIndex(of: bytes[userEnd]) : passwordEnd(bytes[secret..<authorityEnd])
+        guard let at = end, redaction.isSecret("password") else { return false }
         copy(to: secret)
         hide(upTo: at, as: Redaction.marker)
         return true
     }
 
     /// Returns the position of the authority's last at sign. If there is none, the text after the colon is a port, or a password
-    /// with a slash that should have been encoded.
-    private func passwordEnd(_ password: ArraySlice<UInt8>, wordEnd: Int) -> Int? {
+    /// with a slash that should have been encoded. A thousand bytes of that are looked at: a text without a space may have an
+    /// address in every few bytes.
+    private func passwordEnd(_ password: ArraySlice<UInt8>) -> Int? {
         let at = UInt8(ascii: "@")
         if let end = password.lastIndex(of: at) { return end }
         if password.allSatisfy({
@@ -80,7 +80,7 @@ struct RedactionScanner {
         }) {
             return nil
         }
-        return bytes[password.endIndex..<wordEnd].lastIndex(of: at)
+        return bytes[password.endIndex...].prefix(1_000).prefix { !" \t\r\n\"'".utf8.contains($0) }.lastIndex(of: at)
     }
 
     // MARK: Error messages
