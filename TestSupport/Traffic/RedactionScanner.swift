@@ -1,5 +1,6 @@
-/// Finds secrets in running text: the values after `token=`, `"password": "`, `<secret>`, `Authorization:` and `Bearer`, the user
-/// part of an address, and JSON Web Tokens. In case of doubt it hides too much rather than too little.
+/// Finds secrets in running text: the values after `token=`, `"password": "`, `<secret>`, `Authorization:` and `Bearer`, those in
+/// `<input name="password" value="…">`, the user part of an address, and JSON Web Tokens. In case of doubt it hides too much rather
+/// than too little.
 struct RedactionScanner {
     private let bytes: [UInt8]
     private let redaction: Redaction
@@ -7,6 +8,8 @@ struct RedactionScanner {
     private var result: [UInt8] = []
     /// Indicates whether the text complains about a secret, because such messages may quote it.
     private var isComplaining = false
+    /// The end of the tag that was looked at last, and whether one of its attributes has a secret's name as its value.
+    private var tag = (end: 0, isSecret: false)
 
     init(_ text: String, _ redaction: Redaction) {
         bytes = Array(text.utf8)
@@ -16,6 +19,7 @@ struct RedactionScanner {
     consuming func run() -> String {
         while position < bytes.count {
             guard Self.isWord(bytes[position]) else {
+                if bytes[position] == UInt8(ascii: "<"), position >= tag.end { lookAtTag() }
                 copy(to: position + 1)
                 continue
             }
@@ -41,7 +45,9 @@ struct RedactionScanner {
             copy(to: skip(from: end, while: Self.isSpace))
             guard !isChallenge(from: position) else { return }
             hide(upTo: valueEnd(from: position), as: Redaction.marker)
-        } else if redaction.isSecret(word), let value = valueStart(after: start..<end) {
+        } else if redaction.isSecret(word) || start < tag.end && tag.isSecret && Redaction.isValueOfPair(word),
+            let value = valueStart(after: start..<end)
+        {
             if isComplaint(from: value, after: end) {
                 isComplaining = true
                 return
@@ -49,6 +55,28 @@ struct RedactionScanner {
             copy(to: value)
             let end = Self.isHeader(word) ? headerEnd(from: value) : valueEnd(from: value)
             hide(upTo: end, as: redaction.hide(String(decoding: bytes[value..<end], as: UTF8.self), named: word))
+        }
+    }
+
+    /// Looks for a secret's name among the values of a tag's attributes. A tag without an end extends to the next, or to the end of
+    /// the text if a quote has no end either.
+    private mutating func lookAtTag() {
+        tag = (position + 1, false)
+        var quote: UInt8?
+        while tag.end < bytes.count, quote != nil || !"<>".utf8.contains(bytes[tag.end]) {
+            let (before, byte) = (bytes[tag.end - 1], bytes[tag.end])
+            if Self.isWord(byte), "\"'=[".utf8.contains(before) {
+                let end = skip(from: tag.end, while: Self.isWord)
+                if redaction.isSecret(String(decoding: bytes[tag.end..<end], as: UTF8.self)) { tag.isSecret = true }
+                tag.end = end
+                continue
+            }
+            if byte == quote {
+                quote = nil
+            } else if quote == nil, before == UInt8(ascii: "="), Self.isQuote(byte) {
+                quote = byte
+            }
+            tag.end += 1
         }
     }
 
