@@ -163,7 +163,11 @@ struct Serve: AsyncParsableCommand {
         let recording = RecordingProxy.Upstream(upstream).map { upstream in
             RecordingProxy(to: upstream) { lines.tell("the recording is full: nothing more is recorded") }
         }
-        if let recording { settings.addRoutes = { recording.addRoutes(to: $0) } }
+        if let recording {
+            settings.addRoutes = { recording.addRoutes(to: $0) }
+            // The upstream may take more than a server of Channels does.
+            settings.bodyLimit = 16 << 20
+        }
         var app = ServerApp(id: appID, key: key, secret: secret, encryptionMasterKey: encryptionMasterKey)
         app.webhooks = webhook.map { ServerApp.WebhookEndpoint($0) }
         let server = try await LocalServer.start(

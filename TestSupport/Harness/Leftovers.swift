@@ -7,6 +7,8 @@ struct Leftovers {
     let leaks: [TestHarness.Tracked]
     let timers: [Timer]
     let sockets: [OpenSocket]
+    /// What is said with each leak.
+    var advice = ""
 
     var findings: [Finding] {
         let leaked = Set(leaks.compactMap(\.client))
@@ -19,7 +21,7 @@ struct Leftovers {
             return !leaked.contains(client) && !connected.contains(client)
         }
         return openSockets + named(alone).map { Finding(.pendingTimer, $0) }
-            + leaks.map { Finding(.leak, $0.name + socketsText(of: $0.client) + timersText(of: $0.client)) }
+            + leaks.map { Finding(.leak, $0.name + socketsText(of: $0.client) + timersText(of: $0.client) + advice) }
     }
 
     /// The findings except for timers that belong to no client.

@@ -13,8 +13,7 @@ enum TaskTurns {
         var running: Set<UInt8> = []
         /// Indicates whether a thread of the pool didn't come in time: a job holds it.
         var isHeld = false
-        /// Indicates whether the main thread has yet to run what it was given, because something blocks it.
-        var isMainBlocked = false
+        var main = MainTurns()
     }
 
     private static let state = Locked(State())
@@ -52,20 +51,41 @@ enum TaskTurns {
     }
 
     private static func main() async {
-        let (turns, turn) = AsyncStream<Void>.makeStream()
-        guard state.withLock({ !$0.isMainBlocked }) else { return }
+        guard let number = state.withLock({ $0.main.ask() }) else { return }
+        let (turns, turn) = AsyncStream<Never>.makeStream()
         DispatchQueue.main.async {
-            state.withLock { $0.isMainBlocked = false }
+            state.withLock { $0.main.came(number) }
             turn.finish()
         }
         let clock = LiveScheduler()
         let timer = clock.schedule(at: clock.now + .milliseconds(100), label: "turn of the main thread") {
-            turn.yield()
+            state.withLock { $0.main.giveUp(number) }
             turn.finish()
         }
-        for await _ in turns { state.withLock { $0.isMainBlocked = true } }
+        for await _ in turns {}
         timer.cancel()
     }
+}
+
+/// The turns of the main thread, by their numbers. A turn may come just when it is given up, before or after.
+struct MainTurns {
+    private var asked = 0
+    private var latest = 0
+    private var givenUp = 0
+
+    /// Indicates whether the main thread has yet to run what it was given, because something blocks it.
+    var isBlocked: Bool { latest < givenUp }
+
+    /// Asks for a turn, and returns its number; `nil` if the main thread is blocked.
+    mutating func ask() -> Int? {
+        guard !isBlocked else { return nil }
+        asked += 1
+        return asked
+    }
+
+    mutating func came(_ turn: Int) { latest = max(latest, turn) }
+
+    mutating func giveUp(_ turn: Int) { givenUp = max(givenUp, turn) }
 }
 
 /// A meeting of all threads of the pool.

@@ -43,6 +43,12 @@ extension TestHarness {
     func finish(alive: Bool) throws(TestFailure) {
         session.release()
         waitForLastOwners(alive: alive)
+        state.withLock { state in
+            state.leakAdvice = """
+                ; if a task holds it, end the task before, or use the asynchronous `try await withTestHarness`: this test waits on \
+                a thread that tasks need
+                """
+        }
         defer { end() }
         try verify(alive: alive)
     }

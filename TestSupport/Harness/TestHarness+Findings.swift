@@ -71,13 +71,13 @@ extension TestHarness {
     }
 
     private func leftovers(alive: Bool) -> Leftovers {
-        let (tracked, owners) = state.withLock { ($0.tracked, $0.owners) }
+        let (tracked, owners, advice) = state.withLock { ($0.tracked, $0.owners, $0.leakAdvice) }
         return Leftovers(
             // A client that may leak doesn't report its socket and timers, so they are reported separately.
             leaks: alive && !allowed.contains(.leak) ? tracked.filter { $0.isAlive() } : [],
             // The server's own timer belongs to its connections, which are reported.
             timers: scheduler.pendingTimersWithOrigins.filter { $0.timer.label != MachineTimer.label },
-            sockets: sockets.compactMap { identity, socket in socket.open.map { ($0, owners[identity]) } })
+            sockets: sockets.compactMap { identity, socket in socket.open.map { ($0, owners[identity]) } }, advice: advice)
     }
 
     /// Returns whether something is left over that may go away when another thread releases it. That includes what a client puts

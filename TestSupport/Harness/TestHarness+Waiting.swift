@@ -111,10 +111,12 @@ extension TestHarness {
 
     /// Moves time forward, timer by timer, and lets tasks and other threads continue before the first and after each.
     ///
-    /// On a running ``TestExecutor`` of the harness, this is ``TestExecutor/advance(by:)``. Elsewhere, every task that is ready runs
-    /// until it waits, and so does what that makes ready, as far as the harness can see it: timers, requests, messages. A task that
-    /// sleeps three times for a second has slept three times after three seconds. A step that goes through a dispatch queue of the
-    /// code under test, or another clock, may come later; wait for it with `eventually`, which proves it.
+    /// On a running ``TestExecutor`` of the harness, this is ``TestExecutor/advance(by:)``. Elsewhere, every task of the caller's
+    /// priority that is ready runs until it waits, and so does what that makes ready, as far as the harness can see it: timers,
+    /// requests, messages. A task that sleeps three times for a second has slept three times after three seconds. What may come
+    /// later is a step of a task with another priority, one that computes for more than a tenth of a second (five milliseconds
+    /// while tasks of other tests compute, too), and one that goes through a dispatch queue of the code under test, or another
+    /// clock. Wait for it with `eventually`, which proves it.
     ///
     /// - Parameters:
     ///   - duration: The time; a negative one is a finding.

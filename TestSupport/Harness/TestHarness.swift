@@ -50,6 +50,8 @@ public final class TestHarness: Sendable {
         var runExecutor: @Sendable () -> Bool = { true }
         var spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } }
         var isVerified = false
+        /// What is said with each leak.
+        var leakAdvice = ""
         /// The number of timeline entries that an error told.
         var toldEntries: Int?
         /// Ends the process if the test never ends.

@@ -14,14 +14,15 @@ package final class Watchdog: Sendable {
     }
 
     private let beat: Duration
-    /// The maximum time to wait for a turn of the task pool, whose threads may all be blocked; `nil` for no limit.
+    /// The time after which a turn of the task pool, whose threads may all be blocked, isn't waited for; `nil` for no limit.
     private let turnLimit: Duration?
     private let bark: @Sendable () -> Void
     private let state: Locked<State>
 
     /// - Parameters:
     ///   - patience: The minimum time to wait.
-    ///   - turnLimit: The maximum time to wait for a turn of the task pool; `nil` for no limit.
+    ///   - turnLimit: The maximum time to wait for a turn of the task pool, which then counts as time that has passed; `nil` for
+    ///     no limit.
     ///   - bark: A closure that is called after that, on no thread in particular, unless the watchdog was called off.
     package init(patience: Duration, turnLimit: Duration? = nil, bark: @escaping @Sendable () -> Void = {}) {
         self.turnLimit = turnLimit
@@ -49,8 +50,8 @@ package final class Watchdog: Sendable {
                 return state.turns
             }
             // Wait for the turn's end first: the turn may come at once.
-            if let turnLimit { set(after: turnLimit) { [self] in end(turn: turn, isOver: true) } }
-            Task { end(turn: turn, isOver: false) }
+            if let turnLimit { set(after: turnLimit) { [self] in end(turn: turn, beats: 1 + turnLimit / beat) } }
+            Task { end(turn: turn, beats: 1) }
         }
     }
 
@@ -64,13 +65,13 @@ package final class Watchdog: Sendable {
         if isOver { timer.cancel() }
     }
 
-    /// Counts a turn of the task pool, once.
-    private func end(turn: Int, isOver: Bool) {
+    /// Counts a turn of the task pool, or the time in which it didn't come, once.
+    private func end(turn: Int, beats: Double) {
         let (hasBarked, timer) = state.withLock { state -> (Bool?, (any ScheduledAction)?) in
             guard !state.isOver, turn == state.turns else { return (nil, nil) }
             state.turns += 1
-            state.left -= 1 / Self.load
-            state.isOver = isOver || state.left <= 0
+            state.left -= beats / Self.load
+            state.isOver = state.left <= 0
             return (state.isOver, state.timer.take())
         }
         timer?.cancel()

@@ -1,6 +1,7 @@
 /// Runs a test with a fresh ``TestHarness``, and throws one readable error if anything is left over at its end.
 ///
-/// Works in Swift Testing and in XCTest, which both fail the test that throws.
+/// Works in Swift Testing and in XCTest, which both fail the test that throws. Tasks that hold a client must have ended by then: this
+/// waits on a thread that they may need, and such a client may be found as a leak. The asynchronous form lets them end.
 ///
 /// - Parameters:
 ///   - apps: The apps of the harness's server, which refuses other keys and checks all signatures; `nil` for ``ServerApp/local``

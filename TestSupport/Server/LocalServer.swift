@@ -42,9 +42,11 @@ public final class LocalServer: RequestStubbing {
         public var closeTimeout: Duration
         /// The session that sends webhooks.
         public var httpSession: any HTTPSession
-        /// Indicates whether the server doesn't record requests, and refuses any that is larger than those of the HTTP API. This
-        /// is for a server that runs for a long time and isn't inspected afterwards.
+        /// Indicates whether the server doesn't record requests, and refuses any that is larger than ``bodyLimit``. This is for a
+        /// server that runs for a long time and isn't inspected afterwards.
         package var isForgetful = false
+        /// The largest number of bytes of a request's body or a message at a forgetful server; `nil` for the HTTP API's largest.
+        package var bodyLimit: Int?
         /// The names under which the server may be asked for; `nil` for any, as in tests.
         package var allowedHosts: AllowedHosts?
         /// A closure that adds routes before the server listens, for clients that may come at once.

@@ -56,10 +56,11 @@ final class LocalServerCore: Sendable {
         }
     }
 
-    /// The largest number of bytes of a client's request or message. There is a limit only if the server is forgetful: that of
-    /// the largest batch, in which each byte takes at most six in JSON.
+    /// The largest number of bytes of a client's request or message. There is a limit only if the server is forgetful: its own, or
+    /// that of the largest batch, in which each byte takes at most six in JSON.
     var largestBody: Int {
         guard isForgetful else { return .max }
+        if let limit = settings.bodyLimit { return limit }
         return ask { max(1 << 20, 1 << 16 + 6 * $0.profile.maximumEventDataLength * $0.profile.maximumBatchLength) }
     }
 

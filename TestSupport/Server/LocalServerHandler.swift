@@ -11,8 +11,7 @@ struct LocalServerHandler: Sendable {
     /// The settings and closures for the server's connections.
     var terms: ServerTerms {
         ServerTerms(
-            limit: core.largestBody, binaryAnswer: core.ask { $0.profile.answer(.binary) }, closeTimeout: core.closeTimeout,
-            reply: { await reply(to: $0) },
+            limit: core.largestBody, closeTimeout: core.closeTimeout, reply: { await reply(to: $0) },
             refuse: { head, refusal in
                 let request = head.map { RecordedRequest($0, isSecure: core.isSecure) } ?? RecordedRequest(method: "?", url: "")
                 core.report(.request(request, status: refusal.status, reason: refusal.reason))
@@ -75,7 +74,9 @@ struct LocalServerHandler: Sendable {
         let accept = faults.spoilsAcceptKey ? "bm90IHRoZSByaWdodCBrZXkhISE=" : UpgradeHandshake.accept(for: key)
         guard let (converse, routed) = router.conversation(for: request) else {
             if let refusal = core.ask({ $0.upgradeRefusal(of: request) }) { return .response(refusal) }
-            return .upgrade(accept: accept) { LocalServerSession(core: core, path: head.target, output: $0) }
+            return .upgrade(accept: accept, binaryAnswer: core.ask { $0.profile.answer(.binary) }) {
+                LocalServerSession(core: core, path: head.target, output: $0)
+            }
         }
         core.report(.request(routed, status: 101))
         return .upgrade(accept: accept) { RoutedSocket(core: core, request: routed, output: $0, converse: converse) }

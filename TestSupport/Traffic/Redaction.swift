@@ -14,7 +14,9 @@ public struct Redaction: Sendable {
     public static let marker = "<redacted>"
 
     /// A redaction that hides signatures (for `auth`, the key is kept), shared secrets, passwords, tokens, cookies and
-    /// authorization headers, wherever a value has such a name: in a query, a form, JSON at any depth, a header or a text.
+    /// authorization headers, wherever a value has such a name: in a query, a form, JSON at any depth, a header or a text. The
+    /// `value` and the `content` of a JSON object also have the name in its `name` or `key`, and those of a tag in a text the names
+    /// in its other attributes.
     public static let standard = Redaction(isOn: true)
 
     /// A redaction that hides nothing. It is for made-up traffic, never for credentials that are valid somewhere.
@@ -79,6 +81,9 @@ public struct Redaction: Sendable {
             || Self.endings.contains { name.hasSuffix($0) }
     }
 
+    /// Returns whether a name says that the name of its value is a value, too.
+    static func isValueOfPair(_ name: String) -> Bool { ["value", "content"].contains(name.lowercased()) }
+
     // MARK: Values
 
     /// Returns a value without its secrets. With `keepsMatchers`, which is for a file's value, matchers keep their meaning.
@@ -92,7 +97,12 @@ public struct Redaction: Sendable {
         case .string(let text): return .string(redact(text))
         case .array(let elements): return .array(elements.map { redact($0, keepsMatchers: keepsMatchers) })
         case .object(let members):
-            let pairs = members.map { (replaceTexts(in: $0.text), redact($1, named: $0.text, keepsMatchers: keepsMatchers)) }
+            // As in `{"name": "password", "value": "…"}`.
+            let nameInside = [members["name"], members["key"]].compactMap { $0?.stringValue }.first { isSecret($0) }
+            let pairs = members.map { name, value -> (String, JSONValue) in
+                let valueName = Self.isValueOfPair(name.text) ? nameInside ?? name.text : name.text
+                return (replaceTexts(in: name.text), redact(value, named: valueName, keepsMatchers: keepsMatchers))
+            }
             return JSONValue(members: pairs)
         }
     }

@@ -1,5 +1,6 @@
-/// Finds secrets in running text: the values after `token=`, `"password": "`, `<secret>`, `Authorization:` and `Bearer`, the user
-/// part of an address, and JSON Web Tokens. In case of doubt it hides too much rather than too little.
+/// Finds secrets in running text: the values after `token=`, `"password": "`, `<secret>`, `Authorization:` and `Bearer`, those in
+/// `<input name="password" value="…">`, the user part of an address, and JSON Web Tokens. In case of doubt it hides too much rather
+/// than too little.
 struct RedactionScanner {
     private let bytes: [UInt8]
     private let redaction: Redaction
@@ -7,6 +8,8 @@ struct RedactionScanner {
     private var result: [UInt8] = []
     /// Indicates whether the text complains about a secret, because such messages may quote it.
     private var isComplaining = false
+    /// The end of the tag that was looked at last, and whether one of its attributes has a secret's name as its value.
+    private var tag = (end: 0, isSecret: false)
 
     init(_ text: String, _ redaction: Redaction) {
         bytes = Array(text.utf8)
@@ -16,6 +19,7 @@ struct RedactionScanner {
     consuming func run() -> String {
         while position < bytes.count {
             guard Self.isWord(bytes[position]) else {
+                if bytes[position] == UInt8(ascii: "<"), position >= tag.end { lookAtTag() }
                 copy(to: position + 1)
                 continue
             }
@@ -41,7 +45,9 @@ struct RedactionScanner {
             copy(to: skip(from: end, while: Self.isSpace))
             guard !isChallenge(from: position) else { return }
             hide(upTo: valueEnd(from: position), as: Redaction.marker)
-        } else if redaction.isSecret(word), let value = valueStart(after: start..<end) {
+        } else if redaction.isSecret(word) || start < tag.end && tag.isSecret && Redaction.isValueOfPair(word),
+            let value = valueStart(after: start..<end)
+        {
             if isComplaint(from: value, after: end) {
                 isComplaining = true
                 return
@@ -52,27 +58,49 @@ struct RedactionScanner {
         }
     }
 
+    /// Looks for a secret's name among the values of a tag's attributes. A tag without an end extends to the next, or to the end of
+    /// the text if a quote has no end either.
+    private mutating func lookAtTag() {
+        tag = (position + 1, false)
+        var quote: UInt8?
+        while tag.end < bytes.count, quote != nil || !"<>".utf8.contains(bytes[tag.end]) {
+            let (before, byte) = (bytes[tag.end - 1], bytes[tag.end])
+            if Self.isWord(byte), "\"'=[".utf8.contains(before) {
+                let end = skip(from: tag.end, while: Self.isWord)
+                if redaction.isSecret(String(decoding: bytes[tag.end..<end], as: UTF8.self)) { tag.isSecret = true }
+                tag.end = end
+                continue
+            }
+            if byte == quote {
+                quote = nil
+            } else if quote == nil, before == UInt8(ascii: "="), Self.isQuote(byte) {
+                quote = byte
+            }
+            tag.end += 1
+        }
+    }
+
     /// Hides the password in `https://user:password@host`, and the user in `https://token@host`: a user without a password is
     /// usually a secret. Returns whether it found one.
     private mutating func hidesPassword() -> Bool {
-        guard redaction.isSecret("password"), bytes[position...].starts(with: "://".utf8) else { return false }
+        guard bytes[position...].starts(with: "://".utf8) else { return false }
         let user = position + 3
-        let wordEnd = skip(from: user) { !" \t\r\n\"'".utf8.contains($0) }
-        let authorityEnd = bytes[user..<wordEnd].firstIndex { "/?#".utf8.contains($0) } ?? wordEnd
+        let authorityEnd = skip(from: user) { !"/?# \t\r\n\"'".utf8.contains($0) }
         let authority = bytes[user..<authorityEnd]
         guard let userEnd = authority.firstIndex(where: { ":@".utf8.contains($0) }) else { return false }
         let isAlone = bytes[userEnd] == UInt8(ascii: "@")
         let secret = isAlone ? user : userEnd + 1
-        let end = isAlone ? authority.lastIndex(of: bytes[userEnd]) : passwordEnd(bytes[secret..<authorityEnd], wordEnd: wordEnd)
-        guard let at = end else { return false }
+        let end = isAlone ? authority.lastIndex(of: bytes[userEnd]) : passwordEnd(bytes[secret..<authorityEnd])
+        guard let at = end, redaction.isSecret("password") else { return false }
         copy(to: secret)
         hide(upTo: at, as: Redaction.marker)
         return true
     }
 
     /// Returns the position of the authority's last at sign. If there is none, the text after the colon is a port, or a password
-    /// with a slash that should have been encoded.
-    private func passwordEnd(_ password: ArraySlice<UInt8>, wordEnd: Int) -> Int? {
+    /// with a slash that should have been encoded. A thousand bytes of that are looked at: a text without a space may have an
+    /// address in every few bytes.
+    private func passwordEnd(_ password: ArraySlice<UInt8>) -> Int? {
         let at = UInt8(ascii: "@")
         if let end = password.lastIndex(of: at) { return end }
         if password.allSatisfy({
@@ -80,7 +108,7 @@ struct RedactionScanner {
         }) {
             return nil
         }
-        return bytes[password.endIndex..<wordEnd].lastIndex(of: at)
+        return bytes[password.endIndex...].prefix(1_000).prefix { !" \t\r\n\"'".utf8.contains($0) }.lastIndex(of: at)
     }
 
     // MARK: Error messages

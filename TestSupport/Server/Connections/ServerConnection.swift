@@ -11,8 +11,9 @@ import Musl
 /// The reply to a request.
 enum ServerReply: Sendable {
     case response(StubResponse)
-    /// A WebSocket from here on.
-    case upgrade(accept: String, begin: @Sendable (FrameQueue) -> any WebSocketSession)
+    /// A WebSocket from here on, with the answer to binary messages; `nil` for 1003.
+    case upgrade(
+        accept: String, binaryAnswer: ServerProfile.Answer? = nil, begin: @Sendable (FrameQueue) -> any WebSocketSession)
 }
 
 /// One WebSocket at the server's end, which sends by a queue. Its methods are called on the server's thread.
@@ -27,8 +28,6 @@ protocol WebSocketSession: Sendable {
 struct ServerTerms: Sendable {
     /// The largest number of bytes of a request's body or a message.
     let limit: Int
-    /// The answer to binary messages; `nil` for 1003.
-    let binaryAnswer: ServerProfile.Answer?
     /// The time that a client has for the end of its connection.
     let closeTimeout: Duration
     /// Replies to a request, in a task of its own.
@@ -88,7 +87,7 @@ final class ServerConnection {
         self.handOver = handOver
         self.wake = wake
         reader = RequestReader(bodyLimit: terms.limit)
-        frames = ClientFrames(limit: terms.limit, binaryAnswer: terms.binaryAnswer)
+        frames = ClientFrames(limit: terms.limit)
     }
 
     // MARK: Waiting
@@ -142,12 +141,13 @@ final class ServerConnection {
         switch reply {
         case .response(let response):
             respond(response, to: head, keepsAlive: head.keepsAlive && !isStopping, at: now)
-        case .upgrade(let accept, let begin):
+        case .upgrade(let accept, let binaryAnswer, let begin):
             guard !isStopping else { return close() }
             let fields = ["Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Accept": accept]
             output.append(StubResponse(status: 101, headers: fields).head(length: nil))
             let queue = FrameQueue(wake: wake)
             self.queue = queue
+            frames = ClientFrames(limit: terms.limit, binaryAnswer: binaryAnswer)
             session = begin(queue)
             phase = .webSocket
         }

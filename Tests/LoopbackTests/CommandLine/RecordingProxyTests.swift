@@ -48,6 +48,20 @@ import TestSupport
         }
     }
 
+    /// A server of Channels takes a megabyte.
+    @Test func `A request of two megabytes is passed on`() async throws {
+        try await withServer { [file] upstream in
+            defer { try? FileManager.default.removeItem(at: file) }
+            upstream.router.on("POST /photos") { StubResponse(text: "\($0.body.count)") }
+            let (proxy, port) = try await Command.server("--record", file.path, "--upstream", "\(upstream.url)")
+            let photo = String(repeating: " ", count: 2 << 20)
+            let reply = try await HTTPRig().reply(HTTPRig.request(port: port, "/photos", method: "POST", body: photo))
+            #expect(reply == "200 \(2 << 20)")
+            proxy.signal(SIGTERM)
+            #expect(await proxy.end() == .exit(0))
+        }
+    }
+
     private static func replay(_ file: URL) throws {
         try withTestHarness { harness in
             let pusher = harness.makePusher()

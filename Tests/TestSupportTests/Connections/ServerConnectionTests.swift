@@ -17,7 +17,7 @@ struct ServerConnectionTests {
         var ends: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
         let terms = ServerTerms(
-            limit: 1_000, binaryAnswer: nil, closeTimeout: .seconds(1), reply: { _ in .response(.ok) }, refuse: { _, _ in })
+            limit: 1_000, closeTimeout: .seconds(1), reply: { _ in .response(.ok) }, refuse: { _, _ in })
         let connection = ServerConnection(ends[0], terms, handOver: { _ in }, wake: {})
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_000, alignment: 1)
         defer { buffer.deallocate() }

@@ -74,7 +74,7 @@ import Testing
     }
     #endif
 
-    @Test func `A client that another thread holds for good is a leak`() throws {
+    @Test func `A client that another thread holds for good is a leak, and a synchronous test says what tasks need`() throws {
         let mayReturn = DispatchSemaphore(value: 0)
         defer { mayReturn.signal() }
         let failure = try failingTest { harness in
@@ -83,5 +83,6 @@ import Testing
             owner.isCalled.wait()
         }
         #expect(failure.findings.map(\.kind) == [.leak])
+        #expect(failure.description.contains("or use the asynchronous `try await withTestHarness`"))
     }
 }

@@ -311,6 +311,22 @@ extension Result {
         withExtendedLifetime(watchdog) {}
     }
 
+    @Test func `A watchdog fires no sooner if all threads of the task pool are blocked`() async {
+        await #expect(processExitsWith: .success) {
+            for priority in [TaskPriority.high, .medium, .low, .background] {
+                for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
+                    Task.detached(priority: priority) { blockForEver() }
+                }
+            }
+            let (clock, patience) = (ContinuousClock(), Duration.milliseconds(1_500))
+            let start = clock.now
+            _ = Watchdog(patience: patience, turnLimit: .milliseconds(1)) {
+                _exit(clock.now - start >= patience ? EXIT_SUCCESS : EXIT_FAILURE)
+            }
+            blockForEver()
+        }
+    }
+
     @Test func `A watchdog that is called off releases everything it holds`() {
         final class Token: Sendable {}
         weak var held: Token?

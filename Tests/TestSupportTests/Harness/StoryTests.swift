@@ -306,6 +306,37 @@ import Testing
         }
     }
 
+    @Test func `A wait wakes a task of another priority from every sleep that it needs`() async throws {
+        try await withTestHarness { harness in
+            let naps = Locked(0)
+            let task = Task(priority: .background) {
+                for _ in 0..<3 {
+                    try await harness.clock.sleep(for: .seconds(1))
+                    naps.withLock { $0 += 1 }
+                }
+            }
+            try await harness.eventually("it has slept", within: .seconds(3), patience: .seconds(60)) {
+                naps.withLock(\.self) == 3
+            }
+            try await task.value
+        }
+    }
+
+    @Test func `A main thread whose turn came just before it was given up isn't taken for blocked`() {
+        var turns = MainTurns()
+        let asked = [turns.ask(), turns.ask()]
+        #expect(asked == [1, 2])
+        turns.came(1)
+        turns.giveUp(1)
+        #expect(!turns.isBlocked)
+        turns.giveUp(2)
+        let whileBlocked = turns.ask()
+        #expect(whileBlocked == nil)
+        turns.came(2)
+        let afterwards = turns.ask()
+        #expect(afterwards == 3)
+    }
+
     @Test func `An advance on an executor runs the executor's tasks`() async throws {
         try await withTestHarness { harness in
             let naps = Locked(0)

@@ -47,6 +47,25 @@ struct RoutedSocketTests {
         }
     }
 
+    @Test func `A binary message ends a WebSocket route's connection with 1003, whatever the profile`() async throws {
+        try await withTestHarness { harness in
+            for (name, profile) in ServerProfile.byName {
+                // The server doesn't hang up before the second message is sent, however busy the machine is.
+                let settings = LocalServer.Settings(closeTimeout: .seconds(600))
+                let server = try await harness.startServer(profile: profile, settings: settings)
+                server.router.onWebSocket("/echo") { _, messages, play in
+                    for await message in messages { play(.send(message)) }
+                }
+                let socket = try await RawWebSocket(port: server.port, path: "/echo")
+                try await socket.send(opcode: 2, Data([0xFF]))
+                try await socket.send("after")
+                let answer = try await socket.receive()
+                #expect(answer == .close(1003, "Binary messages are not supported"), "\(name)")
+                socket.close()
+            }
+        }
+    }
+
     @Test func `An error thrown by a WebSocket route after its client has gone is found`() async throws {
         for _ in 0..<20 {
             let failure = await #expect(throws: TestFailure.self) {
