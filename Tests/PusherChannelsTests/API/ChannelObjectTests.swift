@@ -58,7 +58,7 @@ import Testing
         rig.pusher.unsubscribe("presence-room")
         room.onMemberAdded = { _ in }
         #expect(room.onMemberAdded == nil, "it is idle")
-        let other = rig.pusher.subscribeToPresenceChannel(channelName: "presence-other") { _ in }
+        let other = rig.pusher.subscribeToPresenceChannel(channelName: "presence-other", onMemberAdded: { _ in })
         #expect(other.onMemberAdded != nil && other.onMemberRemoved == nil && other.onSubscriptionCountChanged == nil)
     }
 
