@@ -58,6 +58,13 @@ def mounted(path: StrPath) -> list[str]:
     return [place for place in places if place == path or place.startswith(f"{path}/")]
 
 
+def lock(folder: pathlib.Path) -> IO[str]:
+    """Opens the file that whoever uses a cell's folder locks. It outlives the folder: a removed one could be locked beside a new one."""
+    file = folder.parents[1] / "locks" / folder.name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return regular(file, "w")
+
+
 def locked(file: IO[str]) -> bool:
     """Tries to lock a file; returns whether this process has the lock now, which goes with it, however it ends."""
     with contextlib.suppress(BlockingIOError):
@@ -74,18 +81,17 @@ def megabytes(folder: pathlib.Path) -> int:
 def clean(folders: Iterable[pathlib.Path]) -> Iterator[str]:
     """Removes cells' folders, but none that another run uses; yields a line for each."""
     for folder in folders:
-        with regular(folder / "lock", "w") as lock:
-            if not locked(lock):
+        with lock(folder) as file:
+            if not locked(file):
                 yield f"{folder} stays, since another run uses it"
-                continue
-            size, notes = megabytes(folder), list[str]()
-            yield f"removed {folder}: {size} MB" if removed(folder, notes.append) else notes[0]
+            elif folder.exists():  # Another run may have removed it meanwhile.
+                size, notes = megabytes(folder), list[str]()
+                yield f"removed {folder}: {size} MB" if removed(folder, notes.append) else notes[0]
 
 
 def keep_below(bound: int, cells: pathlib.Path) -> Iterator[str]:
     """Removes the builds that have not been used for the longest time until those of all cells take less than so many megabytes."""
-    folders = [lock.parent for lock in sorted(cells.glob("*/lock"), key=lambda lock: lock.stat().st_mtime)]
+    locks = sorted(cells.with_name("locks").glob("*"), key=lambda lock: lock.stat().st_mtime)
+    folders = [cells / lock.name for lock in locks]
     sizes = [*map(megabytes, folders)]
-    while folders and sum(sizes) > bound:
-        yield from clean([folders.pop(0)])
-        sizes.pop(0)
+    yield from clean(folder for number, folder in enumerate(folders) if sum(sizes[number:]) > bound)

@@ -156,10 +156,8 @@ class Run:
     def alone(self, cell: Cell) -> Iterator[bool]:
         """Waits for another ci/matrix that uses the same folder; yields whether this one has it now, unlike after an interrupt."""
         folder = self.places.folder(cell)
-        folder.mkdir(parents=True, exist_ok=True)
-        with regular(folder / "lock", "w") as file:
-            its_own = folders.locked(file)
-            if not its_own:
+        with folders.lock(folder) as file:
+            if not (its_own := folders.locked(file)):
                 self.screen.say(f"{cell.id}: waits for another ci/matrix that uses {folder}")
             while not its_own and not self.processes.stopped.wait(0.5):
                 its_own = folders.locked(file)
@@ -169,6 +167,7 @@ class Run:
         """Runs a cell's steps until one fails; the last one that didn't pass says how the cell ended."""
         result.status, began, logs = "passed", time.monotonic(), self.places.logs(cell)
         say = lambda line: self.screen.say(f"{cell.id}: {line}")
+        self.places.folder(cell).mkdir(parents=True, exist_ok=True)  # Not without its lock: another run may have been removing it.
         with folders.temporary(self.places.folder(cell), say) as scratch:
             folders.removed(logs, say)
             logs.mkdir(parents=True, exist_ok=True)
