@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
-from .problems import StrPath, regular
+from .problems import StrPath, in_words, regular
 from .processes import fault, said
 
 PREFIX = "ci-matrix."
@@ -74,24 +74,30 @@ def locked(file: IO[str]) -> bool:
 
 
 def megabytes(folder: pathlib.Path) -> int:
-    files = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
-    return sum(os.lstat(file).st_blocks for file in files if os.path.lexists(file)) * 512 >> 20
+    blocks = 0
+    for file in (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names):
+        with contextlib.suppress(OSError):  # Another run may be removing it.
+            blocks += os.lstat(file).st_blocks
+    return blocks * 512 >> 20
 
 
 def clean(folders: Iterable[pathlib.Path]) -> Iterator[str]:
     """Removes cells' folders, but none that another run uses; yields a line for each."""
     for folder in folders:
-        with lock(folder) as file:
-            if not locked(file):
-                yield f"{folder} stays, since another run uses it"
-            elif folder.exists():  # Another run may have removed it meanwhile.
-                size, notes = megabytes(folder), list[str]()
-                yield f"removed {folder}: {size} MB" if removed(folder, notes.append) else notes[0]
+        try:
+            with lock(folder) as file:
+                if not locked(file):
+                    yield f"{folder} stays, since another run uses it"
+                elif folder.exists():  # Another run may have removed it meanwhile.
+                    size, notes = megabytes(folder), list[str]()
+                    yield f"removed {folder}: {size} MB" if removed(folder, notes.append) else notes[0]
+        except OSError as error:  # Its lock may be another user's.
+            yield f"{folder} stays: {in_words(error)}"
 
 
 def keep_below(bound: int, cells: pathlib.Path) -> Iterator[str]:
     """Removes the builds that have not been used for the longest time until those of all cells take less than so many megabytes."""
-    locks = sorted(cells.with_name("locks").glob("*"), key=lambda lock: lock.stat().st_mtime)
+    locks = sorted(cells.with_name("locks").glob("*"), key=lambda lock: lock.lstat().st_mtime)
     folders = [cells / lock.name for lock in locks]
     sizes = [*map(megabytes, folders)]
     yield from clean(folder for number, folder in enumerate(folders) if sum(sizes[number:]) > bound)

@@ -1,6 +1,8 @@
 """Tests `clean`, and the bound on what builds take."""
 
 import fcntl
+import os
+import subprocess
 
 import unittest.mock
 
@@ -64,6 +66,46 @@ class CleanCase(ProjectCase):
         self.cells(cells)
         self.matrix("run", "a")
         self.assertEqual(self.there(), ["a", "b", "c"])
+
+    def test_a_build_whose_lock_can_not_be_opened_stays_and_the_others_are_removed(self):
+        """Its lock is a folder, because root can open any file."""
+        cells = "".join(cell(name, BUILDS) for name in "abc")
+        self.cells(cells)
+        self.matrix("run", "*")
+        (self.project / ".ci/locks/a").unlink()
+        (self.project / ".ci/locks/a").mkdir()
+        os.utime(self.project / ".ci/locks/a", (1, 1))
+        stays = f"{self.project}/.ci/cells/a stays: {self.project}/.ci/locks/a: Is a directory\n"
+        self.cells(f"megabytes = 3\n{cells}")
+        code, said = self.matrix("run", "c")
+        self.assertEqual((code, self.there()), (0, ["a", "c"]), said)
+        self.assertTrue(said.endswith(f"{stays}removed {self.project}/.ci/cells/b: 2 MB\n"), said)
+        self.assertEqual(self.matrix("clean"), (0, f"{stays}removed {self.project}/.ci/cells/c: 2 MB\n"))
+
+    def test_a_file_that_another_run_removes_while_it_is_looked_at_counts_for_nothing(self):
+        from matrixlib.folders import megabytes
+        folder, look = self.project / "folder", os.lstat
+        folder.mkdir()
+        for name in "ab":
+            (folder / name).touch()
+
+        def last_look(file):
+            status = look(file)
+            for name in os.listdir(folder):
+                (folder / name).unlink()
+            return status
+
+        with unittest.mock.patch("os.lstat", last_look):
+            self.assertEqual(megabytes(folder), 0)
+        self.assertEqual(os.listdir(folder), [])
+
+    def test_a_run_ends_as_its_cells_did_though_nobody_hears_what_was_removed(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        self.addCleanup(os.close, writing)
+        self.cells("megabytes = 1\n" + cell("a", f"{BUILDS}; false"))
+        done = subprocess.run(self.command("run", "a"), stdout=subprocess.DEVNULL, stderr=writing, env=self.environment(), timeout=LIMIT)
+        self.assertEqual((done.returncode, self.there()), (1, []))
 
     def test_a_bound_is_in_no_runs_way_that_built_nothing(self):
         self.cells("megabytes = 5\n" + cell("a", requires=["command:no-such-program"]))
