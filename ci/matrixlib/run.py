@@ -12,9 +12,8 @@ from argparse import Namespace
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
-from . import details, folders, report, results, shell
+from . import details, diagnosis, folders, report, results, shell
 from .cells import STEP_KINDS, Cell, Step
-from .diagnosis import shown
 from .history import History
 from .inputs import Inputs
 from .problems import in_words, naming, regular
@@ -185,17 +184,21 @@ class Run:
         result.metrics = self.metrics(cell)
 
     def step(self, runner: StepRunner, cell: Cell, step: Step) -> StepResult:
-        """Runs a step, or takes the result of a build that another cell has run."""
+        """Runs a step, or takes the result of a build that another cell has run, if nothing else was built in the folder since then."""
         key = (cell.build, shell.command(self.places, cell, step), str(cell.env | step.env))
-        if step.kind == "build" and key in self.built:
+        note, ours = self.places.folder(cell) / "built-by", f"{os.getpid()} {key!a}"
+        if step.kind == "build" and key in self.built and diagnosis.read(note) == ours:
             owner, built = self.built[key]
             self.shared.append(built.seconds)
             log = "" if built.status == "passed" else built.log
             return dataclasses.replace(built, name=step.name, seconds=0, log=log, notes=[f"built for {owner}"])
         self.screen.began_step(cell.id, step.name, self.places.log(cell, step).relative_to(self.places.project))
+        if step.kind == "build":  # Which may be cut off, and then leaves a part of it.
+            folders.removed(note, self.screen.say)
         done = runner.run(cell, step)
         if step.kind == "build" and done.status in ("passed", "failed"):
             self.built[key] = (cell.id, done)
+            results.write(note, ours)
         return done
 
     def metrics(self, cell: Cell) -> dict[str, float]:
@@ -212,7 +215,7 @@ class Run:
                 elif line.strip():
                     other.append(line)
         if other:
-            self.screen.say(f"{cell.id}: left out of its metrics, for not being NAME=NUMBER: {shown(', '.join(other[:5]))}"
+            self.screen.say(f"{cell.id}: left out of its metrics, for not being NAME=NUMBER: {diagnosis.shown(', '.join(other[:5]))}"
                             + (f" and {len(other) - 5} more" if other[5:] else ""))
         return found
 
