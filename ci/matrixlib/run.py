@@ -125,6 +125,7 @@ class Run:
         except Exception as error:  # No space on the disk, or a bug in ci/matrix, must not lose the results of other cells.
             result.status, result.code = "failed", INFRASTRUCTURE
             result.why = in_words(error) if isinstance(error, OSError) else f"ci/matrix itself failed: {error!r}"
+        result.time = time.time()
         if result.status == "failed":
             self.failed = self.failed or cell.id
         self.screen.ended_cell(result, [*details.lines(self.places, self.options, result)])
