@@ -110,15 +110,15 @@ class Reader:
     def take(self, where: str, table: Any, types: Mapping[str, type]) -> dict[str, Any]:
         """Returns the table's values, each checked for the type that its key must have."""
         self.check(isinstance(table, dict), where, "is not a table")
+        is_ours = types in (OF_FILE, OF_CELL, OF_RUNNER, OF_STEP)  # Other tables' keys are axes, or values, which may be called the same.
         for key, value in table.items():
             self.one_of(sorted(types), where, "key", key)
-            self.value(where, key, value, types[key])
-        variables = table.get("env", {})
-        for name, value in variables.items():
-            self.check(isinstance(value, str), where, f"the value of '{name}' in 'env' is not a string")
+            self.value(where, key, value, types[key], key if is_ours else "")
+        variables = table.get("env", {}) if is_ours else {}
         self.check("SWIFTPM_BUILD_DIR" not in variables, where,
                    "'SWIFTPM_BUILD_DIR' is set by the matrix: 'build' names the cell in whose folder another one builds")
         for name, value in sorted(variables.items()):
+            self.check(isinstance(value, str), where, f"the value of '{name}' in 'env' is not a string")
             self.check(name not in ("TMPDIR", "CI_CELL", "CI_METRICS"), where, f"'{name}' is set by the matrix")
             self.check(re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII), where, f"'{name}' is no name of a variable")
             self.placeholders(where, value, OF_VALUES)
@@ -126,14 +126,14 @@ class Reader:
                        f"'{name}' is taken as it stands, and ${name} in it is no variable's value: export it in the command")
         return dict(table)
 
-    def value(self, where: str, key: str, value: Any, kind: type) -> None:
+    def value(self, where: str, key: str, value: Any, kind: type, ours: str) -> None:
         called, written = WRITTEN[kind]
-        example = "[[cell]]" if key == "cell" else f"{key} = {written}"
+        example = "[[cell]]" if ours == "cell" else f"{key} = {written}"
         self.check(type(value) is kind, where, f"'{key}' is not {called}: write {example}")
-        self.check(key not in LEAST or value >= LEAST[key], where, f"'{key}' is less than {LEAST.get(key)}")
-        self.check(key not in FILLED or (value.strip() if kind is str else value), where, f"'{key}' is empty")
+        self.check(ours not in LEAST or value >= LEAST[ours], where, f"'{key}' is less than {LEAST.get(ours)}")
+        self.check(ours not in FILLED or (value.strip() if kind is str else value), where, f"'{key}' is empty")
         items = value.values() if kind is dict else value if kind is list else [value]
-        are_strings = kind is not list or key in OF_TABLES or all(isinstance(item, str) for item in items)
+        are_strings = kind is not list or ours in OF_TABLES or all(isinstance(item, str) for item in items)
         self.check(are_strings, where, f"'{key}' is not a list of strings")
         self.check(not any("\0" in str(item) for item in items), where, f"'{key}' has a zero byte, which no command can have")
 

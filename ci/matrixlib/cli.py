@@ -110,12 +110,12 @@ def shard(text: str) -> str:
 
 def main(arguments: list[str]) -> int:
     sys.stdout = sys.stdout or open(os.devnull, "w")  # It is None if the parent process closed it.
-    output = os.path.realpath("/dev/stdout")
+    output, ended = os.path.realpath("/dev/stdout"), 0
     try:
         with naming(output):
             try:
                 options = parsed(arguments)
-                return int(options.obey(options) or 0)
+                ended = int(options.obey(options) or 0)
             finally:  # Writing buffered output may fail: nobody reads it any more, or the disk is full.
                 sys.stdout.flush()
     except Problem as problem:
@@ -123,7 +123,6 @@ def main(arguments: list[str]) -> int:
         return 2
     except BrokenPipeError:
         to_nowhere(sys.stdout)
-        return 0
     except OSError as error:
         if error.filename == output:
             to_nowhere(sys.stdout)
@@ -132,6 +131,7 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("matrix: interrupted", file=sys.stderr)
         return 130
+    return ended
 
 
 def parsed(arguments: list[str]) -> Namespace:
@@ -209,8 +209,9 @@ def run_cells(options: Namespace) -> int:
             cells = [cell for cell in cells if any(step.takes("tests") for step in cell.steps)] or cells
         ended = run(options, changed(options, cells, History(places)), places)
         if matrix.megabytes and not options.dry_run and cells:
-            for line in folders.keep_below(matrix.megabytes, places.cells):
-                print(line, file=sys.stderr)
+            with contextlib.suppress(OSError):  # How the run ended counts, and not whether anybody hears of this.
+                for line in folders.keep_below(matrix.megabytes, places.cells):
+                    print(line, file=sys.stderr)
         return ended
 
     return watch(places.project, once) if options.watch else once()
@@ -250,8 +251,9 @@ def print_report(options: Namespace) -> int:
     for file, made in (
             (options.junit, lambda: report.junit(cells)), (options.json, lambda: results.to_json(cells, sum(cell.seconds for cell in cells))),
             (options.html, lambda: report.page(cells, History(options.places))), (options.markdown, lambda: report.markdown(cells))):
-        if file:
-            results.write(file, made())
+        with contextlib.suppress(BrokenPipeError):  # The status says something, too.
+            if file:
+                results.write(file, made())
     return 0 if options.expect is None else code(cells)
 
 
@@ -261,8 +263,9 @@ def reports(options: Namespace) -> Sequence[StrPath]:
     missing = list(dict.fromkeys(file for file in asked if not os.path.exists(file)))
     if options.expect is None and missing and not options.files:
         raise Problem(f"nothing has been run here yet: {options.places.program} run")
-    for file in missing if options.expect is not None else ():
-        print(f"matrix: there is no {file}", file=sys.stderr)
+    with contextlib.suppress(BrokenPipeError):
+        for file in missing if options.expect is not None else ():
+            print(f"matrix: there is no {file}", file=sys.stderr)
     return asked if options.expect is None else [file for file in asked if file not in missing]
 
 
@@ -270,8 +273,8 @@ def compare_runs(options: Namespace) -> int:
     before, after = results.read(options.before), results.read(options.after)
     found = list(compare.differences(before, after, History(options.places).times))
     lines = [line for line, is_noise in found if options.all or not is_noise]
-    hidden = len(found) - len(lines)
-    print("\n".join(lines) if lines else "no difference" + (" that is more than noise" if hidden else ""))
-    if hidden:
-        print(f"within noise, and hidden: {hidden}; --all shows them")
+    if hidden := len(found) - len(lines):
+        lines = [*(lines or ["no difference that is more than noise"]), f"within noise, and hidden: {hidden}; --all shows them"]
+    with contextlib.suppress(BrokenPipeError):
+        print("\n".join(lines or ["no difference"]))
     return 1 if compare.worse(before, after) else 0

@@ -22,7 +22,7 @@ def rows(cells: Sequence[Cell], history: History, project: str) -> Iterator[dict
             "last": history.last(cell, "status"), "at": history.last(cell, "time")}
 
 
-def age(time: int) -> str:
+def age(time: float) -> str:
     """Returns how long ago a time was, in one number: 5m ago, 3h ago, 12d ago."""
     minutes = max(0, now() - time) / 60
     return f"{minutes:.0f}m ago" if minutes < 60 else f"{minutes / 60:.0f}h ago" if minutes < 48 * 60 else f"{minutes / 1440:.0f}d ago"

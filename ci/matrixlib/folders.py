@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
-from .problems import StrPath, regular
+from .problems import StrPath, in_words, regular
 from .processes import fault, said
 
 PREFIX = "ci-matrix."
@@ -58,6 +58,13 @@ def mounted(path: StrPath) -> list[str]:
     return [place for place in places if place == path or place.startswith(f"{path}/")]
 
 
+def lock(folder: pathlib.Path) -> IO[str]:
+    """Opens the file that whoever uses a cell's folder locks. It outlives the folder: a removed one could be locked beside a new one."""
+    file = folder.parents[1] / "locks" / folder.name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return regular(file, "w")
+
+
 def locked(file: IO[str]) -> bool:
     """Tries to lock a file; returns whether this process has the lock now, which goes with it, however it ends."""
     with contextlib.suppress(BlockingIOError):
@@ -67,25 +74,30 @@ def locked(file: IO[str]) -> bool:
 
 
 def megabytes(folder: pathlib.Path) -> int:
-    files = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
-    return sum(os.lstat(file).st_blocks for file in files if os.path.lexists(file)) * 512 >> 20
+    blocks = 0
+    for file in (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names):
+        with contextlib.suppress(OSError):  # Another run may be removing it.
+            blocks += os.lstat(file).st_blocks
+    return blocks * 512 >> 20
 
 
 def clean(folders: Iterable[pathlib.Path]) -> Iterator[str]:
     """Removes cells' folders, but none that another run uses; yields a line for each."""
     for folder in folders:
-        with regular(folder / "lock", "w") as lock:
-            if not locked(lock):
-                yield f"{folder} stays, since another run uses it"
-                continue
-            size, notes = megabytes(folder), list[str]()
-            yield f"removed {folder}: {size} MB" if removed(folder, notes.append) else notes[0]
+        try:
+            with lock(folder) as file:
+                if not locked(file):
+                    yield f"{folder} stays, since another run uses it"
+                elif folder.exists():  # Another run may have removed it meanwhile.
+                    size, notes = megabytes(folder), list[str]()
+                    yield f"removed {folder}: {size} MB" if removed(folder, notes.append) else notes[0]
+        except OSError as error:  # Its lock may be another user's.
+            yield f"{folder} stays: {in_words(error)}"
 
 
 def keep_below(bound: int, cells: pathlib.Path) -> Iterator[str]:
     """Removes the builds that have not been used for the longest time until those of all cells take less than so many megabytes."""
-    folders = [lock.parent for lock in sorted(cells.glob("*/lock"), key=lambda lock: lock.stat().st_mtime)]
+    locks = sorted(cells.with_name("locks").glob("*"), key=lambda lock: lock.lstat().st_mtime)
+    folders = [cells / lock.name for lock in locks]
     sizes = [*map(megabytes, folders)]
-    while folders and sum(sizes) > bound:
-        yield from clean([folders.pop(0)])
-        sizes.pop(0)
+    yield from clean(folder for number, folder in enumerate(folders) if sum(sizes[number:]) > bound)

@@ -13,7 +13,7 @@ from .problems import naming, regular
 from .results import CellResult, made, write
 from .shell import Places
 
-KINDS = {"status": str, "seconds": float, "time": int, "inputs": str, "times": list[float]}
+KINDS = {"status": str, "seconds": float, "time": float, "inputs": str, "times": list[float]}
 
 
 class History:
@@ -33,7 +33,7 @@ class History:
                         found[name][key] = made(kind, entry[key])
         return found
 
-    def last(self, cell: Cell, key: str) -> Any:
+    def last(self, cell: Cell | CellResult, key: str) -> Any:
         """Returns the `status` or `time` (since 1970) of the cell's last run, or the `seconds` of its last that passed; None if none."""
         return self.cells.get(cell.id, {}).get(key)
 
@@ -51,10 +51,10 @@ class History:
             fcntl.flock(lock, fcntl.LOCK_EX)  # Another ci/matrix may add to the file, and may have done so since it was read.
             self.cells = self.read()
             for result in results:
-                if result.status in ("skipped", "unchanged", "interrupted"):
-                    continue
+                if result.status in ("skipped", "unchanged", "interrupted") or result.time < (self.last(result, "time") or 0) <= time.time():
+                    continue  # Another run of the cell ended later. A time to come is one of a clock that was wrong.
                 entry = self.cells.setdefault(result.id, {})
-                entry["status"], entry["time"] = result.status, int(time.time())
+                entry["status"], entry["time"] = result.status, result.time
                 if result.status == "passed":
                     entry["seconds"], entry["inputs"] = result.seconds, result.inputs
                     entry["times"] = [*self.times(result.id), result.seconds][-20:]

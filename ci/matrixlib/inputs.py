@@ -7,6 +7,7 @@ import glob
 import hashlib
 import json
 import os
+import pathlib
 import platform
 import shlex
 from argparse import Namespace
@@ -38,9 +39,11 @@ class Listing:
                     self.within |= {os.path.join(folder, package) for package in packages if package and not package.startswith(".")}
                 found = self.linked() | (self.described(folder) if manifests(folder) else self.within)
                 self.folders += sorted(found - set(self.folders))
+        # swift format looks in the folders above, too. A change there during a run counts, since no run writes there.
+        above = dict.fromkeys((str(folder / ".swift-format") for folder in pathlib.Path(self.folders[0]).parents), True)
         # Checked for all folders, because one of them may contain another.
         ours = tuple(os.path.join(folder, ".ci", "") for folder in self.folders)
-        self.tracked = {path: tracked for path, tracked in self.tracked.items() if not path.startswith(ours)}
+        self.tracked = above | {path: tracked for path, tracked in self.tracked.items() if not path.startswith(ours)}
 
     def add_known(self, folder: str) -> set[str] | None:
         """Adds what git knows of a folder, or would add; returns the packages there, as paths in it; None if git can't say."""

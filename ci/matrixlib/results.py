@@ -53,6 +53,7 @@ class CellResult:
     steps: list[StepResult] = dataclasses.field(default_factory=list)
     metrics: dict[str, float] = dataclasses.field(default_factory=dict)
     inputs: str | None = None  # a digest of what its result depends on
+    time: float = 0  # when it ended, since 1970
 
     @property
     def tests(self) -> list[Test]:

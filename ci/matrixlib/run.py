@@ -12,9 +12,8 @@ from argparse import Namespace
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
-from . import details, folders, report, results, shell
+from . import details, diagnosis, folders, report, results, shell
 from .cells import STEP_KINDS, Cell, Step
-from .diagnosis import shown
 from .history import History
 from .inputs import Inputs
 from .problems import in_words, naming, regular
@@ -126,6 +125,7 @@ class Run:
         except Exception as error:  # No space on the disk, or a bug in ci/matrix, must not lose the results of other cells.
             result.status, result.code = "failed", INFRASTRUCTURE
             result.why = in_words(error) if isinstance(error, OSError) else f"ci/matrix itself failed: {error!r}"
+        result.time = time.time()
         if result.status == "failed":
             self.failed = self.failed or cell.id
         self.screen.ended_cell(result, [*details.lines(self.places, self.options, result)])
@@ -156,10 +156,8 @@ class Run:
     def alone(self, cell: Cell) -> Iterator[bool]:
         """Waits for another ci/matrix that uses the same folder; yields whether this one has it now, unlike after an interrupt."""
         folder = self.places.folder(cell)
-        folder.mkdir(parents=True, exist_ok=True)
-        with regular(folder / "lock", "w") as file:
-            its_own = folders.locked(file)
-            if not its_own:
+        with folders.lock(folder) as file:
+            if not (its_own := folders.locked(file)):
                 self.screen.say(f"{cell.id}: waits for another ci/matrix that uses {folder}")
             while not its_own and not self.processes.stopped.wait(0.5):
                 its_own = folders.locked(file)
@@ -169,6 +167,7 @@ class Run:
         """Runs a cell's steps until one fails; the last one that didn't pass says how the cell ended."""
         result.status, began, logs = "passed", time.monotonic(), self.places.logs(cell)
         say = lambda line: self.screen.say(f"{cell.id}: {line}")
+        self.places.folder(cell).mkdir(parents=True, exist_ok=True)  # Not without its lock: another run may have been removing it.
         with folders.temporary(self.places.folder(cell), say) as scratch:
             folders.removed(logs, say)
             logs.mkdir(parents=True, exist_ok=True)
@@ -186,17 +185,21 @@ class Run:
         result.metrics = self.metrics(cell)
 
     def step(self, runner: StepRunner, cell: Cell, step: Step) -> StepResult:
-        """Runs a step, or takes the result of a build that another cell has run."""
+        """Runs a step, or takes the result of a build that another cell has run, if nothing else was built in the folder since then."""
         key = (cell.build, shell.command(self.places, cell, step), str(cell.env | step.env))
-        if step.kind == "build" and key in self.built:
+        note, ours = self.places.folder(cell) / "built-by", f"{os.getpid()} {key!a}"
+        if step.kind == "build" and key in self.built and diagnosis.read(note) == ours:
             owner, built = self.built[key]
             self.shared.append(built.seconds)
             log = "" if built.status == "passed" else built.log
             return dataclasses.replace(built, name=step.name, seconds=0, log=log, notes=[f"built for {owner}"])
         self.screen.began_step(cell.id, step.name, self.places.log(cell, step).relative_to(self.places.project))
+        if step.kind == "build":  # Which may be cut off, and then leaves a part of it.
+            folders.removed(note, self.screen.say)
         done = runner.run(cell, step)
         if step.kind == "build" and done.status in ("passed", "failed"):
             self.built[key] = (cell.id, done)
+            results.write(note, ours)
         return done
 
     def metrics(self, cell: Cell) -> dict[str, float]:
@@ -213,7 +216,7 @@ class Run:
                 elif line.strip():
                     other.append(line)
         if other:
-            self.screen.say(f"{cell.id}: left out of its metrics, for not being NAME=NUMBER: {shown(', '.join(other[:5]))}"
+            self.screen.say(f"{cell.id}: left out of its metrics, for not being NAME=NUMBER: {diagnosis.shown(', '.join(other[:5]))}"
                             + (f" and {len(other) - 5} more" if other[5:] else ""))
         return found
 

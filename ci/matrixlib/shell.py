@@ -22,7 +22,7 @@ class Places:
 
     def __init__(self, project: StrPath) -> None:
         self.project = pathlib.Path(os.path.realpath(project))
-        self.cells, self.results, self.flakes = (self.project / ".ci" / name for name in ("cells", "results", "flakes.jsonl"))
+        self.cells, self.locks, self.results, self.flakes = (self.project / ".ci" / name for name in ("cells", "locks", "results", "flakes.jsonl"))
 
     @property
     def program(self) -> str:
@@ -45,9 +45,9 @@ class Places:
 
     def mend(self, cells: Sequence[Cell]) -> None:
         """Removes what has taken the place of a folder, or of a file that a run leaves for the next one: it would be in the way of each."""
-        folders = [self.cells, self.project / ".ci/logs", self.results, *map(self.folder, cells), *map(self.logs, cells)]
+        folders = [self.cells, self.locks, self.project / ".ci/logs", self.results, *map(self.folder, cells), *map(self.logs, cells)]
         files = [self.flakes, *(self.results / name for name in ("history.json", "history.lock", "latest.json", "junit.xml"))]
-        files += [file for cell in cells for file in (self.folder(cell) / "lock", self.folder(cell) / "temporary", self.result(cell))]
+        files += [file for cell in cells for file in (self.locks / cell.build, self.folder(cell) / "temporary", self.result(cell))]
         for file in [*filter(os.path.lexists, [*folders, *files])]:
             if not (os.path.isdir if file in folders else os.path.isfile)(file):
                 removed(str(file), print)

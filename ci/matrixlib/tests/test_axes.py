@@ -87,6 +87,15 @@ exec "$@"
             code, said = self.matrix("list")
             self.assertEqual((code, words in said), (2, True), said)
 
+    def test_axes_and_their_values_may_be_called_as_keys_are(self):
+        for axis in ("env", "timeout", "retries", "shards", "megabytes", "run", "steps", "labels", "cell", "exclude", "dev"):
+            self.cells(f"axes.{axis} = ['dev', 'steps', 'labels']\nrequires.{axis} = {{ dev = ['command:none-such'], steps = [], labels = [] }}\n[[cell]]\n"
+                       f"id = 'a'\nwhat = 'b'\nrun = 'true'\naxes = {{ {axis} = ['dev', 'steps', 'labels'] }}\nexclude = [{{ {axis} = 'labels' }}]\n")
+            rows = [(row["id"], row["why"]) for row in json.loads(self.matrix("list", "--json")[1])]
+            self.assertEqual(rows, [("a-dev", "needs the command none-such"), ("a-steps", "")], axis)
+        self.cells("axes.language = ['steps']\nrequires.language = { steps = [5] }\n[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
+        self.assertEqual(self.matrix("list"), (2, "matrix: cells.toml: requires.language: 'steps' is not a list of strings\n"))
+
     def test_a_shared_job_has_one_image(self):
         self.cells(CELLS.format(exclude="") + "[[cell]]\nid = 'a'\nwhat = 'b'\njob = 'x'\nrun = 'true'\n[[cell]]\nid = 'c'\nwhat = 'b'\njob = 'x'\nrun = 'true'\naxes = { swift = '6.2' }\n")
         self.assertIn("which has another runner", self.matrix("list")[1])

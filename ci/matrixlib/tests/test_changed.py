@@ -138,6 +138,15 @@ class ChangedCase(ChangingCase):
         self.git("submodule", "add", str(self.project / "beside"), "sub")
         self.assert_counts("sub/A.swift")
 
+    def test_the_format_that_a_folder_above_the_package_has_counts(self):
+        self.project /= "Ex"
+        (self.project / "ci").mkdir(parents=True)
+        self.cells(cell("a"))
+        for _ in range(2):
+            self.assert_counts("../.swift-format")
+        (self.project / "../.swift-format").unlink()
+        self.assertEqual([self.ran(), self.ran()], ["passed", "unchanged"])
+
     def test_packages_of_the_system_count(self):
         self.program("dpkg-query", f"#!/bin/sh\ncat {self.project}/there\n")
         self.assert_counts("there")

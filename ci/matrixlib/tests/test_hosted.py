@@ -32,6 +32,13 @@ class HostedCase(ProjectCase):
                 if re.match(r" *-? *uses:", line):
                     self.assertRegex(line, r"uses: [\w/.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
 
+    def test_a_job_may_use_the_action_twice_if_it_names_what_each_leaves(self):
+        """No two artifacts of a run may have the same name, and one that isn't named has that of the job."""
+        action = parse((PACKAGE / "action.yml").read_text())
+        self.assertEqual(action["inputs"]["artifact"]["default"], "")
+        (name,) = [step["with"]["name"] for step in action["runs"]["steps"] if "upload-artifact" in step.get("uses", "")]
+        self.assertEqual(name, "${{ inputs.artifact || format('results-{0}-{1}', github.job, strategy.job-index) }}")
+
     def test_a_clone_is_shallow_unless_a_cell_needs_tags(self):
         self.cells('[[cell]]\nid = "a"\nwhat = "b"\nrun = "true"\n[[cell]]\nid = "c"\nwhat = "d"\nrun = "true"\nrequires = ["git-tag"]\n')
         self.assertEqual([job["depth"] for job in json.loads(self.matrix("github")[1].partition("=")[2])["include"]], [1, 0])

@@ -64,7 +64,7 @@ class HostileCase(ProjectCase):
 
     def test_a_damaged_file_of_an_earlier_run_is_in_no_later_ones_way(self):
         self.answered(0, "1 passed", "run", "a")
-        for place in ("cells/a/temporary", "cells/a/lock", "logs/a", "logs", "cells/a", "results/history.json", "results/history.lock",
+        for place in ("cells/a/temporary", "locks/a", "locks", "logs/a", "logs", "cells/a", "results/history.json", "results/history.lock",
                       "results/latest.json", "results/junit.xml", "results", "logs/a/result.json", "flakes.jsonl"):
             file = self.project / ".ci" / place
             for damage in (lambda: file.write_bytes(b"/tmp/ci-matrix.\0\n\xff"), lambda: (file / "x").mkdir(parents=True), lambda: file.symlink_to("gone")):

@@ -34,7 +34,7 @@ class ReplacedCase(ProjectCase):
 
     def test_pipes_in_the_places_of_what_a_run_leaves_for_the_next(self):
         self.cells("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
-        for name in ("cells/a/lock", "cells/a/temporary", "results/history.json", "results/history.lock", "flakes.jsonl"):
+        for name in ("locks/a", "cells/a/temporary", "results/history.json", "results/history.lock", "flakes.jsonl"):
             pipe = self.project / ".ci" / name
             pipe.parent.mkdir(parents=True, exist_ok=True)
             pipe.unlink(missing_ok=True)

@@ -1,11 +1,13 @@
 """Tests reports: JUnit, JSON, Markdown, the differences between two runs, and what GitHub shows."""
 
 import json
+import os
 import pathlib
+import subprocess
 import unittest.mock
 import xml.etree.ElementTree as xml
 
-from support import MATRIX, ProjectCase, last_line
+from support import LIMIT, MATRIX, ProjectCase, last_line
 from test_run import cell
 from test_tests import CELL
 
@@ -91,6 +93,20 @@ class ReportCase(ProjectCase):
         self.assertTrue(table.endswith("\n0 passed, 3 failed, 0 skipped\n"))
         self.assertEqual(self.matrix("report", file, "--expect", "[]")[0], 2)
         self.assertEqual(self.matrix("report", file, "--expect", "")[0], 2, "the job that prints it has failed")
+
+    def test_the_status_tells_what_nobody_reads(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        self.addCleanup(os.close, writing)
+        expected = '{"include": [{"cells": "a0 z"}]}'
+        for count in (1, 1000):  # More than is buffered.
+            for name, status in (("1.json", "passed"), ("2.json", "failed")):
+                cells = [{"id": f"a{number}", "status": status} for number in range(count)]
+                (self.project / name).write_text(json.dumps({"version": 1, "cells": cells}))
+            for words, code in ((["compare", "1.json", "2.json"], 1), (["compare", "1.json", "1.json"], 0), (["report", "1.json", "--expect", expected], 4),
+                                (["report", "none.json", "--expect", expected], 4), (["report", "1.json"], 0)):
+                done = subprocess.run(self.command(*words), cwd=self.project, env=self.environment(), stdout=writing, stderr=writing, timeout=LIMIT)
+                self.assertEqual(done.returncode, code, (count, words))
 
     def test_options_may_stand_between_the_files(self):
         one, two, page = (str(self.project / name) for name in ("1.json", "2.json", "page.html"))

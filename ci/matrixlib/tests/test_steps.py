@@ -17,6 +17,20 @@ steps = [
 """
 
 
+def builds(name, what="x", then="true", timeout=60):
+    """Returns a cell that builds in the folder of the cell a, and looks whether what it built is there."""
+    folder = "" if name == "a" else "build = 'a'"
+    return f"""[[cell]]
+id = "{name}"
+what = "b"
+{folder}
+steps = [
+    {{ name = "build", kind = "build", run = "echo {what} | tee -a built > {{folder}}/last; {then}", timeout = {timeout} }},
+    {{ name = "look", run = "grep {what} {{folder}}/last" }},
+]
+"""
+
+
 class StepsCase(ProjectCase):
     def ran(self, *arguments):
         """Returns what the steps of the cell wrote."""
@@ -43,6 +57,21 @@ class StepsCase(ProjectCase):
         self.cells(formats + THREE.replace('id = "a"', 'id = "a"\nlabels = ["smoke"]'))
         self.assertEqual(self.matrix("run", "--", "x")[0], 0)
         self.assertEqual((self.project / "ran").read_text().splitlines(), ["one x", "three"])
+
+    def test_a_build_is_another_cells_only_as_long_as_it_is_the_last_in_its_folder(self):
+        for between, expected in (
+                (cell("b"), "x"), (builds("b"), "x"), (builds("b", "y"), "x y x"), (builds("b", "y", "exec sleep 1000", timeout=1), "x y x"),
+                (cell("b", "rm -rf .ci/cells/a"), "x x"), (cell("b", shlex.join(self.command("run", "a"))), "x x x")):
+            with self.subTest(between):
+                (self.project / "built").unlink(missing_ok=True)
+                self.cells(builds("a") + between + builds("c"))
+                _, said = self.matrix("run", "*")
+                self.assertEqual((self.statuses()["c"], (self.project / "built").read_text().split()), ("passed", expected.split()), said)
+
+    def test_a_folder_in_the_place_of_the_note_on_what_was_built(self):
+        (self.project / ".ci/cells/a/built-by/x").mkdir(parents=True)
+        self.cells(builds("a"))
+        self.assertEqual(self.matrix("run", "a")[0], 0)
 
     def test_again_is_with_the_steps_before_that_build(self):
         self.cells(cell("z") + """[[cell]]

@@ -90,6 +90,17 @@ run = "echo >> ran; echo >> Package.resolved; echo >> package/written; touch nes
         self.assertEqual(self.interrupted(process)[0], 130)
         self.assertEqual((self.project / "ran").read_text(), "\n" * 3)
 
+    def test_the_format_that_a_folder_above_the_package_has_counts_even_while_it_runs(self):
+        from matrixlib.inputs import untracked
+        from matrixlib.watch import stamps
+        subprocess.run(["git", "init", "-q"], cwd=self.project, check=True)
+        package = self.project / "package"
+        package.mkdir()
+        self.assertNotIn("../.swift-format", stamps(package))
+        (self.project / ".swift-format").touch()
+        self.assertIn("../.swift-format", stamps(package))
+        self.assertNotIn("../.swift-format", untracked(package))
+
     def test_it_ends_when_nobody_reads_that_it_runs_again(self):
         process = self.watching("[[cell]]\nid = 'a'\nwhat = 'b'\nrun = 'true'\n")
         process.stdout.close()
