@@ -155,10 +155,8 @@ struct ChannelRecovery: Equatable, Sendable {
 
     private mutating func takeOwn(_ envelope: Envelope) -> Bool {
         // The server may write the same data in another way.
-        guard let index = ownEvents.firstIndex(where: { $0.event == envelope.event && $0.json == envelope.json })
-        else { return false }
-        ownEvents.remove(at: index)
-        return true
+        let index = ownEvents.firstIndex { $0.event == envelope.event && $0.json == envelope.json }
+        return index.map { ownEvents.remove(at: $0) } != nil
     }
 
     /// Decides about an event that came, and keeps it if it is to be held.
@@ -394,11 +392,6 @@ extension Output {
         default: false
         }
     }
-}
-
-extension StreamPosition {
-    fileprivate var before: StreamPosition { StreamPosition(stream: stream, serial: max(serial - 1, 0)) }
-    fileprivate var start: StreamPosition { StreamPosition(stream: stream, serial: 0) }
 }
 
 extension Envelope {

@@ -22,6 +22,9 @@ public struct StreamPosition: Hashable, Sendable {
         self.init(stream: stream, serial: serial)
     }
 
+    var before: StreamPosition { StreamPosition(stream: stream, serial: max(serial - 1, 0)) }
+    var start: StreamPosition { StreamPosition(stream: stream, serial: 0) }
+
     /// The number of serials that a client looks back on.
     static let window = 320
     /// The lengths that a stream's name may have, in bytes: it is repeated in requests, and kept for each channel.
