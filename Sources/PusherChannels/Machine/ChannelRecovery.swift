@@ -48,8 +48,10 @@ struct ChannelRecovery: Equatable, Sendable {
     private var isSpread = false
     /// The latest client events that were sent on this connection.
     private var ownEvents: [Envelope] = []
-    private var held: [Envelope] = []
-    /// The highest serial that is held of the success's stream.
+    /// What is held, but for what the history brought meanwhile.
+    private var held: [Envelope?] = []
+    /// Where the serials of the success's stream are in it, and the highest of them.
+    private var heldIndices: [Int: Int] = [:]
     private var heldUpTo = 0
     /// The bytes of what is held, with the success that waits to be told: its list of members may be long.
     private(set) var heldBytes = 0
@@ -98,13 +100,18 @@ struct ChannelRecovery: Equatable, Sendable {
         isReconnect = since != nil
         if isReconnect, head != nil, isUsable, !isSpread {
             (phase, gapSince) = (.waiting, since)
+            // The name of an empty channel's stream isn't that of its first events.
+            if window?.highest == 0, isUnnamed || isStored && hasHistory {
+                enter(head?.position.start)
+                isUnnamed = head.isOfEmptyChannel
+            }
             self.news = rest.filter { !$0.isAboutMembers }.map { $0.from(readPlace) }
             heldBytes = self.news.reduce(0) { $0 + $1.heldSize }
             return rest.filter(\.isAboutMembers)
         }
         (isUsable, isStored) = (head != nil, false)
         enter(head?.position)
-        isUnnamed = head?.position.serial == 0 && head?.attachSerial == 0
+        isUnnamed = head.isOfEmptyChannel
         isReconnect = false
         if head != nil, options?.rewind != nil { (phase, gapSince) = (.rewinding, heard) }
         // Without a history, events between the success and the server's taking the channel in come only on request.
@@ -115,8 +122,6 @@ struct ChannelRecovery: Equatable, Sendable {
     /// The place after which events are asked for.
     var request: StreamPosition? {
         guard isUsable, let window else { return nil }
-        // The name of an empty channel's stream isn't that of its first events.
-        if window.highest == 0, isUnnamed || isStored && hasHistory { return head?.position.start }
         return storedPosition ?? window.position
     }
 
@@ -168,9 +173,13 @@ struct ChannelRecovery: Equatable, Sendable {
             return position.flatMap { self.window?.insert($0.serial) } == .seen ? .drop : .give
         }
         guard isLive || position == nil && envelope.event.begins(with: "pusher:") else {
+            if let position, position.stream == head?.position.stream {
+                if heldIndices[position.serial] != nil || window?.has(position) == true { return .drop }
+                heldIndices[position.serial] = held.count
+                heldUpTo = max(heldUpTo, position.serial)
+            }
             held.append(envelope)
             heldBytes += envelope.heldSize
-            if let position, position.stream == head?.position.stream { heldUpTo = max(heldUpTo, position.serial) }
             return .hold
         }
         return take(position)
@@ -216,12 +225,18 @@ struct ChannelRecovery: Equatable, Sendable {
         if window.isOutOfSight(position.serial) { return .drop }
         let verdict = take(position)
         if verdict == .give, isLive, takeOwn(envelope) { return .drop }
-        if verdict == .give, phase == .paging { count += 1 }
-        return verdict
+        guard verdict == .give, phase == .paging else { return verdict }
+        count += 1
+        if let index = heldIndices.removeValue(forKey: position.serial) {
+            heldBytes -= held[index]?.heldSize ?? 0
+            held[index] = nil
+        }
+        return .give
     }
 
     private mutating func takeHeld() -> [Envelope] {
-        defer { (held, heldBytes, heldUpTo) = ([], 0, 0) }
+        defer { (self.held, heldIndices, heldBytes, heldUpTo) = ([], [:], 0, 0) }
+        let held = held.compactMap(\.self)
         var streams: [Name: Int] = [:]
         let keys = held.enumerated().map { index, envelope in
             // not a mutant: any number, as these keep their order
@@ -327,14 +342,15 @@ struct ChannelRecovery: Equatable, Sendable {
     mutating func hasRead() {
         readUpTo = max(readUpTo, asked?.upperBound ?? 0)
         filled()
-        (reads, phase) = (reads + 1, .waiting)
+        (reads, phase, step) = (reads + 1, .waiting, 0)
     }
 
     /// Notes the loss of the connection or of the subscription. What is held is replayed next time.
     mutating func lost() {
         // No server sends the rest of the past to the next connection.
         if phase == .rewinding { isUsable = false }
-        (phase, news, held, heldBytes, heldUpTo, ownEvents, asked, step) = (.live, [], [], 0, 0, [], nil, 0)
+        (phase, news, held, heldIndices, heldBytes, heldUpTo) = (.live, [], [], [:], 0, 0)
+        (ownEvents, asked, step) = ([], nil, 0)
     }
 
     // MARK: Missing events
@@ -368,33 +384,11 @@ struct ChannelRecovery: Equatable, Sendable {
     }
 }
 
-extension Output {
-    /// Adds the place from which new readers of the channel read.
-    fileprivate func from(_ place: ReadPlace) -> Output {
-        if case .deliver(.subscribed(let channel, _)) = self {
-            .deliver(.subscribed(channel: channel, place: place))
-        } else {
-            self
-        }
-    }
-
-    fileprivate var gapSince: Instant? {
-        if case .deliver(.gap(_, let since)) = self { since } else { nil }
-    }
-
-    fileprivate var heldSize: Int {
-        if case .deliver(.event(let envelope)) = self { envelope.heldSize } else { 0 }
-    }
-
-    fileprivate var isAboutMembers: Bool {
-        switch self {
-        case .deliver(.memberAdded), .deliver(.memberRemoved): true
-        default: false
-        }
-    }
-}
-
 extension Envelope {
     /// The number of bytes that count while it is held. A short one takes more than its text.
-    fileprivate var heldSize: Int { max(size, 128) }
+    var heldSize: Int { max(size, 128) }
+}
+
+extension ChannelRecovery.Head? {
+    fileprivate var isOfEmptyChannel: Bool { self?.position.serial == 0 && self?.attachSerial == 0 }
 }

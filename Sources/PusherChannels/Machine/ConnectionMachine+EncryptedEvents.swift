@@ -14,12 +14,12 @@ extension ConnectionMachine {
         case malformed(String)
     }
 
-    mutating func encryptedEvent(_ envelope: Envelope, of channel: Name, besides heldBytes: Int = 0) {
-        let (limit, byteLimit) = (configuration.encryptedEventLimit, configuration.encryptedEventByteLimit + heldBytes)
+    mutating func encryptedEvent(_ envelope: Envelope, of channel: Name, wasHeld: Bool = false) {
+        let (limit, byteLimit) = (configuration.encryptedEventLimit, configuration.encryptedEventByteLimit)
         let time = session.receivedBefore ?? .origin
         let wasOver = isOver(channel)
         let hasRoom = subscriptions[channel]?.encryptedEvents?.append(
-            envelope, receivedBefore: time, limit: limit, byteLimit: byteLimit)
+            envelope, wasHeld: wasHeld, receivedBefore: time, limit: limit, byteLimit: byteLimit)
         guard hasRoom == true else {
             let problem = "\(limit) events of \(channel), or \(byteLimit) bytes, wait to be decrypted already"
             return decryptionFailed(envelope, of: channel, problem)

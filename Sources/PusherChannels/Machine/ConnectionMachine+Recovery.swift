@@ -44,7 +44,7 @@ extension ConnectionMachine {
     private mutating func give(_ envelope: Envelope, of channel: Name, wasHeld: Bool = false) {
         let isOwn = envelope.event.begins(with: "pusher:") || envelope.event.equals("sockudo:rewind_complete")
         if subscriptions.look(at: channel, { $0.isEncrypted }) == true, !isOwn {
-            encryptedEvent(envelope, of: channel, besides: wasHeld ? configuration.heldEventByteLimit : 0)
+            encryptedEvent(envelope, of: channel, wasHeld: wasHeld)
         } else {
             outputs.append(.deliver(.event(envelope)))
         }

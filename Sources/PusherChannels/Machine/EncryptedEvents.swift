@@ -21,6 +21,8 @@ struct EncryptedEvents: Equatable, Sendable {
     private var secret: SharedSecret?
     private var waiting = Deque<Envelope>()
     private var waitingBytes = 0
+    /// How many of these were held for a replay, which is limited by itself.
+    private var heldBytes = 0
     /// The time before which no new key is requested, as the last one didn't fit or couldn't be obtained.
     private var nextRefresh: Instant?
     /// A time that is not later than the arrival of any event that waits here or was turned away.
@@ -30,13 +32,17 @@ struct EncryptedEvents: Equatable, Sendable {
     ///
     /// The number of events is limited while a key is awaited, which may never arrive. Events that only have to be decrypted are
     /// limited in bytes, and the server is made to wait before that.
-    mutating func append(_ envelope: Envelope, receivedBefore: Instant, limit: Int, byteLimit: Int) -> Bool {
+    mutating func append(
+        _ envelope: Envelope, wasHeld: Bool, receivedBefore: Instant, limit: Int, byteLimit: Int
+    ) -> Bool {
         if stage == .idle, waiting.isEmpty { since = receivedBefore }
         let hasPlace = if case .awaitingKey = stage { waiting.count < limit } else { true }
         // The first event may have any size, as it is decrypted at once.
-        guard waiting.isEmpty || (hasPlace && waitingBytes + envelope.size <= byteLimit) else { return false }
+        let heldBytes = heldBytes + (wasHeld ? envelope.size : 0)
+        guard waiting.isEmpty || (hasPlace && waitingBytes + envelope.size <= byteLimit + heldBytes) else { return false }
         waiting.append(envelope)
         waitingBytes += envelope.size
+        self.heldBytes = heldBytes
         return true
     }
 
@@ -53,6 +59,7 @@ struct EncryptedEvents: Equatable, Sendable {
     mutating func beginDecrypting(_ number: Number) -> (Envelope, SharedSecret)? {
         guard stage == .idle, let secret, let envelope = waiting.popFirst() else { return nil }
         waitingBytes -= envelope.size
+        heldBytes = max(heldBytes - envelope.size, 0)
         stage = .decrypting(number, envelope, withNewKey: false)
         return (envelope, secret)
     }

@@ -60,6 +60,10 @@ struct SerialWindow: Equatable, Sendable {
         return first < highest ? (first + 1...highest).first { !self[$0] } : nil
     }
 
+    func has(_ position: StreamPosition) -> Bool {
+        position.stream == stream && position.serial <= highest && !isOutOfSight(position.serial) && self[position.serial]
+    }
+
     func isOutOfSight(_ serial: Int) -> Bool { serial <= highest - Self.size }
 
     /// Stops missing serials if there are some further back than it looks; returns whether there are.

@@ -342,14 +342,15 @@ extension Transcript {
     /// Receives a page of the channel's history.
     @discardableResult
     mutating func history(
-        _ serials: [Int], cursor: String? = nil, complete: Bool = true, stream: String = "s", of channel: Name = "room"
+        _ serials: [Int], cursor: String? = nil, complete: Bool = true, stream: String = "s", of channel: Name = "room",
+        to asker: Name = "room"
     ) -> [Output] {
         let items = serials.map {
             #"{"serial":\#($0),"message":{"event":"e","channel":"\#(channel)","data":"\#($0)","stream_id":"\#(stream)","serial":\#($0)}}"#
         }
         let next = cursor.map { "\"\($0)\"" } ?? "null"
         return receive(
-            #"{"event":"sockudo:channel_history","channel":"room","data":{"items":[\#(items.joined(separator: ","))],"has_more":\#(cursor != nil),"next_cursor":\#(next),"continuity":{"complete":\#(complete),"truncated_by_retention":\#(!complete)}}}"#
+            #"{"event":"sockudo:channel_history","channel":"\#(asker)","data":{"items":[\#(items.joined(separator: ","))],"has_more":\#(cursor != nil),"next_cursor":\#(next),"continuity":{"complete":\#(complete),"truncated_by_retention":\#(!complete)}}}"#
         )
     }
 }

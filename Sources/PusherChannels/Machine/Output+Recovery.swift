@@ -1,0 +1,26 @@
+/// What is told of a subscription's success, as far as a replay delays or changes it.
+extension Output {
+    /// Adds the place from which new readers of the channel read.
+    func from(_ place: ReadPlace) -> Output {
+        if case .deliver(.subscribed(let channel, _)) = self {
+            .deliver(.subscribed(channel: channel, place: place))
+        } else {
+            self
+        }
+    }
+
+    var gapSince: Instant? {
+        if case .deliver(.gap(_, let since)) = self { since } else { nil }
+    }
+
+    var heldSize: Int {
+        if case .deliver(.event(let envelope)) = self { envelope.heldSize } else { 0 }
+    }
+
+    var isAboutMembers: Bool {
+        switch self {
+        case .deliver(.memberAdded), .deliver(.memberRemoved): true
+        default: false
+        }
+    }
+}
