@@ -45,15 +45,20 @@ extension ConnectionMachine {
         askForNextAuthorizations(at: now)
     }
 
+    /// Takes the next one. The copy ends here: a deadline that is set beside it would copy all deadlines.
+    private mutating func nextAuthorization() -> SubscriptionAttempt? {
+        let subscriptions = subscriptions
+        return authorizations.next { subscriptions[$0.channel]?.awaits($0) == true }
+    }
+
     mutating func askForNextAuthorizations(at now: Instant) {
         guard authorizations.isWaiting, let socketID else { return }
-        let subscriptions = subscriptions
-        while let attempt = authorizations.next(isWanted: { subscriptions[$0.channel]?.awaits($0) == true }) {
+        while let attempt = nextAuthorization() {
             outputs.append(.command(.authorize(attempt, socketID: socketID)))
             let awaited: SubscriptionDeadline.Awaited =
                 subscriptions[attempt.channel]?.state == .authorizing(attempt)
                 ? .changeOf(.authorizing(attempt)) : .key(attempt)
-            self.subscriptions.deadlines.insert(
+            subscriptions.deadlines.insert(
                 SubscriptionDeadline(channel: attempt.channel, awaited: awaited), at: now + configuration.timeouts.authorization)
         }
     }
