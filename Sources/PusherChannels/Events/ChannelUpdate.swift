@@ -15,6 +15,7 @@ public enum ChannelUpdate: Sendable {
     case eventsMayBeMissing(EventGap)
     /// The channel is subscribed again, and nothing is missing: the server replayed what was sent meanwhile (``PusherProtocol/sockudo``).
     /// The events before this update, which are that many, are those that came so. Then comes `subscribed`.
+    /// An encrypted channel's events come after both, once they are decrypted.
     case recovered(count: Int)
     /// A member joined the presence channel; after a reconnect, also one who joined meanwhile.
     case memberAdded(PusherPresenceChannelMember)
