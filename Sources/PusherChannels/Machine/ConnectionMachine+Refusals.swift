@@ -3,7 +3,7 @@ extension ConnectionMachine {
     mutating func subscriptionRefused(
         _ channel: Name, _ error: PusherError, at now: Instant
     ) {
-        guard subscriptions[channel]?.mayBeRefused == true else { return }
+        guard subscriptions[channel]?.mayBeRefused == true else { return subscriptions.refusedUndone(channel) }
         subscriptions[channel]?.refused()
         subscriptionFailed(channel, SubscriptionFailure(error: error), at: now)
         attributeRefusals(at: now)
@@ -14,7 +14,10 @@ extension ConnectionMachine {
     mutating func attributeToNamedChannel(
         _ error: PusherError, _ envelope: Envelope, at now: Instant
     ) -> Bool {
-        guard error.mayBeRefusal, let channel = awaitedChannel(envelope.channel, orIn: error.message) else {
+        guard error.mayBeRefusal else { return false }
+        guard let channel = awaitedChannel(envelope.channel, orIn: error.message) else {
+            let named = envelope.channel ?? ErrorWords.names(in: error.message).first(where: subscriptions.hasUndone)
+            if let named { subscriptions.refusedUndone(named) }
             return false
         }
         refuse(channel, with: error, at: now)
@@ -34,6 +37,13 @@ extension ConnectionMachine {
     /// way, each of them was refused. Before that, it isn't known which ones were: other replies or time-outs may tell.
     mutating func noteUnnamedRefusal(_ error: PusherError, at now: Instant) {
         guard error.mayBeUnnamedRefusal, subscriptions.unanswered > 0 else { return }
+        // A request that was undone was made before, and is answered first.
+        let undone = subscriptions.unanswered == 1 ? subscriptions.undoneAuthorized : []
+        if !undone.isEmpty {
+            subscriptions.unattributedError = error
+            if undone.count == 1 { subscriptions.refusedUndone(undone[0]) }
+            return
+        }
         let isAboutOptions = subscriptions.unansweredWithOptions == 1 && error.message.mentions("rewind", or: "filter")
         if isAboutOptions || subscriptions.unanswered == 1,
             let only = subscriptions.all.first(where: { $0.isSubscribing && (!isAboutOptions || $0.options != nil) })

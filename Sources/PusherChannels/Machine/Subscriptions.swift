@@ -109,6 +109,21 @@ struct Subscriptions: Equatable, Sendable {
         undone[channel] = count > 1 ? count - 1 : nil
     }
 
+    /// Indicates whether the channel's oldest unanswered request was undone, and its answer says nothing of a later one.
+    func hasUndone(_ channel: Name) -> Bool { undone[channel] != nil || channels[channel].map { $0.undoneRequests > 0 } == true }
+
+    /// The channels with undone requests that the server may have refused.
+    var undoneAuthorized: [Name] {
+        undone.keys.filter { ChannelName($0.text).needsAuthorization }
+            + all.filter { $0.undoneRequests > 0 && $0.name.needsAuthorization }.map(\.channel)
+    }
+
+    /// Notes a refusal of a channel that isn't wanted, or whose next request isn't sent yet: it answers one that was undone.
+    mutating func refusedUndone(_ channel: Name) {
+        answeredUndone(channel)
+        if hasUndone(channel), channels[channel] != nil { self[channel]?.undoneRequests -= 1 }
+    }
+
     mutating func forgetUndone() {
         undone = [:]
     }

@@ -165,6 +165,17 @@ import Testing
     }
 
     // Proves P14.10.
+    @Test func `An unnamed refusal is that of the request that was undone, not of the only other subscription`() {
+        var transcript = subscribing("private-a")
+        transcript.unsubscribe("private-a")
+        transcript.subscribe("b")
+        #expect(unnamed(&transcript).isEmpty)
+        #expect(transcript.succeed("b").deliveries.contains(.subscribed(channel: "b")))
+        transcript.subscribe("private-c", auth: .signed)
+        #expect(unnamed(&transcript) == ["private-c: Connection is unauthorized (code 4009)"], "the first one was answered")
+    }
+
+    // Proves P14.10.
     @Test func `Unnamed refusals of an earlier connection don't count on the next one`() {
         var transcript = subscribing("private-a", "private-b")
         _ = unnamed(&transcript)

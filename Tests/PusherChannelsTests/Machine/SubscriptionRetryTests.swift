@@ -183,6 +183,28 @@ import Testing
         #expect(transcript.succeed("room").deliveries.contains(.subscribed(channel: "room")))
         #expect(transcript.unsubscribe("room") == [.send(.unsubscribe(channel: "room"))])
     }
+
+    /// It may come while nobody wants the channel, or while it is authorized again; some servers name the channel in an error.
+    // Proves P6.7.
+    @Test(arguments: [false, true], [false, true])
+    func `The refusal of a request that was undone is its answer, so the next success counts`(isError: Bool, isWanted: Bool)
+        throws
+    {
+        var transcript = Transcript.subscribing(to: channel, auth: .signed)
+        transcript.unsubscribe(channel)
+        func refuse() {
+            if isError {
+                transcript.receiveError("no signature for \(channel)", code: 4009)
+            } else {
+                transcript.receiveRefusal(of: channel)
+            }
+        }
+        if !isWanted { refuse() }
+        let asked = try #require(transcript.subscribe(channel).authorizations.first)
+        if isWanted { refuse() }
+        transcript.authorize(asked)
+        #expect(transcript.succeed(channel).deliveries.contains(.subscribed(channel: channel)))
+    }
 }
 
 @Suite struct AuthorizationQueueTests {
