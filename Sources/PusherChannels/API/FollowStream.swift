@@ -123,8 +123,9 @@ extension Pusher {
     /// these, and for a store that failed, there are `maximumAge` and ``FollowStream/reload()``.
     ///
     /// A load that fails is told and tried again, with growing delays of up to a minute, and never given up. Loads that follow
-    /// each other within a minute are spaced in the same way. At most ``PusherClientOptions/concurrentLoads`` run at a time.
-    /// Members who join and leave are not told; see ``updates(of:auth:rewind:filter:buffering:)``.
+    /// each other within a minute are spaced in the same way, except those for `maximumAge`. At most
+    /// ``PusherClientOptions/concurrentLoads`` run at a time. Members who join and leave are not told; see
+    /// ``updates(of:auth:rewind:filter:buffering:)``.
     ///
     /// - Parameters:
     ///   - channelName: The channel's name, prefix included.
