@@ -39,8 +39,8 @@ public struct FollowStream<State: Sendable>: AsyncSequence, Sendable {
 
     let follower: Follower<ChannelUpdate, State>
 
-    /// Loads the state again, for example after the store failed. Does nothing while a load waits to begin. A load that is under
-    /// way is followed by another one.
+    /// Loads the state again, for example after the store failed. What the loop took before comes first: no more than a buffer
+    /// holds. Does nothing while a load waits to begin. A load that is under way is followed by another one.
     public func reload() {
         for channel in follower.channels { follower.reload(channel) }
     }

@@ -116,6 +116,20 @@ import Testing
         }
     }
 
+    @Test func `A loop that stays behind gets the state that it asks for within a buffer's length`() async throws {
+        try await FollowRig.follow { rig, following in
+            await rig.executor.advance(by: .seconds(61))
+            following.pause = .milliseconds(5)
+            for number in 0..<400 {
+                rig.backend.change("private-orders")
+                if number == 200 { following.stream.reload() }
+                await rig.executor.advance(by: .milliseconds(4))
+            }
+            #expect(following.words.contains { $0.hasPrefix("state ") && $0.hasSuffix(" reload") })
+            #expect(following.store.problem == nil)
+        }
+    }
+
     private static let ten = StreamBuffering(limit: 10, overflow: .pauseThenDrop)
 
     @Test func `Events beyond the buffer's limit during a load cause one more load and no pause of reading`() async throws {
