@@ -39,8 +39,8 @@ public struct FollowStream<State: Sendable>: AsyncSequence, Sendable {
 
     let follower: Follower<ChannelUpdate, State>
 
-    /// Loads the state again, for example after the store failed. Does nothing while a load waits to begin. A load that is under
-    /// way is followed by another one.
+    /// Loads the state again, for example after the store failed. What the loop took before comes first: no more than a buffer
+    /// holds. Does nothing while a load waits to begin. A load that is under way is followed by another one.
     public func reload() {
         for channel in follower.channels { follower.reload(channel) }
     }
@@ -123,8 +123,9 @@ extension Pusher {
     /// these, and for a store that failed, there are `maximumAge` and ``FollowStream/reload()``.
     ///
     /// A load that fails is told and tried again, with growing delays of up to a minute, and never given up. Loads that follow
-    /// each other within a minute are spaced in the same way. At most ``PusherClientOptions/concurrentLoads`` run at a time.
-    /// Members who join and leave are not told; see ``updates(of:auth:rewind:filter:buffering:)``.
+    /// each other within a minute are spaced in the same way, except those for `maximumAge`. At most
+    /// ``PusherClientOptions/concurrentLoads`` run at a time. Members who join and leave are not told; see
+    /// ``updates(of:auth:rewind:filter:buffering:)``.
     ///
     /// - Parameters:
     ///   - channelName: The channel's name, prefix included.

@@ -43,8 +43,8 @@ public struct EventGap: Sendable {
         /// An event of an encrypted channel could not be decrypted, or too many were waiting to be decrypted;
         /// ``PusherDelegate/failedToDecryptEvent(eventName:channelName:data:)`` names each.
         case decryptionFailed
-        /// An earlier stream of the channel ended, and nobody read what came between it and this one. The gap begins before the
-        /// last update that it gave, because an error may have ended the loop that handled it.
+        /// An earlier stream of the channel or the loop over it ended, and nobody read what came between it and this one. The gap
+        /// begins before the last update that it gave, because an error may have ended the loop that handled it.
         case betweenStreams
     }
 

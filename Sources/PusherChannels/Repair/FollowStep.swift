@@ -40,5 +40,10 @@ extension LoadReason: CustomStringConvertible {
     }
 
     /// Indicates whether another reason says more.
-    var isVague: Bool { if case .subscribedAgain = self { true } else { false } }
+    var isVague: Bool {
+        switch self {
+        case .subscribedAgain, .maximumAge: true
+        case .first, .gap, .heldTooMuch, .reload: false
+        }
+    }
 }

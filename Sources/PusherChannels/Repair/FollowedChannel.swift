@@ -48,6 +48,15 @@ struct FollowedChannel: Sendable {
 
     var isLive: Bool { if case .live = phase { true } else { false } }
 
+    /// Indicates whether events can be applied to the latest state. One that is only too old misses none.
+    private var isCurrent: Bool {
+        switch phase {
+        case .live, .waiting(.maximumAge): true
+        case .loading(.maximumAge): nextReason == nil
+        case .subscribing, .waiting, .loading: false
+        }
+    }
+
     /// Indicates whether a load is wanted or under way.
     var isBeingRepaired: Bool {
         switch phase {
@@ -68,14 +77,14 @@ struct FollowedChannel: Sendable {
             defer { isRecovered = false }
             if case .subscribing = phase { return want(.first, at: now) }
             if isRecovered { return .nothing }
-            return isLive || !isOld ? missed(.subscribedAgain, at: now) : .nothing
+            return isCurrent || !isOld ? missed(.subscribedAgain, at: now) : .nothing
         case .event(let event):
             return read(event, isOld: isOld)
         case .eventsMayBeMissing(let gap):
             // A loop always begins with a state, whatever an earlier one left unread. Elements may have been dropped after the one
             // that tells of the first.
             if gap.reason == .betweenStreams { return .nothing }
-            return isLive || !isOld || gap.reason == .overflow ? missed(.gap(gap), at: now) : .nothing
+            return isCurrent || !isOld || gap.reason == .overflow ? missed(.gap(gap), at: now) : .nothing
         case .recovered:
             isRecovered = true
             return .nothing
@@ -87,15 +96,13 @@ struct FollowedChannel: Sendable {
     }
 
     private mutating func read(_ event: PusherEvent, isOld: Bool) -> Reaction {
-        switch phase {
-        case .live: return .give(event)
-        case .loading where nextReason == nil && !isOld:
+        if case .loading = phase, nextReason == nil, !isOld {
             let size = event.envelope.size
             held.append(event)
             heldBytes += size
             return .hold(size)
-        case .subscribing, .waiting, .loading: return .nothing
         }
+        return isCurrent ? .give(event) : .nothing
     }
 
     /// Indicates whether more is held than may be.
@@ -130,13 +137,19 @@ struct FollowedChannel: Sendable {
     /// Wants a load, unless one is wanted or under way.
     mutating func want(_ reason: LoadReason, at now: Instant) -> Reaction {
         guard !isBeingRepaired else { return .nothing }
-        postpone(reason, isRepeated: lastEnd.map { now - $0 < Self.restTime } ?? false)
+        // The application chose the time between loads for the state's age.
+        let isRepeated = if case .maximumAge = reason { false } else { lastEnd.map { now - $0 < Self.restTime } ?? false }
+        postpone(reason, isRepeated: isRepeated)
         return .load
     }
 
-    /// Wants a load for another reason than an update. One that is under way isn't enough, but one that waits is.
+    /// Wants a load for another reason than an update. One that is under way isn't enough, unless the state was only too old, but
+    /// one that waits is.
     mutating func reload(_ reason: LoadReason, at now: Instant) -> Reaction {
-        if case .first = reason { want(reason, at: now) } else { missed(reason, at: now) }
+        switch reason {
+        case .first, .maximumAge: want(reason, at: now)
+        case .gap, .subscribedAgain, .heldTooMuch, .reload: missed(reason, at: now)
+        }
     }
 
     private mutating func postpone(_ reason: LoadReason, isRepeated: Bool) {
@@ -179,13 +192,14 @@ struct FollowedChannel: Sendable {
         return (reason, takeHeld())
     }
 
-    /// Ends a load without a state: it is wanted again. Returns false if the load isn't the one under way.
-    mutating func failed(_ load: Int, at now: Instant) -> Bool {
-        guard load == self.load, case .loading(let reason) = phase else { return false }
-        (hasFailed, nextReason) = (true, nil)
-        _ = takeHeld()
-        postpone(reason, isRepeated: true)
-        return true
+    /// Ends a load without a state: it is wanted again. Returns what was held, if it can be applied to the latest state. Returns
+    /// nil if the load isn't the one under way.
+    mutating func failed(_ load: Int, at now: Instant) -> [PusherEvent]? {
+        guard load == self.load, case .loading(let reason) = phase else { return nil }
+        let (held, next) = (takeHeld(), nextReason.take() ?? reason)
+        hasFailed = true
+        postpone(reason.isVague ? next : reason, isRepeated: true)
+        return isCurrent ? held : []
     }
 
     private mutating func takeHeld() -> [PusherEvent] {

@@ -3,9 +3,10 @@ extension Follower {
     /// Has a channel's state loaded again, when the reader is back.
     func reload(_ channel: Name, _ reason: LoadReason = .reload) {
         change { shared, _ in
-            guard let known = shared.channels[channel], known.reload == nil else { return }
+            // Whoever asks for another state says more than the age of this one.
+            guard let known = shared.channels[channel], known.reload?.isVague != false else { return }
+            if known.reload == nil { shared.reloads.append(channel) }
             shared.channels[channel]?.reload = reason
-            shared.reloads.append(channel)
             shared.wakeUp()
         }
     }
@@ -112,11 +113,12 @@ extension Follower {
                 shared.append(.step(.state(state, reason)), of: name)
                 for event in held { shared.append(.held(event, state), of: name) }
             case .failure(let error):
-                guard machine.failed(load, at: now) else { return }
+                guard let held = machine.failed(load, at: now) else { return }
                 loads.release(bytes)
                 failure = error
                 // The log has each failure. A reader that is busy for days needs only the first ones.
                 if shared.ready.count < settings.buffering.limit { shared.append(.step(.failed(error)), of: name) }
+                for event in held { shared.append(.step(.event(event)), of: name) }
             }
             shared.work.append { [telemetry, failure] in telemetry.ended(name, failure, after: now - began) }
             shared.channels[name]?.machine = machine

@@ -320,7 +320,8 @@ final class FollowPosition<Element: Sendable, State: Sendable> {
     init(_ follower: Follower<Element, State>) {
         self.follower = follower
         isOnlyReader = follower.beginReading()
-        cursor = StreamCursor(follower.reading)
+        // A loop that is behind never waits, and looks at nothing else.
+        cursor = StreamCursor(follower.reading, mayTakeAhead: { follower.shared.withLock { $0.reloads.isEmpty } })
     }
 
     deinit {

@@ -88,6 +88,48 @@ import Testing
         }
     }
 
+    @Test func `A loop gets events while a state that is too old can't be loaded`() async throws {
+        try await FollowRig.follow(maximumAge: .seconds(600)) { rig, following in
+            await rig.executor.advance(by: .seconds(599))
+            (rig.backend.loadTime, rig.backend.failures) = (.seconds(10), 1000)
+            for _ in 0..<60 {
+                rig.backend.change("private-orders")
+                await rig.executor.advance(by: .seconds(60))
+            }
+            #expect(following.store.version == 60 && following.store.problem == nil)
+            #expect(following.words.filter { !$0.hasPrefix("failed") } == ["state 0 first"] + (1...60).map { "event \($0)" })
+            rig.backend.failures = 0
+            await rig.executor.advance(by: .seconds(100))
+            #expect(following.words.last == "state 60 maximum age")
+        }
+    }
+
+    @Test func `A state that is asked for is loaded for that reason, though the one before was too old by then`() async throws {
+        try await FollowRig.follow(maximumAge: .seconds(600)) { rig, following in
+            await rig.executor.advance(by: .seconds(1))
+            following.pause = .seconds(1000)
+            rig.backend.change("private-orders")
+            await rig.executor.advance(by: .seconds(700))
+            following.stream.reload()
+            await rig.executor.advance(by: .seconds(400))
+            #expect(following.words == ["state 0 first", "event 1", "state 1 reload"])
+        }
+    }
+
+    @Test func `A loop that stays behind gets the state that it asks for within a buffer's length`() async throws {
+        try await FollowRig.follow { rig, following in
+            await rig.executor.advance(by: .seconds(61))
+            following.pause = .milliseconds(5)
+            for number in 0..<400 {
+                rig.backend.change("private-orders")
+                if number == 200 { following.stream.reload() }
+                await rig.executor.advance(by: .milliseconds(4))
+            }
+            #expect(following.words.contains { $0.hasPrefix("state ") && $0.hasSuffix(" reload") })
+            #expect(following.store.problem == nil)
+        }
+    }
+
     private static let ten = StreamBuffering(limit: 10, overflow: .pauseThenDrop)
 
     @Test func `Events beyond the buffer's limit during a load cause one more load and no pause of reading`() async throws {

@@ -77,7 +77,7 @@ import Testing
         var longest: [Duration] = []
         for load in 2..<12 {
             #expect(channel.begin(load) == true)
-            #expect(channel.failed(load, at: later) == true)
+            #expect(channel.givenBack(load)?.isEmpty == true)
             let delays = (0..<200).map { _ in channel.delay(of: "orders", at: later, using: &random) }
             #expect(delays.allSatisfy { $0.1 == nil })
             longest.append(delays.map(\.0).max() ?? .zero)
@@ -117,6 +117,41 @@ import Testing
         #expect(channel.load == 2 && !channel.isLive)
     }
 
+    @Test mutating func `A state that is only too old takes events until it is loaded again, and what a failed load held`() {
+        var channel = live()
+        #expect(channel.reload(.maximumAge, at: .origin).word == "load")
+        #expect(channel.delay(of: "orders", at: .origin, using: &random).0 == .zero, "it isn't a repetition")
+        #expect(channel.told(event("1")) == ["give 1"])
+        _ = channel.begin(2)
+        #expect(channel.told(event("2")) == ["hold"])
+        #expect(channel.told(event("before"), isOld: true) == ["give before"])
+        #expect(channel.reload(.maximumAge, at: .origin).word == "nothing")
+        #expect(channel.givenBack(2) == ["2"])
+        #expect(channel.heldBytes == 0)
+        #expect(channel.told(event("3")) == ["give 3"])
+        _ = channel.begin(3)
+        #expect(channel.told(event("4")) == ["hold"])
+        #expect(channel.given(3) == ["maximum age", "4"])
+        #expect(channel.isLive)
+    }
+
+    @Test(arguments: [false, true])
+    func `A state that is too old and misses events takes none, also if its load fails`(isLoading: Bool) {
+        var channel = live()
+        _ = channel.reload(.maximumAge, at: .origin)
+        if isLoading {
+            _ = channel.begin(2)
+            _ = channel.told(event("1"))
+        }
+        #expect(channel.told(gap(), event("2")) == ["nothing", "nothing"])
+        _ = channel.begin(2)
+        #expect(channel.givenBack(2)?.isEmpty == true)
+        #expect(channel.told(event("3")) == ["nothing"])
+        _ = channel.begin(3)
+        #expect(channel.given(3) == ["reconnected"])
+        #expect(channel.isLive)
+    }
+
     @Test func `An answer to an older load changes nothing`() {
         var channel = live()
         #expect(channel.given(1) == nil)
@@ -125,7 +160,7 @@ import Testing
         #expect(channel.given(2) == nil, "it hasn't begun")
         let begun = [channel.begin(2), channel.begin(2)]
         #expect(begun == [true, false])
-        let failed = [channel.failed(1, at: .origin), channel.failed(2, at: .origin)]
+        let failed = [channel.givenBack(1), channel.givenBack(2)].map { $0 != nil }
         #expect(failed == [false, true])
     }
 
@@ -196,6 +231,11 @@ extension FollowedChannel {
     /// Ends a load, and returns its reason and the data of the events that were held.
     fileprivate mutating func given(_ load: Int) -> [String]? {
         loaded(load, at: .origin).map { ["\($0.reason)"] + $0.held.map { $0.data ?? "" } }
+    }
+
+    /// Ends a load without a state, and returns the data of the events that were held and are given.
+    fileprivate mutating func givenBack(_ load: Int) -> [String]? {
+        failed(load, at: .origin)?.map { $0.data ?? "" }
     }
 }
 

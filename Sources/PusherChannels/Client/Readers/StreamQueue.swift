@@ -47,7 +47,9 @@ struct StreamQueue<Element: Sendable>: Sendable {
     private(set) var dropped = 0
     private(set) var failure: PusherError?
     /// The number of iterators. Only a single iterator may take more than it needs.
-    var iterators = 0
+    var iterators = 0 { didSet { if iterators > oldValue { isTold = false } } }
+    /// Indicates whether a later stream has told what nobody read of this one.
+    private(set) var isTold = false
 
     /// - Parameter gapElement: Makes the element that reports elements dropped since a time, if the stream has such elements.
     init(
@@ -225,6 +227,13 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     /// The time before which everything that arrived was read; nil if nothing arrived. What was taken last doesn't count as read.
     var unreadSince: Instant? { takenSince ?? waitingSince }
+
+    /// Returns the time since which nobody reads what arrives, if the stream or the loop over it has ended, for a later one to tell.
+    mutating func tell() -> Instant? {
+        guard isFinished || iterators == 0 && takenSince != nil, !isTold, let unreadSince else { return nil }
+        isTold = true
+        return unreadSince
+    }
 
     func bytes(of elements: ArraySlice<Element>) -> Int { elements.reduce(0) { $0 + size($1) } }
 }

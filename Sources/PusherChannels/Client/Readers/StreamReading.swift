@@ -68,9 +68,12 @@ final class StreamCursor<Element: Sendable> {
     private var lastOnes: Int?
     @exclusivity(unchecked)
     private var takesAhead = true
+    private let mayTakeAhead: (() -> Bool)?
 
-    init(_ reading: any StreamReading<Element>) {
+    /// - Parameter mayTakeAhead: Returns false if the reader has something else to do once it has read everything it took.
+    init(_ reading: any StreamReading<Element>, mayTakeAhead: (() -> Bool)? = nil) {
         self.reading = reading
+        self.mayTakeAhead = mayTakeAhead
         stream = reading as? StreamSource<Element>
         number = reading.makeReaderNumber()
         reading.noteIterators(1)
@@ -153,7 +156,7 @@ final class StreamCursor<Element: Sendable> {
         guard let source else { return }
         reading.finishIfShuttingDown()
         let (read, rest) = (elements[..<position], elements[position...])
-        let takesAhead = rest.isEmpty && reading.takesAhead && takesAhead
+        let takesAhead = rest.isEmpty && reading.takesAhead && takesAhead && mayTakeAhead?() != false
         let (bytes, stride) = (bytes, stride)
         let next = source.change { queue in
             let readBytes = rest.isEmpty ? bytes : queue.bytes(of: read)

@@ -83,7 +83,14 @@ struct StreamTable<Element: Sendable>: Sendable {
     }
 
     /// Returns the time since which nobody read what arrived, and forgets it; nil if there is no such time.
-    mutating func takeUnreadSince(of channel: Name?) -> Instant? { unreadSince.removeValue(forKey: channel) }
+    mutating func takeUnreadSince(of channel: Name?) -> Instant? {
+        var since = unreadSince.removeValue(forKey: channel)
+        // A program that puts a stream in the place of another one has both for a moment.
+        for id in channel.flatMap({ byChannel[$0]?.ofEveryEvent }) ?? [] {
+            if let time = change(id, { $0.tell() }), let time { since = min(since ?? time, time) }
+        }
+        return since
+    }
 
     /// Changes the list of streams for a topic. Nothing is kept for a channel whose streams are gone: an application may have a
     /// channel for each of its calls or orders.

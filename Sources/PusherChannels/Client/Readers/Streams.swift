@@ -54,10 +54,11 @@ struct Streams: Sendable {
         .eventsMayBeMissing(EventGap(.betweenStreams) { [date] in date(since) })
     }
 
-    /// Removes a stream of updates, and notes what it leaves unread as long as its channel is wanted.
+    /// Notes what a stream of updates that was removed leaves unread, unless a later one has told it.
     mutating func noteUnread<Element>(
         _ queue: StreamQueue<Element>, of channel: Name?, in table: AnyKeyPath, at now: Instant
     ) {
+        guard !queue.isTold else { return }
         let since = queue.unreadSince ?? now
         switch table {
         case \Streams.updates: updates.noteUnread(of: channel, since: since)
