@@ -16,9 +16,10 @@ extension ConnectionMachine {
     ) -> Bool {
         guard error.mayBeRefusal else { return false }
         guard let channel = awaitedChannel(envelope.channel, orIn: error.message) else {
-            let named = envelope.channel ?? ErrorWords.names(in: error.message).first(where: subscriptions.hasUndone)
-            if let named { subscriptions.refusedUndone(named) }
-            return false
+            let names = envelope.channel.map { [$0] } ?? ErrorWords.names(in: error.message).filter(\.needsAuthorization)
+            guard let undone = names.first(where: subscriptions.hasUndone) else { return false }
+            subscriptions.refusedUndone(undone)
+            return true
         }
         refuse(channel, with: error, at: now)
         attributeRefusals(at: now)
@@ -36,15 +37,15 @@ extension ConnectionMachine {
     /// Some servers send such a refusal for each authorization. Once there are as many of these as authorized subscriptions under
     /// way, each of them was refused. Before that, it isn't known which ones were: other replies or time-outs may tell.
     mutating func noteUnnamedRefusal(_ error: PusherError, at now: Instant) {
-        guard error.mayBeUnnamedRefusal, subscriptions.unanswered > 0 else { return }
-        // A request that was undone was made before, and is answered first.
-        let undone = subscriptions.unanswered == 1 ? subscriptions.undoneAuthorized : []
-        if !undone.isEmpty {
-            subscriptions.unattributedError = error
-            if undone.count == 1 { subscriptions.refusedUndone(undone[0]) }
-            return
-        }
+        guard error.mayBeUnnamedRefusal else { return }
         let isAboutOptions = subscriptions.unansweredWithOptions == 1 && error.message.mentions("rewind", or: "filter")
+        // A request that was undone was mostly made before the others. If it wasn't, a time-out of theirs quotes the error.
+        let mayBeUndone = error.code == CloseCode.unauthorized || subscriptions.unanswered == 1
+        if mayBeUndone, !isAboutOptions, let undone = subscriptions.oldestUndone {
+            if subscriptions.unanswered > 0 { subscriptions.unattributedError = error }
+            return subscriptions.refusedUndone(undone)
+        }
+        guard subscriptions.unanswered > 0 else { return }
         if isAboutOptions || subscriptions.unanswered == 1,
             let only = subscriptions.all.first(where: { $0.isSubscribing && (!isAboutOptions || $0.options != nil) })
         {
@@ -69,7 +70,8 @@ extension ConnectionMachine {
 
     /// Forgets a refusal if a channel got no reply or was given up before it: one of the refusals may have been its own.
     mutating func forgetUnnamedRefusal(ifOf subscription: SubscriptionMachine?) {
-        if subscription?.awaitsVerdict == true { _ = subscriptions.unnamedRefusals.popLast() }
+        guard let subscription, subscription.awaitsVerdict, subscriptions.unnamedRefusals.popLast() != nil else { return }
+        subscriptions.answeredUndone(subscription.channel)
     }
 
     private mutating func refuse(_ channel: Name, with error: PusherError, at now: Instant) {
@@ -129,4 +131,8 @@ enum ErrorWords {
         guard let last = word.lastIndex(where: { !".,;:!?".utf8.contains($0) }) else { return word.prefix(0) }
         return word[...last]
     }
+}
+
+extension Name {
+    fileprivate var needsAuthorization: Bool { ChannelName(text).needsAuthorization }
 }

@@ -108,6 +108,9 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// Indicates whether the server has yet to accept or refuse the channel's authorization.
     var awaitsVerdict: Bool { isSubscribing && name.needsAuthorization }
 
+    /// Indicates whether an undone request may be refused.
+    var hasUndoneVerdict: Bool { undoneRequests > 0 && name.needsAuthorization }
+
     /// Indicates whether the server may refuse the channel, which it can once the channel was requested.
     var mayBeRefused: Bool { isSubscribing || isSubscribed }
 

@@ -16,8 +16,10 @@ struct Subscriptions: Equatable, Sendable {
     var unattributedError: PusherError?
     /// Refusals of authorized subscriptions that name no channel. There are fewer of them than such subscriptions under way.
     var unnamedRefusals: [PusherError] = []
-    /// For channels that are no longer wanted, the number of requests on this connection that the server hasn't answered.
-    private var undone: [Name: Int] = [:]
+    /// The number of channels that are wanted again while the refusal of an undone request may come.
+    private var wantedAndUndone = 0
+    /// For channels that are no longer wanted, the requests on this connection that the server hasn't answered.
+    private var undone: [Name: Undone] = [:]
     /// The number of such channels that are remembered. Without one, a late answer looks like another subscription.
     private static let undoneLimit = 1_000
     /// The number of subscriptions made so far.
@@ -34,7 +36,7 @@ struct Subscriptions: Equatable, Sendable {
     mutating func add(_ subscription: SubscriptionMachine) {
         var subscription = subscription
         subscription.ordinal = made
-        subscription.undoneRequests = undone.removeValue(forKey: subscription.channel) ?? 0
+        subscription.undoneRequests = undone.removeValue(forKey: subscription.channel)?.count ?? 0
         made += 1
         self[subscription.channel] = subscription
     }
@@ -57,6 +59,11 @@ struct Subscriptions: Equatable, Sendable {
         }
     }
 
+    private struct Undone: Equatable, Sendable {
+        var count: Int
+        let ordinal: Int
+    }
+
     struct Counts: Equatable, Sendable {
         var subscribed = 0
         var pending = 0
@@ -70,6 +77,7 @@ struct Subscriptions: Equatable, Sendable {
         case .failed: counts.failed += step
         case .waiting, .authorizing, .awaitingUser, .subscribing, .retrying: counts.pending += step
         }
+        if channels.values[index].hasUndoneVerdict { wantedAndUndone += step }
         guard channels.values[index].isSubscribing else { return }
         unanswered += step
         if channels.values[index].awaitsVerdict { unansweredAuthorized += step }
@@ -98,24 +106,27 @@ struct Subscriptions: Equatable, Sendable {
         defer { self[channel] = nil }
         if let given = channels[channel] {
             let count = given.undoneRequests + (given.isSubscribing ? 1 : 0)
-            if count > 0, undone.count < Self.undoneLimit { undone[channel] = count }
+            if count > 0, undone.count < Self.undoneLimit { undone[channel] = Undone(count: count, ordinal: given.ordinal) }
         }
         return channels[channel]
     }
 
     /// Notes a success of a channel that isn't wanted.
     mutating func answeredUndone(_ channel: Name) {
-        guard let count = undone[channel] else { return }
-        undone[channel] = count > 1 ? count - 1 : nil
+        undone[channel]?.count -= 1
+        if undone[channel]?.count == 0 { undone[channel] = nil }
     }
 
     /// Indicates whether the channel's oldest unanswered request was undone, and its answer says nothing of a later one.
     func hasUndone(_ channel: Name) -> Bool { undone[channel] != nil || channels[channel].map { $0.undoneRequests > 0 } == true }
 
-    /// The channels with undone requests that the server may have refused.
-    var undoneAuthorized: [Name] {
-        undone.keys.filter { ChannelName($0.text).needsAuthorization }
-            + all.filter { $0.undoneRequests > 0 && $0.name.needsAuthorization }.map(\.channel)
+    /// The channel with the oldest undone request that the server may refuse.
+    var oldestUndone: Name? {
+        let wanted = wantedAndUndone == 0 ? [] : all.filter(\.hasUndoneVerdict).map { (ordinal: $0.ordinal, channel: $0.channel) }
+        let others = undone.filter { ChannelName($0.key.text).needsAuthorization }.map {
+            (ordinal: $0.value.ordinal, channel: $0.key)
+        }
+        return (wanted + others).min { $0.ordinal < $1.ordinal }?.channel
     }
 
     /// Notes a refusal of a channel that isn't wanted, or whose next request isn't sent yet: it answers one that was undone.

@@ -136,6 +136,16 @@ import Testing
         withExtendedLifetime(updates) {}
     }
 
+    @Test func `A stream in the place of one whose loop ended before it took anything begins with the gap`() async throws {
+        let rig = ClientRig.connected()
+        let old = rig.pusher.updates(of: "news")
+        _ = old.makeAsyncIterator()
+        rig.publish(0..<2)
+        var updates = rig.pusher.updates(of: "news").makeAsyncIterator()
+        #expect(try await gap(&updates, ago: 0...1) == .betweenStreams)
+        withExtendedLifetime(old) {}
+    }
+
     @Test(arguments: [true, false])
     func `Updates of a channel that was unsubscribed in between begin without a gap`(givesUpFirst: Bool) async throws {
         let rig = ClientRig.connected()

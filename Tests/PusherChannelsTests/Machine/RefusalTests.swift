@@ -176,6 +176,30 @@ import Testing
     }
 
     // Proves P14.10.
+    @Test func `An unnamed refusal answers an undone request, also if nothing else or much else awaits an answer`() throws {
+        for others in [[], ["private-b", "private-c"]] as [[Name]] {
+            var transcript = subscribing("private-a", "private-d")
+            transcript.unsubscribe("private-d")
+            transcript.unsubscribe("private-a")
+            for other in others { transcript.subscribe(other, auth: .signed) }
+            for _ in 0..<2 { #expect(unnamed(&transcript).isEmpty) }
+            for channel: Name in ["private-a", "private-d"] {
+                transcript.subscribe(channel, auth: .signed)
+                #expect(transcript.succeed(channel).deliveries.contains(.subscribed(channel: channel)), "\(others)")
+            }
+        }
+    }
+
+    // Proves P14.10, P14.13.
+    @Test func `A refusal that names an undone request's channel is no other's`() {
+        var transcript = subscribing("private-a")
+        transcript.unsubscribe("private-a")
+        transcript.subscribe("private-b", auth: .signed)
+        #expect(failures(transcript.receiveError("Auth value for subscription to private-a is invalid")).isEmpty)
+        #expect(unnamed(&transcript) == ["private-b: Connection is unauthorized (code 4009)"])
+    }
+
+    // Proves P14.10.
     @Test func `Unnamed refusals of an earlier connection don't count on the next one`() {
         var transcript = subscribing("private-a", "private-b")
         _ = unnamed(&transcript)

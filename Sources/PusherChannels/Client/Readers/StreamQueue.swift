@@ -47,7 +47,8 @@ struct StreamQueue<Element: Sendable>: Sendable {
     private(set) var dropped = 0
     private(set) var failure: PusherError?
     /// The number of iterators. Only a single iterator may take more than it needs.
-    var iterators = 0 { didSet { if iterators > oldValue { isTold = false } } }
+    var iterators = 0 { didSet { if iterators > oldValue { (isTold, wasIterated) = (false, true) } } }
+    private var wasIterated = false
     /// Indicates whether a later stream has told what nobody read of this one.
     private(set) var isTold = false
 
@@ -230,7 +231,7 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     /// Returns the time since which nobody reads what arrives, if the stream or the loop over it has ended, for a later one to tell.
     mutating func tell() -> Instant? {
-        guard isFinished || iterators == 0 && takenSince != nil, !isTold, let unreadSince else { return nil }
+        guard isFinished || iterators == 0 && wasIterated, !isTold, let unreadSince else { return nil }
         isTold = true
         return unreadSince
     }
