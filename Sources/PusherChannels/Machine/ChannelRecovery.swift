@@ -29,6 +29,9 @@ struct ChannelRecovery: Equatable, Sendable {
         case hold
     }
 
+    /// The size of the client events that are remembered, in bytes: servers take hardly larger ones.
+    private static let largestOwnEvent = 16 << 10
+
     private(set) var phase = Phase.live
     /// The step whose deadline counts.
     var step = 0
@@ -155,12 +158,12 @@ struct ChannelRecovery: Equatable, Sendable {
 
     /// Notes a client event of this client. The server numbers it and doesn't send it back, but the history has it.
     mutating func sent(_ event: Envelope) {
-        if hasHistory { ownEvents = (ownEvents + [event]).suffix(16) }
+        if hasHistory, event.size <= Self.largestOwnEvent { ownEvents = (ownEvents + [event]).suffix(16) }
     }
 
     private mutating func takeOwn(_ envelope: Envelope) -> Bool {
         // The server may write the same data in another way.
-        let index = ownEvents.firstIndex { $0.event == envelope.event && $0.json == envelope.json }
+        let index = ownEvents.firstIndex { $0.event == envelope.event && $0.payload == envelope.payload }
         return index.map { ownEvents.remove(at: $0) } != nil
     }
 

@@ -17,7 +17,7 @@ extension ConnectionMachine {
 
     private mutating func send(_ event: ClientEvent) {
         outputs.append(.command(.send(event.message)))
-        noteSent(Envelope(event: Name(event.name), data: event.data), on: event.channel)
+        remember(event)
     }
 
     private mutating func outcome(of event: ClientEvent, at now: Instant) -> TriggerResult {

@@ -35,9 +35,9 @@ extension ConnectionMachine {
         }
     }
 
-    mutating func noteSent(_ event: Envelope, on channel: Name) {
+    mutating func remember(_ event: ClientEvent) {
         guard configuration.protocol == .sockudo else { return }
-        changeRecovery(of: channel) { $0.sent(event) }
+        changeRecovery(of: event.channel) { $0.sent(Envelope(event: Name(event.name), data: event.data)) }
     }
 
     /// Gives an event to the application. What was held is bounded already, and all of it is decrypted.
@@ -202,7 +202,10 @@ extension ConnectionMachine {
     }
 
     mutating func pageCame(_ page: HistoryPage, of channel: Name, at now: Instant) {
-        guard recovery.pageCame(of: channel), let state = subscriptions[channel]?.recovery else { return askForPages(at: now) }
+        // Not the whole state, whose copy would have what is held copied, too.
+        guard recovery.pageCame(of: channel), let isPaging = subscriptions[channel]?.recovery.map({ $0.phase == .paging }) else {
+            return askForPages(at: now)
+        }
         defer { askForPages(at: now) }
         for envelope in page.events {
             guard envelope.channel == channel, let verdict = changeRecovery(of: channel, { $0.takeOld(envelope) }) ?? nil else {
@@ -212,11 +215,11 @@ extension ConnectionMachine {
         }
         // A page that goes no further has no next one, or they might never end.
         let goesOn = changeRecovery(of: channel) { $0.goesOn(to: page.events.last?.position?.serial) }
-        if let cursor = page.cursor, goesOn == true, let serials = state.asked {
+        if let cursor = page.cursor, goesOn == true, let serials = subscriptions[channel]?.recovery?.asked {
             recovery.awaitNextPage(of: channel)
             return askForPage(of: channel, serials, cursor: cursor, at: now)
         }
-        if state.phase != .paging { return filled(channel, at: now) }
+        if !isPaging { return filled(channel, at: now) }
         guard page.isComplete else { return pageFailed(channel, at: now) }
         changeRecovery(of: channel) { $0.hasRead() }
         awaitReplay(channel, at: now)

@@ -116,7 +116,7 @@ struct ResumeAnswer: Equatable, Sendable {
 
     /// Reads an answer. What makes no sense in it is left out, so that its channel counts as not answered.
     init(_ envelope: Envelope) {
-        guard let data = envelope.json else { return }
+        guard let data = envelope.payload else { return }
         for entry in data["recovered"]?.arrayValue ?? [] {
             guard let channel = entry["channel"]?.stringValue else { continue }
             let position = entry["position"]
@@ -141,7 +141,7 @@ struct HistoryPage: Equatable, Sendable {
     var isComplete = false
 
     init(_ envelope: Envelope) {
-        guard let data = envelope.json else { return }
+        guard let data = envelope.payload else { return }
         var decoder = EnvelopeDecoder(.sockudo)
         for item in data["items"]?.arrayValue ?? [] {
             guard let message = item["message"] else { continue }
@@ -163,12 +163,15 @@ struct HistoryPage: Equatable, Sendable {
 }
 
 extension Envelope {
-    /// The data as JSON: the value itself, or that in a text; a text that isn't JSON as it is.
-    var json: JSONValue? {
-        do throws(JSONError) {
-            return try data.map { text throws(JSONError) in try JSONValue(parsing: text) }
-        } catch {
-            return data.map { .string($0) }
+    /// The data as a JSON value. Servers send either a string that holds JSON or the value itself; plain text stays a string.
+    var payload: JSONValue? {
+        guard hasData else { return nil }
+        return withData { bytes in
+            do throws(JSONError) {
+                return try JSONValue(parsing: bytes)
+            } catch {
+                return .string(String(decoding: bytes, as: UTF8.self))
+            }
         }
     }
 }

@@ -162,6 +162,8 @@ import Testing
         transcript.subscribe("private-c", auth: .signed)
         #expect(failures(transcript.succeed("private-b")).isEmpty)
         #expect(transcript.succeed("private-c").deliveries.contains(.subscribed(channel: "private-c")))
+        transcript.subscribe("private-d", auth: .signed)
+        #expect(unnamed(&transcript) == ["private-d: Connection is unauthorized (code 4009)"], "private-a had its answer")
     }
 
     // Proves P14.10.

@@ -55,17 +55,3 @@ extension EnvelopeDecoder {
         decode(text.utf8)
     }
 }
-
-extension Envelope {
-    /// `data` as a JSON value. Servers send either a string that holds JSON or the value itself; plain text stays a string.
-    var payload: JSONValue? {
-        guard hasData else { return nil }
-        return withData { bytes in
-            do throws(JSONError) {
-                return try JSONValue(parsing: bytes)
-            } catch {
-                return .string(String(decoding: bytes, as: UTF8.self))
-            }
-        }
-    }
-}
