@@ -19,6 +19,8 @@ struct ChannelRecovery: Equatable, Sendable {
         let position: StreamPosition
         /// The head of the history; nil if the server keeps none.
         let attachSerial: Int?
+
+        var isOfEmptyChannel: Bool { position.serial == 0 && attachSerial == 0 }
     }
 
     /// What becomes of an event.
@@ -106,7 +108,7 @@ struct ChannelRecovery: Equatable, Sendable {
             // The name of an empty channel's stream isn't that of its first events.
             if window?.highest == 0, isUnnamed || isStored && hasHistory {
                 enter(head?.position.start)
-                isUnnamed = head.isOfEmptyChannel
+                isUnnamed = head?.isOfEmptyChannel == true
             }
             self.news = rest.filter { !$0.isAboutMembers }.map { $0.from(readPlace) }
             heldBytes = self.news.reduce(0) { $0 + $1.heldSize }
@@ -114,7 +116,7 @@ struct ChannelRecovery: Equatable, Sendable {
         }
         (isUsable, isStored) = (head != nil, false)
         enter(head?.position)
-        isUnnamed = head.isOfEmptyChannel
+        isUnnamed = head?.isOfEmptyChannel == true
         isReconnect = false
         if head != nil, options?.rewind != nil { (phase, gapSince) = (.rewinding, heard) }
         // Without a history, events between the success and the server's taking the channel in come only on request.
@@ -137,11 +139,11 @@ struct ChannelRecovery: Equatable, Sendable {
         ReadPlace(phase == .rewinding ? nil : window, mayMiss: isStored || hasHistory && !isFiltered)
     }
 
-    /// The number of events that a replay will have, as far as can be told. A stream with another name counts differently, and
-    /// is the server's to judge.
-    var expected: Int {
-        // not a mutant: a channel that waits has both
-        guard let head, let request else { return 0 }
+    /// The number of events that a replay will have, as far as can be told; nil if the channel doesn't wait for one. A stream with
+    /// another name counts differently, and is the server's to judge.
+    var expected: Int? {
+        // One that waits has both.
+        guard phase == .waiting, let head, let request else { return nil }
         let missed = max(max(head.position.serial, heldUpTo) - request.serial, 0)
         return request.stream == head.position.stream ? missed : min(missed, Recovery.replayLimit - 1)
     }
@@ -390,8 +392,4 @@ struct ChannelRecovery: Equatable, Sendable {
 extension Envelope {
     /// The number of bytes that count while it is held. A short one takes more than its text.
     var heldSize: Int { max(size, 128) }
-}
-
-extension ChannelRecovery.Head? {
-    fileprivate var isOfEmptyChannel: Bool { self?.position.serial == 0 && self?.attachSerial == 0 }
 }

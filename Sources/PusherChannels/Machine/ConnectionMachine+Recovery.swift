@@ -67,7 +67,7 @@ extension ConnectionMachine {
     /// Has a channel wait for its turn, if it needs a replay.
     private mutating func awaitReplay(_ channel: Name, at now: Instant) {
         guard changeRecovery(of: channel, { $0.phase == .waiting }) == true else { return }
-        recovery.wait(channel)
+        recovery.waiting.append(channel)
         askForReplays(at: now)
     }
 
@@ -77,7 +77,7 @@ extension ConnectionMachine {
                 for channel in recovery.takeWaiting(while: { _ in true }) { missed(channel, at: now) }
                 return
             }
-            if let first = recovery.waiting.first, let missing = expected(of: first), missing >= Recovery.replayLimit {
+            if let first = recovery.waiting.first, let missing = subscriptions[first]?.recovery?.expected, missing >= Recovery.replayLimit {
                 _ = recovery.takeWaiting { $0 == first }
                 page(first, at: now)
                 continue
@@ -85,11 +85,11 @@ extension ConnectionMachine {
             var room = Recovery.replayLimit
             let channels = recovery.takeWaiting { [self] channel in
                 // One that missed nothing counts, too: a request for ten thousand channels would be a megabyte.
-                room -= max(expected(of: channel) ?? 0, 1)
+                room -= max(subscriptions[channel]?.recovery?.expected ?? 0, 1)
                 return room > 0
             }
             var positions: [Name: StreamPosition] = [:]
-            for channel in channels where expected(of: channel) != nil {
+            for channel in channels where subscriptions[channel]?.recovery?.expected != nil {
                 changeRecovery(of: channel) { $0.begin(.resuming) }
                 positions[channel] = subscriptions[channel]?.recovery?.request
             }
@@ -98,12 +98,6 @@ extension ConnectionMachine {
             let number = recovery.asked(for: channels)
             setReplayDeadline(number, at: now)
         }
-    }
-
-    /// Returns the number of events that a channel's replay will have; nil if it doesn't wait for one.
-    private func expected(of channel: Name) -> Int? {
-        guard let recovery = subscriptions[channel]?.recovery, recovery.phase == .waiting else { return nil }
-        return recovery.expected
     }
 
     private mutating func setReplayDeadline(_ number: Int, at now: Instant) {
@@ -140,7 +134,7 @@ extension ConnectionMachine {
     /// Gives the replays up that a request asked for, as no answer came.
     mutating func replayTimedOut(_ number: Int, at now: Instant) {
         if isReadingPaused { return setReplayDeadline(number, at: now) }
-        giveUpReplays("no answer within \(timeForUnreadReplies)", inTime: false, at: now)
+        giveUpReplays("no answer within \(timeForUnreadReplies)", at: now)
     }
 
     /// Takes an error as the answer to a request for replays, if it reads like one; returns whether it did.
@@ -149,12 +143,12 @@ extension ConnectionMachine {
         guard configuration.protocol == .sockudo, !recovery.underWay.isEmpty,
             error.code == 4302 || words.mentions("recovery", or: "resume")
         else { return false }
-        giveUpReplays(words, inTime: false, at: now)
+        giveUpReplays(words, at: now)
         return true
     }
 
-    private mutating func giveUpReplays(_ problem: String, inTime: Bool, at now: Instant) {
-        for channel in recovery.answered(inTime: inTime) where subscriptions[channel]?.recovery?.phase == .resuming {
+    private mutating func giveUpReplays(_ problem: String, at now: Instant) {
+        for channel in recovery.answered(inTime: false) where subscriptions[channel]?.recovery?.phase == .resuming {
             outputs.append(.log(.notRecovered(channel, problem: problem)))
             missed(channel, at: now)
         }
@@ -181,14 +175,13 @@ extension ConnectionMachine {
     private mutating func page(_ channel: Name, at now: Instant) {
         guard changeRecovery(of: channel, { $0.page }) ?? nil != nil else { return missed(channel, at: now) }
         changeRecovery(of: channel) { $0.begin(.paging) }
-        recovery.waitForPage(channel)
+        recovery.pagesWaiting.append(channel)
         askForPages(at: now)
     }
 
     private mutating func askForPages(at now: Instant) {
         while let channel = recovery.takeNextPage() {
-            let serials = changeRecovery(of: channel) { $0.asked } ?? nil
-            if let serials {
+            if let serials = subscriptions[channel]?.recovery?.asked {
                 askForPage(of: channel, serials, cursor: nil, at: now)
             } else {
                 _ = recovery.pageCame(of: channel)
@@ -255,9 +248,9 @@ extension ConnectionMachine {
     // MARK: Deadlines
 
     private mutating func setStep(of channel: Name, at time: Instant) {
-        let step = recovery.nextStep()
-        changeRecovery(of: channel) { $0.step = step }
-        subscriptions.deadlines.insert(SubscriptionDeadline(channel: channel, awaited: .recovery(step)), at: time)
+        recovery.step += 1
+        changeRecovery(of: channel) { [step = recovery.step] in $0.step = step }
+        subscriptions.deadlines.insert(SubscriptionDeadline(channel: channel, awaited: .recovery(recovery.step)), at: time)
     }
 
     mutating func recoveryDeadlineReached(_ channel: Name, at now: Instant) {
@@ -272,7 +265,7 @@ extension ConnectionMachine {
             awaitReplay(channel, at: now)
         case .live where !isUnanswered:
             guard changeRecovery(of: channel, { $0.stillMisses() }) == true else { return lookForMissing(in: channel, at: now) }
-            recovery.waitForPage(channel)
+            recovery.pagesWaiting.append(channel)
             askForPages(at: now)
         case .live, .paging, .rewinding:
             _ = recovery.pageCame(of: channel)
@@ -299,9 +292,8 @@ extension ConnectionMachine {
             missed?.news = []  // Nothing is subscribed any more.
             end(missed, of: channel, at: now)
         }
-        recovery.connectionLost()
         for subscription in subscriptions.all where subscription.recovery != nil { interruptRecovery(of: subscription.channel) }
-        recovery.heldBytes = 0
+        recovery.connectionLost()
     }
 
     /// Forgets a channel that was given up.

@@ -2,11 +2,8 @@
 extension Output {
     /// Adds the place from which new readers of the channel read.
     func from(_ place: ReadPlace) -> Output {
-        if case .deliver(.subscribed(let channel, _)) = self {
-            .deliver(.subscribed(channel: channel, place: place))
-        } else {
-            self
-        }
+        guard case .deliver(.subscribed(let channel, _)) = self else { return self }
+        return .deliver(.subscribed(channel: channel, place: place))
     }
 
     var gapSince: Instant? {

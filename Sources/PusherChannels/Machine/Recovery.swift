@@ -7,18 +7,19 @@ struct Recovery: Equatable, Sendable {
     /// The places that an earlier process stored, of channels that nobody asked for yet.
     var stored: [Name: StreamPosition]
     /// The channels that wait for their turn.
-    private(set) var waiting = WaitingChannels()
+    var waiting = WaitingChannels()
     /// The channels whose replay was asked for last, until the answer.
     private(set) var underWay: [Name] = []
     /// The number of the last request, by which its deadline is known.
     private(set) var number = 0
     private var isUnanswered = false
     /// The channels whose history is to be read, and those that wait for an answer.
-    private var pagesWaiting = WaitingChannels()
+    var pagesWaiting = WaitingChannels()
     private(set) var pagesUnderWay: Set<Name> = []
     /// The number of connections in a row that were lost before a replay was answered.
     private var losses = 0
-    private var step = 0
+    /// The number of the last step, by which its deadline is known.
+    var step = 0
     /// The number of bytes that are held for all channels.
     var heldBytes = 0
 
@@ -29,16 +30,7 @@ struct Recovery: Equatable, Sendable {
         self.stored = stored
     }
 
-    mutating func nextStep() -> Int {
-        step += 1
-        return step
-    }
-
     // MARK: Replays
-
-    mutating func wait(_ channel: Name) {
-        waiting.append(channel)
-    }
 
     /// Indicates whether a replay may be asked for now.
     var mayAsk: Bool { !isUnanswered && !waiting.isEmpty }
@@ -72,10 +64,6 @@ struct Recovery: Equatable, Sendable {
     }
 
     // MARK: Pages
-
-    mutating func waitForPage(_ channel: Name) {
-        pagesWaiting.append(channel)
-    }
 
     /// Takes the next channel whose history may be asked for now.
     mutating func takeNextPage() -> Name? {

@@ -42,18 +42,16 @@ extension StreamPosition: Codable {
     /// long, or serials that were seen far from the place.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
+        func check(_ isValid: Bool, _ key: Key, _ rule: String) throws {
+            if !isValid { throw DecodingError.dataCorruptedError(forKey: key, in: values, debugDescription: rule) }
+        }
         let serial = try values.decode(Int.self, forKey: .serial)
-        guard serial >= 0 else {
-            throw DecodingError.dataCorruptedError(forKey: .serial, in: values, debugDescription: "a serial is not negative")
-        }
+        try check(serial >= 0, .serial, "a serial is not negative")
         let stream = try values.decode(String.self, forKey: .stream)
-        guard Self.nameLengths ~= stream.utf8.count else {
-            throw DecodingError.dataCorruptedError(forKey: .stream, in: values, debugDescription: "a name has 1 to 100 bytes")
-        }
+        try check(Self.nameLengths ~= stream.utf8.count, .stream, "a name has 1 to 100 bytes")
         let seen = try values.decodeIfPresent([Int].self, forKey: .seen) ?? []
-        guard seen.count < Self.window, seen.allSatisfy({ $0 > serial && $0 - serial < Self.window }) else {
-            throw DecodingError.dataCorruptedError(forKey: .seen, in: values, debugDescription: "they follow the serial closely")
-        }
+        let areClose = seen.count < Self.window && seen.allSatisfy { $0 > serial && $0 - serial < Self.window }
+        try check(areClose, .seen, "they follow the serial closely")
         self.init(stream: Name(stream), serial: serial, seen: seen)
     }
 
