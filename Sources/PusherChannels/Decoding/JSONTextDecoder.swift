@@ -5,7 +5,8 @@ import Foundation
 /// The two differ in five ways:
 /// - Member names are equal if their bytes are, not if Unicode considers them equivalent.
 /// - A decoder that outlives the `init(from:)` it was passed to still stands for its own value, not for the whole text.
-/// - Some numbers of more than a hundred digits crash the program in Foundation when decoded as integers; here they are refused.
+/// - Some numbers of more than a hundred digits crash the program in Foundation when decoded as integers; here they are refused
+///   (``FoundationJSON``).
 /// - A zero with an exponent, such as `0e3`, is always a zero; Foundation refuses some as too small.
 /// - UTF-16 and UTF-32 are refused: an event's data is UTF-8, so data that looks like another encoding is hostile.
 enum JSONTextDecoder {

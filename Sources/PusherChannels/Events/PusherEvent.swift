@@ -29,14 +29,15 @@ public struct PusherEvent: Sendable {
     /// Decodes ``data`` from JSON with the environment's decoder. The default decodes like a `JSONDecoder()`, but faster.
     ///
     /// Throws the decoder's errors, or `DecodingError.valueNotFound` if there is no data. Text that isn't JSON, such as a plain
-    /// string that a backend published, is available as ``data``.
+    /// string that a backend published, is available as ``data``. A decoder of your own isn't given numbers of more than a hundred
+    /// digits, at some of which Foundation ends the program.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
         guard envelope.hasData else {
             let context = DecodingError.Context(codingPath: [], debugDescription: "the event \(eventName) has no data")
             throw DecodingError.valueNotFound(type, context)
         }
         return try envelope.withData { bytes in
-            if let decoder { return try decoder.make().decode(type, from: Data(bytes)) }
+            if let decoder { return try decoder.make().decode(type, fromReceived: bytes) }
             return try JSONTextDecoder.decode(type, from: bytes)
         }
     }
@@ -58,7 +59,7 @@ public struct PusherEvent: Sendable {
 
     private static func foundationValue(of text: String) -> Any? {
         do {
-            return try JSONSerialization.jsonObject(with: Data(text.utf8), options: [.fragmentsAllowed])
+            return try JSONSerialization.jsonObject(with: FoundationJSON.data(text.utf8), options: [.fragmentsAllowed])
         } catch {
             return nil  // The text was checked when the frame was read: JSONSerialization can't represent it.
         }

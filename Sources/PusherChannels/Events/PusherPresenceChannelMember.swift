@@ -32,11 +32,13 @@ public struct PusherPresenceChannelMember: Sendable, Hashable {
         info = member.info
     }
 
-    /// Decodes the application's data about the user; throws the decoder's errors.
+    /// Decodes the application's data about the user, by default as a `JSONDecoder()` does; throws the decoder's errors.
     public func decodeUserInfo<Info: Decodable>(
-        as type: Info.Type = Info.self, with decoder: JSONDecoder = JSONDecoder()
+        as type: Info.Type = Info.self, with decoder: JSONDecoder? = nil
     ) throws -> Info {
-        try decoder.decode(type, from: Data((info?.text ?? "null").utf8))
+        let text = Array((info?.text ?? "null").utf8)
+        if let decoder { return try decoder.decode(type, fromReceived: text) }
+        return try text.withUnsafeBytes { try JSONTextDecoder.decode(type, from: $0) }
     }
 
     /// The member as a presence channel's `channel_data`. If nothing is known about the user, `user_info` is empty: without it,
