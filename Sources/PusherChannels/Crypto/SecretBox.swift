@@ -9,7 +9,7 @@ package enum SecretBox {
     package static let isSupported = true
     package static let keyLength = Int(crypto_secretbox_KEYBYTES)
     package static let nonceLength = Int(crypto_secretbox_NONCEBYTES)
-    private static let tagLength = Int(crypto_secretbox_MACBYTES)
+    package static let tagLength = Int(crypto_secretbox_MACBYTES)
 
     /// Returns the plain text; nil if the key or the nonce is wrong, or anything was changed.
     package static func open(ciphertext: [UInt8], nonce: [UInt8], key: [UInt8]) -> [UInt8]? {
@@ -57,6 +57,7 @@ package enum SecretBox {
     package static let isSupported = false
     package static let keyLength = 32
     package static let nonceLength = 24
+    package static let tagLength = 16
 
     package static func open(ciphertext: [UInt8], nonce: [UInt8], key: [UInt8]) -> [UInt8]? { nil }
     package static func seal(_ message: [UInt8], nonce: [UInt8], key: [UInt8]) -> [UInt8]? { nil }

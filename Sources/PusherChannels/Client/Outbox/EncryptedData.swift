@@ -14,8 +14,8 @@ enum EncryptedData {
         guard let nonce = members.nonce, nonce.count == SecretBox.nonceLength else {
             return .failure(.malformed("its data has no nonce of \(SecretBox.nonceLength) bytes in base64"))
         }
-        guard let ciphertext = members.ciphertext else {
-            return .failure(.malformed("its data has no ciphertext in base64"))
+        guard let ciphertext = members.ciphertext, ciphertext.count >= SecretBox.tagLength else {
+            return .failure(.malformed("its data has no ciphertext of at least \(SecretBox.tagLength) bytes in base64"))
         }
         guard let opened = SecretBox.open(ciphertext: ciphertext, nonce: nonce, key: key) else { return .failure(.wrongKey) }
         guard let text = String(validating: opened, as: UTF8.self) else {
