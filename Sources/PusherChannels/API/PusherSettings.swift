@@ -84,14 +84,22 @@ public struct PusherSettings: Sendable, CustomStringConvertible {
         appID = value(.appId) ?? url?.appID
         secret = (value(.secret) ?? url?.secret).map { Secret($0) }
         let masterKeys = value(.encryptionMasterKey)?.split(separator: ",") ?? []
-        encryptionMasterKeys = try masterKeys.map { text throws(PusherError) in try EncryptionMasterKey(base64: String(text)) }
+        encryptionMasterKeys = try masterKeys.map { text throws(PusherError) in
+            do throws(PusherError) {
+                return try EncryptionMasterKey(base64: String(text))
+            } catch {
+                throw PusherError(.invalidRequest, message: "\(Setting.encryptionMasterKey.variable): \(error.message)")
+            }
+        }
         if let cluster = value(.cluster) {
             server = PusherServer(.cluster(cluster))
             return
         }
-        guard let named = value(.host).map({ PusherServer(.host($0), useTLS: false) }) ?? url?.server else {
+        let host = value(.host).map { PusherHost.host($0) }
+        guard let named = host.map({ PusherServer($0, useTLS: $0 == .defaultHost) }) ?? url?.server else {
             throw PusherError(.invalidRequest, message: "PUSHER_URL, PUSHER_CLUSTER or PUSHER_HOST is not set")
         }
+        // The hosted service has its own port, always with TLS.
         guard case .host = named.host, named.host != .defaultHost else {
             server = named
             return
