@@ -54,7 +54,8 @@ struct PublishTelemetry: Sendable {
     }
 
     #if Metrics || Tracing
-    private static func label(_ error: any Error) -> String {
+    /// A word for an error, of which there are few.
+    static func label(_ error: any Error) -> String {
         guard let error = error as? PusherError else { return error is CancellationError ? "cancelled" : "_OTHER" }
         return if case .httpAPI = error.kind, let status = error.code { "\(status)" } else { error.kind.label }
     }

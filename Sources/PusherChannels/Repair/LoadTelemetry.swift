@@ -25,8 +25,9 @@ struct LoadTelemetry: Sendable {
         do {
             return try await ServiceContext.withValue(span.context, operation: load)
         } catch {
-            span.recordError(error, attributes: [:], at: now())
-            span.setStatus(SpanStatus(code: .error, message: text(of: error)))
+            // The error itself isn't recorded: Foundation's hold the whole address.
+            span.attributes["error.type"] = PublishTelemetry.label(error)
+            span.setStatus(SpanStatus(code: .error, message: text(of: error).asMessage))
             throw error
         }
         #else
