@@ -82,6 +82,7 @@ struct Serve: AsyncParsableCommand {
     var untilInputEnds = false
 
     func validate() throws {
+        try validateListening(port, "--port")
         for address in webhook {
             // The requirements are those of an endpoint's address.
             if let requirement = Setting.authEndpoint.requirement(unmetBy: address) {

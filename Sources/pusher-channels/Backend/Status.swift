@@ -23,13 +23,18 @@ enum Status {
     }
 }
 
+/// Throws unless a server can be asked to listen on a port.
+func validateListening(_ port: Int, _ option: String) throws {
+    guard 0...65_535 ~= port else { throw ValidationError("\(option) takes a number from 0 to 65535") }
+}
+
 /// A problem that the user of the command must know about.
 struct Failure: Error, CustomStringConvertible {
     let description: String
     /// The error that decides about the status; `nil` if no later attempt is better, and the command line isn't to blame.
-    let reason: PusherError?
+    let reason: (any Error)?
 
-    init(_ description: String, because reason: PusherError? = nil) {
+    init(_ description: String, because reason: (any Error)? = nil) {
         self.description = description
         self.reason = reason
     }

@@ -23,6 +23,7 @@ struct Demo: AsyncParsableCommand {
     @OptionGroup var route: RouteOptions
 
     func validate() throws {
+        try validateListening(serverPort, "--server-port")
         if tls, front == nil { throw ValidationError("--tls requires --front, which speaks TLS for the server") }
         if front != nil, serverPort == 0 { throw ValidationError("--front requires --server-port, the port that it forwards to") }
     }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 
 /// `pusher-channels serve` in a separate process.
@@ -19,20 +20,21 @@ final class ServerProcess {
         process.standardError = FileHandle.nullDevice
         try process.run()
         self.process = process
-        self.port = try Self.port(from: standardOutput)
+        let line = String(decoding: standardOutput.fileHandleForReading.availableData, as: UTF8.self)
+        if line.isEmpty {
+            process.waitUntilExit()
+            let status = process.terminationStatus
+            throw Failure("the server didn't begin to listen on port \(port): it ended with \(status)", because: ExitCode(status))
+        }
+        guard let port = line.split(separator: ":").last.flatMap({ Int($0.filter(\.isNumber)) }) else {
+            throw Failure("the server did not say where it listens")
+        }
+        self.port = port
     }
 
     private static func executable() throws -> URL {
         guard let url = Bundle.main.executableURL else { throw Failure("can't find this program's own file") }
         return url
-    }
-
-    private static func port(from pipe: Pipe) throws -> Int {
-        let line = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
-        guard let port = line.split(separator: ":").last.flatMap({ Int($0.filter(\.isNumber)) }) else {
-            throw Failure("the server did not say where it listens")
-        }
-        return port
     }
 
     /// Ends the server as a power cut would, without closing its connections.

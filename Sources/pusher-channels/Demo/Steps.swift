@@ -21,7 +21,7 @@ final class Steps {
             output("\(count). \(name) – \(began.duration(to: clock.now).inMilliseconds)")
             return result
         } catch {
-            throw Failure("step \(count), \(name): \(error)", because: error as? PusherError)
+            throw Failure("step \(count), \(name): \(error)", because: error)
         }
     }
 }

@@ -13,7 +13,8 @@ struct Conformance: AsyncParsableCommand {
             and closes the connections of its users. It needs the app's secret. What the server hasn't got fails; what depends on \
             something that failed is untested.
 
-            Statuses: 0 when all works; 1 when something doesn't, or the server can't be reached; 64 when the command line can't be used.
+            Statuses: 0 when all works; 1 when something doesn't, or the server can't be reached; 64 when the command line can't be used; 75 \
+            when the port to receive webhooks on is taken.
             """)
 
     @OptionGroup var backend: BackendOptions
@@ -28,6 +29,7 @@ struct Conformance: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
+        if let webhookPort { try validateListening(webhookPort, "--webhook-port") }
         guard wait > 0, wait <= 3_600 else { throw ValidationError("--wait takes between 0 and 3600 seconds") }
         _ = try backend.app.secret(backend.server.configuration)
     }
