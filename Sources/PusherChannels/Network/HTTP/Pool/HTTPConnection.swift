@@ -120,8 +120,8 @@ final class HTTPConnection: ByteStreamOwner {
         guard case .asking(let stream, let exchange) = phase else { return close() }
         let route = exchange.route
         // With TLS 1.3, a server refuses a client's certificate only after the handshake, and then reads no request. Any other
-        // TLS failure at this point is a lost connection: the request may have been read.
-        if case .untrusted(let diagnosis) = end, diagnosis.isOfClientCertificate {
+        // TLS failure at this point is a lost connection: the request may have been read. So may it if anything was answered.
+        if case .untrusted(let diagnosis) = end, diagnosis.isOfClientCertificate, requests == 1, !reader.hasBegun {
             return fail(exchange, HTTPFailure(diagnosis.failure(endpoint: route.endpoint)))
         }
         // A server that got the whole request may have carried it out, and only the user can decide to do that twice.
