@@ -77,17 +77,20 @@ import Testing
 
     // MARK: TLS
 
-    /// A server also sends this alert to a client without a certificate, but it has that meaning only if the server requested
-    /// one.
-    @Test func `A TLS alert handshake_failure from the server is reported as a failed handshake`() async throws {
+    /// A server also sends `handshake_failure` to a client without a certificate, but it has that meaning only if the server
+    /// requested one. A `bad_certificate` can only be about the one that is missing.
+    @Test(arguments: [(40, .handshakeFailed), (42, .clientCertificateRequired)] as [(UInt8, TLSError)])
+    func `A TLS alert from a server that asked for no certificate is reported by its meaning`(
+        alert: UInt8, failure: TLSError
+    ) async throws {
         let server = try RawServer { connection in
-            // A fatal alert, handshake_failure (RFC 5246, 7.2).
-            try connection.send([21, 3, 3, 0, 2, 2, 40])
+            // A fatal alert (RFC 5246, 7.2).
+            try connection.send([21, 3, 3, 0, 2, 2, alert])
             try connection.readToEnd()
         }
         let rig = SocketRig()
         rig.open(port: server.port, host: "localhost", secure: true)
-        #expect(await rig.events.untilClosed().map(\.failure?.kind) == [.tlsFailed(.handshakeFailed)])
+        #expect(await rig.events.untilClosed().map(\.failure?.kind) == [.tlsFailed(failure)])
     }
 }
 #endif

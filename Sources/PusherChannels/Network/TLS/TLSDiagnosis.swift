@@ -80,7 +80,8 @@ struct TLSDiagnosis {
         case (SSL_R_CERTIFICATE_VERIFY_FAILED - SSL_AD_REASON_OFFSET, _):
             self.init(verdict: verdict)
         // TLS 1.2 and older have no alert for a missing client certificate, and servers differ in the one that they send instead.
-        case (SSL_AD_CERTIFICATE_REQUIRED, _), (SSL_AD_HANDSHAKE_FAILURE, .missing), (SSL_AD_BAD_CERTIFICATE, .missing):
+        case (SSL_AD_CERTIFICATE_REQUIRED, _), (SSL_AD_HANDSHAKE_FAILURE, .missing), (SSL_AD_BAD_CERTIFICATE, .missing),
+            (SSL_AD_BAD_CERTIFICATE, .notAsked):
             self.init(failure: .clientCertificateRequired, reason: "the server wants a client certificate (\(error))")
         case (SSL_AD_BAD_CERTIFICATE, _), (SSL_AD_UNSUPPORTED_CERTIFICATE, _), (SSL_AD_CERTIFICATE_REVOKED, _),
             (SSL_AD_CERTIFICATE_EXPIRED, _), (SSL_AD_CERTIFICATE_UNKNOWN, _), (SSL_AD_UNKNOWN_CA, _), (SSL_AD_ACCESS_DENIED, _):
