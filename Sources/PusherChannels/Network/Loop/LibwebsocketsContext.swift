@@ -66,14 +66,17 @@ final class LibwebsocketsContext {
     /// forever.
     private static func create(_ info: lws_context_creation_info, _ disposition: inout sigaction) -> OpaquePointer? {
         var info = info
-        sigaction(SIGPIPE, nil, &disposition)
-        defer {
-            // A disposition that the program has set meanwhile stays.
-            var present = sigaction()
-            sigaction(SIGPIPE, nil, &present)
-            if present.isIgnoring { sigaction(SIGPIPE, &disposition, nil) }
+        return RouteMonitors.removed {
+            // Read at the last moment: if the program begins to ignore the signal meanwhile, nobody can tell who did.
+            sigaction(SIGPIPE, nil, &disposition)
+            defer {
+                // Any other disposition that the program has set meanwhile stays.
+                var present = sigaction()
+                sigaction(SIGPIPE, nil, &present)
+                if present.isIgnoring { sigaction(SIGPIPE, &disposition, nil) }
+            }
+            return lws_create_context(&info)
         }
-        return RouteMonitors.removed { lws_create_context(&info) }
     }
 }
 
