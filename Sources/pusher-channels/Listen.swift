@@ -8,7 +8,7 @@ struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the events of channels.",
         discussion: """
-            Prints a line for each event, with the time at which it was received; everything else goes to standard error, such as \
+            Prints a line for each event, with the time at which it is printed; everything else goes to standard error, such as \
             members who join and leave. Reconnects by itself, and retries channels that failed temporarily. Ends with a message if \
             it can't go on, for example because the key or a channel was refused. SIGINT and SIGTERM end it gracefully, with \
             status 130 and 143; a second signal ends it at once.

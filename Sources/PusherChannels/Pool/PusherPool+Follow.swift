@@ -6,7 +6,7 @@ public struct PoolFollowStream<State: Sendable>: AsyncSequence, Sendable {
     public struct Element: Sendable {
         /// The channel's name, prefix included.
         public let channelName: String
-        /// The state, an event, or a failure that is retried.
+        /// The state, an event, or a failure.
         public let step: FollowStep<State>
     }
 

@@ -6,7 +6,9 @@ public enum FollowStep<State: Sendable>: Sendable {
     /// An event that isn't in the state, or may not be. An event that came while the state was loaded can be older than it: apply
     /// events so that twice does no harm, compare a version, or give `covers:`.
     case event(PusherEvent)
-    /// The state could not be loaded, or the channel not be subscribed to. Either is tried again.
+    /// The state could not be loaded, or the channel not be subscribed to. Either is tried again, but for one case: in a pool, a
+    /// channel that the server or the endpoint refused for good (a ``PusherError`` whose ``PusherError/isRetryable`` is false) waits
+    /// for the next connection or `subscribe`.
     case failed(any Error)
 }
 
