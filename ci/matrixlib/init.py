@@ -31,9 +31,8 @@ def init(project: pathlib.Path) -> Iterator[str]:
         above = (folder / ".swift-format" for folder in (project, *project.parents) if folder.is_relative_to(root))
         text = cells(any(map(pathlib.Path.exists, above)), any(tested.values()))
         files["ci/cells.toml"] = (text if packages == ["."] else workspace(text, tested)).encode()
-    for other in sorted(file.parent.glob(f"{file.stem.replace('matrix', 'ci', 1)}.y*ml")):
-        if other != file:
-            yield f"left {os.path.relpath(other, project)} alone, which init didn't write"
+    for other in sorted({*file.parent.glob(f"{file.stem.replace('matrix', 'ci', 1)}.y*ml")} - {file}):
+        yield f"left {os.path.relpath(other, project)} alone, which init didn't write"
     ignored = project / ".gitignore"
     known = ignored.read_bytes() if ignored.exists() else b""
     if b".ci/" not in known.split():  # What a run writes.
@@ -76,7 +75,8 @@ def below(project: pathlib.Path) -> list[str]:
 
 def workspace(text: str, tested: dict[str, bool]) -> str:
     """Returns first cells for several packages: each cell lists those that it is for as values of an axis, which its commands name."""
-    listed = json.dumps([package for package in tested if tested[package]] or [*tested])
+    untested = [package for package in tested if not tested[package]]
+    listed = json.dumps([package for package in tested if tested[package]] or untested)
     text = re.sub(r'(?<=")swift (build|test) ', r"swift \1 --package-path {package} ", text)
     text = text.replace("[axes]\n", f"[axes]\npackage = {json.dumps([*tested])}\n")
     head, *found = CELLS.split(text)
@@ -84,8 +84,7 @@ def workspace(text: str, tested: dict[str, bool]) -> str:
         if '"build"' in cell:
             own = f"axes = {{ package = {listed}"
             found[number] = cell.replace("axes = {", f"{own},") if "axes = {" in cell else cell.replace("steps = ", f"{own} }}\nsteps = ")
-    untested = [package for package in tested if not tested[package]]
-    if untested and len(untested) < len(tested):
+    if 0 < len(untested) < len(tested):
         found.append(f'\n[[cell]]\nid = "build"\nwhat = "Packages without tests"\nlabels = ["smoke"]\naxes = {{ package = {json.dumps(untested)} }}\nsteps = ["build"]\n')
     return head + "".join(found)
 
@@ -119,13 +118,8 @@ def place(root: pathlib.Path, folder: str) -> pathlib.Path:
     """Returns the workflow's file; its name is another one if the repository already has its own workflow with that name."""
     name = "" if folder == "." else "-" + folder.replace("/", "-")
     first, other, beside = (root / f".github/workflows/{file}" for file in (f"ci{name}.yml", f"ci{name}.yaml", f"matrix{name}.yml"))
-    found = next((file for file in (first, other) if file.exists()), first)
-    found = beside if found.exists() and not is_ours(found, folder) else found
-    if found.exists() and not is_ours(found, folder):
-        raise Problem(f"already there: {os.path.relpath(found, root / folder)}; move it away and begin anew")
-    return found
-
-
-def is_ours(file: pathlib.Path, folder: str) -> bool:
-    text = file.read_text(errors="replace")
-    return "`init` writes this file" in text and f" {os.path.normpath(os.path.join(folder, COPY))}\n" in text
+    for file in (other if other.exists() and not first.exists() else first, beside):
+        text = file.read_text(errors="replace") if file.exists() else None
+        if text is None or "`init` writes this file" in text and f" {os.path.normpath(os.path.join(folder, COPY))}\n" in text:
+            return file
+    raise Problem(f"already there: {os.path.relpath(beside, root / folder)}; move it away and begin anew")

@@ -23,10 +23,7 @@ from .shell import Places
 
 
 class Listing:
-    """The files that a project consists of: those that git knows or would add, and those that SwiftPM compiles.
-
-    Includes the files of packages that this one depends on by path, and of folders that links lead to, but not those that ci/matrix writes.
-    """
+    """The files that git knows or would add, and that SwiftPM compiles, of a project, of its packages by path, and of folders behind links."""
 
     def __init__(self, project: StrPath) -> None:
         self.tracked = dict[str, bool]()  # whether git tracks a file, by its path, which in the end is relative to the project
@@ -173,9 +170,8 @@ class Inputs:
     def unchanged(self, cell: Cell) -> CellResult | None:
         """Returns the result of the cell's last run, if --changed leaves it out: nothing changed for it, nor for cells that it needs."""
         these = [other for other in self.cells if other.id in {cell.id, *cell.needs}]
-        if self.leaves_out and all(self.history.inputs(other) == (self.of(other) or "not known") for other in these):
-            return kept(self.places.result(cell), cell.id, self.of(cell))
-        return None
+        is_same = self.leaves_out and all(self.history.inputs(other) == (self.of(other) or "not known") for other in these)
+        return kept(self.places.result(cell), cell.id, self.of(cell)) if is_same else None
 
     def doubts(self) -> Iterator[str]:
         """Yields why --changed leaves out less than it could."""
@@ -192,7 +188,6 @@ class Inputs:
     def keep(self, found: list[CellResult]) -> None:
         """Keeps them with the results. If they changed meanwhile, they aren't what passed, except for what a first build writes."""
         files.cache_clear()
+        made = self.found_resolved() - self.resolved
         for cell, result in zip(self.cells, found):
-            now, made = self.of(cell), self.found_resolved() - self.resolved
-            same = self.of(cell, made) if made else now
-            result.inputs = now if same == self.before[cell.id] else None
+            result.inputs = self.of(cell) if self.of(cell, made) == self.before[cell.id] else None

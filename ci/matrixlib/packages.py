@@ -58,9 +58,7 @@ def services_forbidden(root: Sequence[str]) -> Iterator[str | None]:
 
 def status(command: Sequence[str], told: list[bool]) -> int:
     """Runs a command and returns its status. An interrupt ends it politely, and waits, so that what it still installs starts no service.
-
-    An interrupt is put into `told`, not raised: one that comes while the command is being started would leave the command behind.
-    """
+    It is put into `told`, not raised: one that comes while the command is being started would leave the command behind."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None and not told:
             time.sleep(0.05)

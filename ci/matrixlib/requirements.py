@@ -122,8 +122,7 @@ NAMED = {"swift", "command", "apt", "machine", "swift-sdk", "simulator"}
 
 @functools.cache
 def missing(requirement: str, project: str) -> str | None:
-    kind, _, name = requirement.partition(":")
-    return KINDS[kind](name, project)
+    return KINDS[kind_of(requirement)](requirement.partition(":")[2], project)
 
 
 def missing_of(cell: 'Cell', project: str) -> str | None:

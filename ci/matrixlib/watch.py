@@ -52,6 +52,6 @@ def watch(project: StrPath, once: Callable[[], int], look: Callable[[StrPath], S
                 pause(PAUSE)
             names = sorted(name for name in before | now if before.get(name) != now.get(name))
             more = ", …" if len(names) > 5 else ""
-            print(f"\nchanged: {', '.join(names[:5])}{more}".encode(errors="replace").decode(), flush=True)
+            print(f"\nchanged: {', '.join(names[:5])}{more}", flush=True)
     to_nowhere(sys.stdout)
     return INTERRUPTED
