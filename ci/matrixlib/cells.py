@@ -1,5 +1,6 @@
 """Reads the cells in ci/cells.toml, fills in their defaults, and checks them."""
 
+import collections
 import dataclasses
 import fnmatch
 import graphlib
@@ -114,12 +115,9 @@ class Reader:
         for key, value in table.items():
             self.one_of(sorted(types), where, "key", key)
             self.value(where, key, value, types[key], key if is_ours else "")
-        variables = table.get("env", {}) if is_ours else {}
-        self.check("SWIFTPM_BUILD_DIR" not in variables, where,
-                   "'SWIFTPM_BUILD_DIR' is set by the matrix: 'build' names the cell in whose folder another one builds")
-        for name, value in sorted(variables.items()):
+        for name, value in sorted(table.get("env", {}).items()) if is_ours else ():
             self.check(isinstance(value, str), where, f"the value of '{name}' in 'env' is not a string")
-            self.check(name not in ("TMPDIR", "CI_CELL", "CI_METRICS"), where, f"'{name}' is set by the matrix")
+            self.check(name not in ("SWIFTPM_BUILD_DIR", "TMPDIR", "CI_CELL", "CI_METRICS"), where, f"'{name}' is set by the matrix")
             self.check(re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII), where, f"'{name}' is no name of a variable")
             self.placeholders(where, value, OF_VALUES)
             self.check(not re.search(rf"\$\{{?{name}\b", value), where,
@@ -133,15 +131,13 @@ class Reader:
         self.check(ours not in LEAST or value >= LEAST[ours], where, f"'{key}' is less than {LEAST.get(ours)}")
         self.check(ours not in FILLED or (value.strip() if kind is str else value), where, f"'{key}' is empty")
         items = value.values() if kind is dict else value if kind is list else [value]
-        are_strings = kind is not list or ours in OF_TABLES or all(isinstance(item, str) for item in items)
-        self.check(are_strings, where, f"'{key}' is not a list of strings")
+        self.check(kind is not list or ours in OF_TABLES or all(isinstance(item, str) for item in items), where, f"'{key}' is not a list of strings")
         self.check(not any("\0" in str(item) for item in items), where, f"'{key}' has a zero byte, which no command can have")
 
     def placeholders(self, where: str, text: str, known: Iterable[str]) -> None:
         names = ", ".join(f"{{{name}}}" for name in sorted(known))
         for name in PLACEHOLDER.findall(text):
-            self.check(name in known, where,
-                       f"there is no placeholder {{{name}}}; known: {names}; braces of the shell's have a space or a $")
+            self.check(name in known, where, f"there is no placeholder {{{name}}}; known: {names}; braces of the shell's have a space or a $")
 
     def step(self, where: str, name: str, table: Any) -> Step:
         values = self.take(where, table, OF_STEP)
@@ -160,9 +156,8 @@ class Reader:
         of_all = {"timeout": values.pop("timeout")} if "timeout" in values else {}
         items = values.pop("steps", None) or [{"run": values.pop("run")}]
         found = tuple(self.own_step(where, item, of_all) for item in items)
-        names = [step.name for step in found]
-        for name in names:
-            self.check(names.count(name) == 1, where, f"two steps are called '{name}': {{ name = \"…\", run = \"…\" }} gives one a name")
+        for name, count in collections.Counter(step.name for step in found).items():
+            self.check(count == 1, where, f"two steps are called '{name}': {{ name = \"…\", run = \"…\" }} gives one a name")
             self.check(STEP_NAME.fullmatch(name), where, f"'{name}' is no name of a step: it is one of a file, too")
         return found
 
@@ -171,7 +166,7 @@ class Reader:
         if isinstance(item, str):
             if "/" not in item and " " not in item and item not in self.templates:
                 self.fail(where, f"{there_is_no('step', item, self.templates)}; a command of one word: {{ run = \"{item}\" }}")
-            return dataclasses.replace(self.templates.get(item) or Step(named_after(item), item), **of_all)
+            item = {"use" if item in self.templates else "run": item}
         self.check(isinstance(item, dict), where, "a step is a string or a table")
         values = of_all | item
         if "use" in item:
@@ -192,15 +187,19 @@ class Reader:
         where = self.place(number, table)
         values = self.take(where, table, OF_CELL)
         axes, rules = values.get("axes", {}), values.pop("exclude", [])
-        lists = {axis: listed for axis, listed in axes.items() if isinstance(listed, list) and listed}
-        self.check(lists or not rules, where, "'exclude' has no effect: no axis has a list of values")
+        lists = {axis: listed if listed and isinstance(listed, list) else [listed] for axis, listed in axes.items()}
+        for axis, listed in lists.items():
+            self.one_of(self.axes, where, "axis", axis)
+            for value in listed:
+                self.one_of(self.axes[axis], where, f"value of the axis '{axis}' called", value)
+        self.check(not rules or list in map(type, axes.values()), where, "'exclude' has no effect: no axis has a list of values")
         for rule in rules:
-            for axis in self.take(f"{where}: exclude", rule, dict.fromkeys(axes, str)):
-                self.one_of(lists.get(axis, [axes[axis]]), where, f"value of the axis '{axis}' in the cell called", rule[axis])
+            for axis, value in self.take(f"{where}: exclude", rule, dict.fromkeys(axes, str)).items():
+                self.one_of(lists[axis], where, f"value of the axis '{axis}' in the cell called", value)
         for combination in itertools.product(*lists.values()):
-            chosen = axes | dict(zip(lists, combination))
+            chosen = dict(zip(lists, combination))
             if not any(rule.items() <= chosen.items() for rule in rules):
-                in_ids = [re.sub(r"[^a-z0-9.]+", "-", str(value).lower()).strip("-.") for value in combination]
+                in_ids = [re.sub(r"[^a-z0-9.]+", "-", chosen[axis].lower()).strip("-.") for axis in axes if isinstance(axes[axis], list)]
                 names = {key: "-".join([values[key], *in_ids]) for key in ("id", "build", "job") if key in values}
                 yield self.cell(self.place(number, names), values | names | {"axes": chosen})
 
@@ -208,17 +207,12 @@ class Reader:
         for key in ("id", "what"):
             self.check(values.get(key), where, f"'{key}' is missing")
         self.check("\n" not in values["what"], where, "'what' has a line break: it is said in one line")
-        self.check(re.fullmatch(r"[a-z0-9]+([.-][a-z0-9]+)*", values["id"]), where,
-                   "an id is made of lower-case letters, digits, '-' and '.'")
+        self.check(re.fullmatch(r"[a-z0-9]+([.-][a-z0-9]+)*", values["id"]), where, "an id is made of lower-case letters, digits, '-' and '.'")
         self.check(JOB.fullmatch(values.get("job", "a")), where,
                    "a job's name is made of at most a hundred ASCII letters, digits, spaces and ._-, and begins with one of the first two")
-        self.check(values.get("build") != values["id"], where,
-                   "'build' names another cell, and this one builds in its own folder without it")
+        self.check(values.get("build") != values["id"], where, "'build' names another cell, and this one builds in its own folder without it")
         for label in values.setdefault("labels", ["full"]):
             self.one_of(LABELS, where, "label", label)
-        for axis, value in values["axes"].items():
-            self.one_of(self.axes, where, "axis", axis)
-            self.one_of(self.axes[axis], where, f"value of the axis '{axis}' called", value)
         self.one_of(self.runners, where, "runner", values.setdefault("runner", "linux"))
         steps = self.steps(where, values)
         axes = values["axes"] = {axis: known[0] for axis, known in self.axes.items()} | values["axes"]
@@ -232,11 +226,10 @@ class Reader:
 
     def requirements(self, where: str, names: Iterable[str]) -> None:
         for requirement in names:
-            kind, separator, name = requirement.partition(":")
+            kind, _, name = requirement.partition(":")
             self.one_of(sorted(REQUIREMENTS), where, "requirement", kind)
             self.check("\n" not in name, where, f"the requirement '{kind}' has a line break in its name: it is said in one line")
-            self.check(name or kind not in NAMED, where, f"the requirement '{kind}' needs a name: {kind}:X")
-            self.check(kind in NAMED or not separator, where, f"the requirement '{kind}' has no name")
+            self.check(bool(name) == (kind in NAMED), where, f"the requirement '{kind}' {f'needs a name: {kind}:X' if kind in NAMED else 'has no name'}")
 
     def matrix(self, table: Any) -> Matrix:
         table = self.take("top level", table, OF_FILE)
@@ -254,14 +247,13 @@ class Reader:
             for value, names in self.take(f"requires.{axis}", values, dict.fromkeys(self.axes[axis], list)).items():
                 self.requirements(f"requires.{axis}: '{value}'", names)
                 self.required[axis, value] = names
-        single = [cell for number, values in enumerate(table["cell"], 1) for cell in self.cells(number, values)]
-        cells = [shard for cell in single for shard in self.shards(cell)]
+        cells = [shard for number, values in enumerate(table["cell"], 1) for cell in self.cells(number, values) for shard in self.shards(cell)]
         cells = [self.joined(cell, cells) for cell in cells]
-        needs = self.needed(cells)
-        machines = {cell.id: with_values(str(self.runners[cell.runner]), cell.axes) for cell in cells}
-        for one, other in itertools.permutations(cells, 2):
-            if one.job == other.job and machines[one.id] != machines[other.id]:
-                self.fail(one, f"is in one hosted job with '{other.id}', which has another runner")
+        needs, of_jobs = self.needed(cells), dict[str, tuple[Cell, str]]()
+        for cell in cells:
+            machine = with_values(str(self.runners[cell.runner]), cell.axes)
+            first, other = of_jobs.setdefault(cell.job, (cell, machine))
+            self.check(machine == other, first, f"is in one hosted job with '{cell.id}', which has another runner")
         cells = [dataclasses.replace(cell, needs=needs[cell.id]) for cell in cells]
         return Matrix(self.axes, self.runners, tuple(cells), table.get("megabytes", 0))
 
@@ -328,8 +320,9 @@ def instead(project: pathlib.Path) -> str:
         return "there is no such folder either"
     if above := next((folder for folder in project.parents if (folder / "ci/cells.toml").exists()), None):
         return f"the nearest is {above}'s: {program(above)}"
-    package = (project / "Package.swift").exists()
-    return f"{program(project)} init writes a first one" if package else "init writes a first one for a Swift package, and this is none"
+    if (project / "Package.swift").exists():
+        return f"{program(project)} init writes a first one"
+    return "init writes a first one for a Swift package, and this is none"
 
 
 def with_values(text: str, axes: Mapping[str, str]) -> str:

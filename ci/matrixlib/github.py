@@ -11,14 +11,12 @@ MOST = 256  # GitHub refuses a matrix of more jobs.
 
 def jobs(matrix: Matrix, cells: Sequence[Cell]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Returns the entries of a workflow's matrix, and those of a second one, whose jobs need some of the first."""
-    found, needs = dict[str, list[Cell]](), dict[str, set[str]]()
+    found, job_of = dict[str, list[Cell]](), {cell.id: cell.job for cell in cells}
     for cell in cells:
         found.setdefault(cell.job, []).append(cell)
     if len(found) > MOST:
         raise Problem(f"{len(found)} hosted jobs, and a host takes {MOST}: cells with the same 'job' share one")
-    for name, members in found.items():
-        needed = {other for cell in members for other in cell.needs}
-        needs[name] = {cell.job for cell in cells if cell.id in needed} - {name}
+    needs = {name: {job_of.get(other, name) for cell in members for other in cell.needs} - {name} for name, members in found.items()}
     first, then = list[dict[str, Any]](), list[dict[str, Any]]()
     for name, members in found.items():
         if second := next((other for other in sorted(needs[name]) if needs[other]), None):

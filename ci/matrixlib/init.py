@@ -1,5 +1,6 @@
 """`init`: writes a first cells.toml for a Swift package, a copy of this program, and the hosted workflow that runs it; or newer ones."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -18,21 +19,20 @@ def init(project: pathlib.Path) -> Iterator[str]:
     packages = ["."] if (project / "Package.swift").exists() else below(project)
     if not packages:
         raise Problem(f"{project} has no Package.swift: --project names the folder of a package")
-    root, own = repository(project), pathlib.Path(os.path.realpath(project))
-    folder = os.path.relpath(own, root)
+    root = repository(project)
+    folder = os.path.relpath(project, root)
     if not re.fullmatch(r"[\w./][\w./-]*", folder, re.ASCII):
         raise Problem(f"the workflow could not name the folder '{folder}': ASCII letters, digits and ._-/ are what it may have, and no - comes first")
     file = place(root, folder)
-    files = {COPY: packed(), os.path.relpath(file, own): workflow(folder, "CI matrix" if file.name.startswith("matrix") else "CI")}
+    files = {COPY: packed(), os.path.relpath(file, project): workflow(folder, "CI matrix" if file.name.startswith("matrix") else "CI")}
     if not (project / "ci/cells.toml").exists():
         tested = {package: has_tests(project / package) for package in packages}
         # swift format also looks in the folders above.
-        above = (folder / ".swift-format" for folder in (own, *own.parents) if folder.is_relative_to(root))
+        above = (folder / ".swift-format" for folder in (project, *project.parents) if folder.is_relative_to(root))
         text = cells(any(map(pathlib.Path.exists, above)), any(tested.values()))
         files["ci/cells.toml"] = (text if packages == ["."] else workspace(text, tested)).encode()
-    for other in sorted(file.parent.glob(f"{file.stem.replace('matrix', 'ci', 1)}.y*ml")):
-        if other != file:
-            yield f"left {os.path.relpath(other, own)} alone, which init didn't write"
+    for other in sorted({*file.parent.glob(f"{file.stem.replace('matrix', 'ci', 1)}.y*ml")} - {file}):
+        yield f"left {os.path.relpath(other, project)} alone, which init didn't write"
     ignored = project / ".gitignore"
     known = ignored.read_bytes() if ignored.exists() else b""
     if b".ci/" not in known.split():  # What a run writes.
@@ -43,19 +43,16 @@ def init(project: pathlib.Path) -> Iterator[str]:
 
 def written(project: pathlib.Path, files: dict[str, bytes]) -> Iterator[str]:
     """Writes files; if one can't be written, removes those that are new rather than leaving half of them."""
-    new = []
-    try:
+    with contextlib.ExitStack() as undone:
         for name, content in sorted(files.items()):
-            before = (project / name).read_bytes() if (project / name).exists() else None
+            file = project / name
+            before = file.read_bytes() if file.exists() else None
             if before is None:
-                new.append(project / name)
+                undone.callback(file.unlink, missing_ok=True)
             if before != content:
-                write(project / name, content)
+                write(file, content)
             yield f"{'wrote' if before is None else 'kept' if before == content else 'updated'} {name}"
-    except OSError:
-        for file in new:
-            file.unlink(missing_ok=True)
-        raise
+        undone.pop_all()
 
 
 def cells(is_formatted: bool, is_tested: bool) -> str:
@@ -78,7 +75,8 @@ def below(project: pathlib.Path) -> list[str]:
 
 def workspace(text: str, tested: dict[str, bool]) -> str:
     """Returns first cells for several packages: each cell lists those that it is for as values of an axis, which its commands name."""
-    listed = json.dumps([package for package in tested if tested[package]] or [*tested])
+    untested = [package for package in tested if not tested[package]]
+    listed = json.dumps([package for package in tested if tested[package]] or untested)
     text = re.sub(r'(?<=")swift (build|test) ', r"swift \1 --package-path {package} ", text)
     text = text.replace("[axes]\n", f"[axes]\npackage = {json.dumps([*tested])}\n")
     head, *found = CELLS.split(text)
@@ -86,8 +84,7 @@ def workspace(text: str, tested: dict[str, bool]) -> str:
         if '"build"' in cell:
             own = f"axes = {{ package = {listed}"
             found[number] = cell.replace("axes = {", f"{own},") if "axes = {" in cell else cell.replace("steps = ", f"{own} }}\nsteps = ")
-    untested = [package for package in tested if not tested[package]]
-    if untested and len(untested) < len(tested):
+    if 0 < len(untested) < len(tested):
         found.append(f'\n[[cell]]\nid = "build"\nwhat = "Packages without tests"\nlabels = ["smoke"]\naxes = {{ package = {json.dumps(untested)} }}\nsteps = ["build"]\n')
     return head + "".join(found)
 
@@ -102,12 +99,12 @@ def has_tests(project: pathlib.Path) -> bool:
 
 def repository(project: pathlib.Path) -> pathlib.Path:
     """Returns the root of the package's repository, where GitHub looks for workflows; without a repository, the package's folder."""
-    own, words = pathlib.Path(os.path.realpath(project)), ("git", "rev-parse", "--show-toplevel")
+    words = ("git", "rev-parse", "--show-toplevel")
     if top := said(*words, cwd=project):
         return pathlib.Path(os.path.realpath(top.removesuffix("\n")))
-    if any((folder / ".git").exists() for folder in (own, *own.parents)):
+    if any((folder / ".git").exists() for folder in (project, *project.parents)):
         raise Problem(f"git can't say which repository {project} is in: {fault(*words, cwd=project)}")
-    return own
+    return project
 
 
 def workflow(folder: str, name: str) -> bytes:
@@ -121,13 +118,8 @@ def place(root: pathlib.Path, folder: str) -> pathlib.Path:
     """Returns the workflow's file; its name is another one if the repository already has its own workflow with that name."""
     name = "" if folder == "." else "-" + folder.replace("/", "-")
     first, other, beside = (root / f".github/workflows/{file}" for file in (f"ci{name}.yml", f"ci{name}.yaml", f"matrix{name}.yml"))
-    found = next((file for file in (first, other) if file.exists()), first)
-    found = beside if found.exists() and not is_ours(found, folder) else found
-    if found.exists() and not is_ours(found, folder):
-        raise Problem(f"already there: {os.path.relpath(found, root / folder)}; move it away and begin anew")
-    return found
-
-
-def is_ours(file: pathlib.Path, folder: str) -> bool:
-    text = file.read_text(errors="replace")
-    return "`init` writes this file" in text and f" {os.path.normpath(os.path.join(folder, COPY))}\n" in text
+    for file in (other if other.exists() and not first.exists() else first, beside):
+        text = file.read_text(errors="replace") if file.exists() else None
+        if text is None or "`init` writes this file" in text and f" {os.path.normpath(os.path.join(folder, COPY))}\n" in text:
+            return file
+    raise Problem(f"already there: {os.path.relpath(beside, root / folder)}; move it away and begin anew")

@@ -23,15 +23,12 @@ from .shell import Places
 
 
 class Listing:
-    """The files that a project consists of: those that git knows or would add, and those that SwiftPM compiles.
-
-    Includes the files of packages that this one depends on by path, and of folders that links lead to, but not those that ci/matrix writes.
-    """
+    """The files that git knows or would add, and that SwiftPM compiles, of a project, of its packages by path, and of folders behind links."""
 
     def __init__(self, project: StrPath) -> None:
-        self.tracked = dict[str, bool]()  # whether git tracks a file, by its path
+        self.tracked = dict[str, bool]()  # whether git tracks a file, by its path, which in the end is relative to the project
         self.failed = dict[str, tuple[str, ...]]()  # by folder, the command that fails to say what is there
-        self.folders = [os.path.realpath(project)]
+        self.folders = [str(project)]
         self.within = set[str]()  # packages in a folder of packages: what git says of one is enough if SwiftPM can't describe it
         for folder in self.folders:  # The list grows meanwhile.
             if (packages := self.add_known(folder)) is not None:
@@ -43,7 +40,8 @@ class Listing:
         above = dict.fromkeys((str(folder / ".swift-format") for folder in pathlib.Path(self.folders[0]).parents), True)
         # Checked for all folders, because one of them may contain another.
         ours = tuple(os.path.join(folder, ".ci", "") for folder in self.folders)
-        self.tracked = above | {path: tracked for path, tracked in self.tracked.items() if not path.startswith(ours)}
+        found = above | {path: tracked for path, tracked in self.tracked.items() if not path.startswith(ours)}
+        self.tracked = {os.path.relpath(path, project): tracked for path, tracked in found.items()}
 
     def add_known(self, folder: str) -> set[str] | None:
         """Adds what git knows of a folder, or would add; returns the packages there, as paths in it; None if git can't say."""
@@ -117,7 +115,8 @@ def below(top: str) -> Iterator[str]:
 def files(project: str) -> dict[str, str] | None:
     """Returns a digest of each file, or a link's target, by its path relative to the project; None if that can't be said of all."""
     listing, found = Listing(project), {}
-    for path in listing.tracked if not listing.failed else ():
+    for name in listing.tracked if not listing.failed else ():
+        path = os.path.join(project, name)
         with contextlib.suppress(OSError):  # The file may be another user's, or gone by now.
             digest = f"{os.readlink(path)} " if os.path.islink(path) else ""
             if os.path.isfile(path):
@@ -125,13 +124,13 @@ def files(project: str) -> dict[str, str] | None:
                     runs = os.fstat(file.fileno()).st_mode & 0o100
                     digest += hashlib.file_digest(file, "sha256").hexdigest() + (" runs" if runs else "")
             if digest:
-                found[os.path.relpath(path, os.path.realpath(project))] = digest
+                found[name] = digest
     return None if listing.failed else found
 
 
 def untracked(project: StrPath) -> set[str]:
     """Returns the files that git doesn't track, by their paths relative to the project."""
-    return {os.path.relpath(path, os.path.realpath(project)) for path, tracked in Listing(project).tracked.items() if not tracked}
+    return {name for name, is_tracked in Listing(project).tracked.items() if not is_tracked}
 
 
 @functools.cache
@@ -171,9 +170,8 @@ class Inputs:
     def unchanged(self, cell: Cell) -> CellResult | None:
         """Returns the result of the cell's last run, if --changed leaves it out: nothing changed for it, nor for cells that it needs."""
         these = [other for other in self.cells if other.id in {cell.id, *cell.needs}]
-        if self.leaves_out and all(self.history.inputs(other) == (self.of(other) or "not known") for other in these):
-            return kept(self.places.result(cell), cell.id, self.of(cell))
-        return None
+        is_same = self.leaves_out and all(self.history.inputs(other) == (self.of(other) or "not known") for other in these)
+        return kept(self.places.result(cell), cell.id, self.of(cell)) if is_same else None
 
     def doubts(self) -> Iterator[str]:
         """Yields why --changed leaves out less than it could."""
@@ -190,7 +188,6 @@ class Inputs:
     def keep(self, found: list[CellResult]) -> None:
         """Keeps them with the results. If they changed meanwhile, they aren't what passed, except for what a first build writes."""
         files.cache_clear()
+        made = self.found_resolved() - self.resolved
         for cell, result in zip(self.cells, found):
-            now, made = self.of(cell), self.found_resolved() - self.resolved
-            same = self.of(cell, made) if made else now
-            result.inputs = now if same == self.before[cell.id] else None
+            result.inputs = self.of(cell) if self.of(cell, made) == self.before[cell.id] else None

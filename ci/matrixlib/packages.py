@@ -25,19 +25,12 @@ def installed() -> set[str] | None:
 
 def install(names: Sequence[str]) -> str | None:
     """Installs packages without starting their services; returns the reason if it can't."""
-    if not names:
-        return None
-    if not shutil.which("apt-get"):
-        return "only Debian and Ubuntu are known here"
     root = ["sudo"] if os.geteuid() else []
     if root and not shutil.which("sudo"):
         return "neither root nor sudo"
-    is_there = POLICY.exists()
-    if is_there and subprocess.run([POLICY, names[0], "start"], capture_output=True).returncode != 101:
-        return f"{POLICY} would let services start"
     print(f"installing {' '.join(names)}", flush=True)
     told = list[bool]()
-    with on_interrupt(lambda *_: told.append(True)), contextlib.nullcontext() if is_there else services_forbidden(root) as problem:
+    with on_interrupt(lambda *_: told.append(True)), services_forbidden(root) as problem:
         for words in (["update", "-qq"], ["install", "-y", "-qq", *names]):
             if not problem and not told and status([*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", *words], told) != 0:
                 problem = f"apt-get {words[0]} failed"
@@ -49,6 +42,10 @@ def install(names: Sequence[str]) -> str | None:
 @contextlib.contextmanager
 def services_forbidden(root: Sequence[str]) -> Iterator[str | None]:
     """Keeps packages' scripts from starting services; yields the reason if it can't."""
+    if POLICY.exists():
+        forbids = subprocess.run([POLICY, "any", "start"], capture_output=True).returncode == 101
+        yield None if forbids else f"{POLICY} would let services start"
+        return
     with tempfile.NamedTemporaryFile("w") as file:
         file.write("#!/bin/sh\nexit 101\n")
         file.flush()
@@ -61,9 +58,7 @@ def services_forbidden(root: Sequence[str]) -> Iterator[str | None]:
 
 def status(command: Sequence[str], told: list[bool]) -> int:
     """Runs a command and returns its status. An interrupt ends it politely, and waits, so that what it still installs starts no service.
-
-    An interrupt is put into `told`, not raised: one that comes while the command is being started would leave the command behind.
-    """
+    It is put into `told`, not raised: one that comes while the command is being started would leave the command behind."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None and not told:
             time.sleep(0.05)

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from .cells import Cell
 
 APT_LISTS = pathlib.Path("/var/lib/apt/lists")
-PLATFORMS = {"iOS": "iPhone", "tvOS": "Apple TV", "watchOS": "Apple Watch", "visionOS": "Apple Vision"}
-# The platforms' names in simctl's runtimes, if they differ.
-RUNTIMES = {"visionOS": "xrOS"}
+# By platform, the name of its runtimes in simctl, and that with which a device's begins.
+PLATFORMS = {"iOS": ("iOS", "iPhone"), "tvOS": ("tvOS", "Apple TV"), "watchOS": ("watchOS", "Apple Watch"), "visionOS": ("xrOS", "Apple Vision")}
 
 
 def apt(name: str, _: object) -> str | None:
@@ -41,13 +40,10 @@ def setup_packages(project: StrPath) -> list[str]:
 
 
 def debian_mirror(_: object, __: object) -> str | None:
-    """Checks the heads of apt's lists, because asking apt itself takes half a second."""
-    for file in APT_LISTS.glob("*Release"):
-        with file.open(errors="replace") as release:
-            head = release.read(2000).splitlines()
-        if "Origin: Debian" in head and "Label: Debian" in head:
-            return None
-    return "needs a mirror of Debian that apt knows (apt-get update)"
+    """Checks apt's lists, because asking apt itself takes half a second."""
+    releases = (file.read_text(errors="replace").splitlines() for file in APT_LISTS.glob("*Release"))
+    there = any("Origin: Debian" in lines and "Label: Debian" in lines for lines in releases)
+    return None if there else "needs a mirror of Debian that apt knows (apt-get update)"
 
 
 def swift(name: str, project: StrPath) -> str | None:
@@ -68,24 +64,21 @@ def simulator(name: str, _: object) -> str | None:
 
 def available(listing: Any, platform: str) -> bool:
     """Returns whether simctl's listing has a device of a platform; its runtimes are called com.apple.CoreSimulator.SimRuntime.iOS-18-4."""
-    runtime = f".SimRuntime.{RUNTIMES.get(platform, platform)}-"
-    devices = [device for name, of_runtime in listing["devices"].items() if runtime in name for device in of_runtime]
-    return any(device.get("isAvailable") and device["name"].startswith(PLATFORMS.get(platform, platform)) for device in devices)
+    runtime, beginning = PLATFORMS.get(platform, (platform, platform))
+    devices = [device for name, of_runtime in listing["devices"].items() if f".SimRuntime.{runtime}-" in name for device in of_runtime]
+    return any(device.get("isAvailable") and device["name"].startswith(beginning) for device in devices)
 
 
 def swift_sdk(name: str, _: object) -> str | None:
-    for folder in (".swiftpm/swift-sdks", ".config/swiftpm/swift-sdks", "Library/org.swift.swiftpm/swift-sdks"):
-        if any(name in bundle.name for bundle in (pathlib.Path.home() / folder).glob("*.artifactbundle")):
-            return None
-    return f"needs a Swift SDK for {name} (swift sdk install)"
+    folders = [pathlib.Path.home() / folder / "swift-sdks" for folder in (".swiftpm", ".config/swiftpm", "Library/org.swift.swiftpm")]
+    there = any(name in bundle.name for folder in folders for bundle in folder.glob("*.artifactbundle"))
+    return None if there else f"needs a Swift SDK for {name} (swift sdk install)"
 
 
 def swift_apart(_: object, __: object) -> str | None:
-    """Checks for a Swift that can be mounted elsewhere without the rest of the system."""
-    program = shutil.which("swift")
-    # A program such as swiftly's, which only starts another one, isn't in such a folder.
-    root = program and pathlib.Path(program).resolve().parent.parent.parent
-    apart = root and root != pathlib.Path("/") and (root / "usr/bin/swift").exists()
+    """Checks for a Swift that can be mounted elsewhere without the rest of the system; a program that only starts one can't, as swiftly's."""
+    root = pathlib.Path(shutil.which("swift") or "/").resolve().parent.parent.parent
+    apart = root != pathlib.Path("/") and (root / "usr/bin/swift").exists()
     return None if apart else "needs a Swift in a folder of its own, not in /usr"
 
 
@@ -94,8 +87,7 @@ def engine_for(cell: "Cell", project: str) -> str | None:
     # Nobody would install packages in its image.
     if not cell.image or {"apt", "setup"} & {*map(kind_of, cell.requires)}:
         return None
-    lacks = any(kind_of(requirement) in OF_IMAGES and missing(requirement, project) for requirement in cell.requires)
-    return engine() if lacks else None
+    return engine() if any(kind_of(name) in OF_IMAGES and missing(name, project) for name in cell.requires) else None
 
 
 @functools.cache
@@ -130,9 +122,7 @@ NAMED = {"swift", "command", "apt", "machine", "swift-sdk", "simulator"}
 
 @functools.cache
 def missing(requirement: str, project: str) -> str | None:
-    """Returns why a requirement isn't met, or None."""
-    kind, _, name = requirement.partition(":")
-    return KINDS[kind](name, project)
+    return KINDS[kind_of(requirement)](requirement.partition(":")[2], project)
 
 
 def missing_of(cell: 'Cell', project: str) -> str | None:
@@ -152,12 +142,10 @@ def forget() -> None:
 
 def install(cells: "Iterable[Cell]", project: StrPath) -> str | None:
     """Installs the Debian packages that cells need and that are missing; returns the reason if it can't."""
-    needed = {requirement for cell in cells for requirement in cell.requires}
-    names = {name.partition(":")[2] for name in needed if name.startswith("apt:")}
-    if "setup" in needed:
-        names.update(setup_packages(project))
-    there = packages.installed()
-    return packages.install(sorted(names - there)) if there is not None else None
+    needed, there = {requirement for cell in cells for requirement in cell.requires}, packages.installed()
+    names = {name.removeprefix("apt:") for name in needed if name.startswith("apt:")}
+    names |= {*setup_packages(project)} if "setup" in needed else set()
+    return packages.install(sorted(names - there)) if there is not None and names - there else None
 
 
 def on_ci() -> bool:

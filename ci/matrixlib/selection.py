@@ -31,10 +31,10 @@ def select(matrix: Matrix, names: Sequence[str] = (), labels: Sequence[str] = ()
         check_known("axis", axis, matrix.axes)
         check_known(f"value of the axis '{axis}' called", value, matrix.axes[axis])
         values.add((axis, value))
+    left_out = {cell.id for name in names if name.startswith("!") for cell in matching(matrix, name[1:])}
     wanted = [name for name in names if not name.startswith("!")] or ["*"]
-    left_out = [name[1:] for name in names if name.startswith("!")]
-    chosen, others = ({cell.id for name in some for cell in matching(matrix, name)} for some in (wanted, left_out))
-    return [cell for cell in matrix.cells if cell.id in chosen - others and of_labels & set(cell.labels) and values <= cell.axes.items()]
+    chosen = {cell.id for name in wanted for cell in matching(matrix, name)} - left_out
+    return [cell for cell in matrix.cells if cell.id in chosen and of_labels & set(cell.labels) and values <= cell.axes.items()]
 
 
 def changed(options: Namespace, cells: Sequence[Cell], history: History) -> list[Cell]:
@@ -58,11 +58,7 @@ def of_shard(cell: Cell, shard: str | None) -> Cell:
 
 
 def steps_of(options: Namespace, cell: Cell) -> list[Step]:
-    """Returns the steps of a cell that are meant, with their time-outs and the arguments behind --.
-
-    These replace the tests of the first step that chooses its tests; other such steps would find none of them, and are left out. Without
-    such a step, they are appended to the last one.
-    """
+    """Returns the steps of a cell that are meant, with their time-outs and the arguments behind --."""
     steps = [step for step in cell.steps if not options.step or step.name in options.step]
     steps = [dataclasses.replace(step, timeout=max(1, math.ceil(min(1e9, step.timeout * options.timeout_factor)))) for step in steps]
     if not options.rest or not steps:
@@ -70,5 +66,5 @@ def steps_of(options: Namespace, cell: Cell) -> list[Step]:
     words, of_tests = shlex.join(options.rest), [step for step in steps if step.takes("tests")]
     if not of_tests:
         return [*steps[:-1], dataclasses.replace(steps[-1], run=f"{steps[-1].run.rstrip()} {words}")]
-    chosen = dataclasses.replace(of_tests[0], tests=words)
-    return [chosen if step is of_tests[0] else step for step in steps if step is of_tests[0] or step not in of_tests]
+    # Other steps that choose their tests would find none of these.
+    return [dataclasses.replace(step, tests=words) if step is of_tests[0] else step for step in steps if step not in of_tests[1:]]

@@ -19,15 +19,13 @@ Stamps = dict[str, tuple[int, int, int]]
 
 def stamps(project: StrPath) -> Stamps:
     """Returns when each file was last written, without those that are gone, and without packages by path that git doesn't know."""
-    listing = Listing(project)
-    folder = os.path.realpath(project)
-    if (command := listing.failed.get(folder, [""]))[0] == "git":
-        raise Problem(f"--watch looks at what git tracks, and git can't say that of {folder}: {fault(*command)}")
-    found = {}
-    for path in listing.tracked:
+    listing, found = Listing(project), {}
+    if (command := listing.failed.get(str(project), ("",)))[0] == "git":
+        raise Problem(f"--watch looks at what git tracks, and git can't say that of {project}: {fault(*command)}")
+    for name in listing.tracked:
         with contextlib.suppress(OSError):
-            status = os.stat(path)
-            found[os.path.relpath(path, folder)] = (status.st_mtime_ns, status.st_size, status.st_ino)
+            status = os.stat(os.path.join(project, name))
+            found[name] = (status.st_mtime_ns, status.st_size, status.st_ino)
     return found
 
 
@@ -54,6 +52,6 @@ def watch(project: StrPath, once: Callable[[], int], look: Callable[[StrPath], S
                 pause(PAUSE)
             names = sorted(name for name in before | now if before.get(name) != now.get(name))
             more = ", …" if len(names) > 5 else ""
-            print(f"\nchanged: {', '.join(names[:5])}{more}".encode(errors="replace").decode(), flush=True)
+            print(f"\nchanged: {', '.join(names[:5])}{more}", flush=True)
     to_nowhere(sys.stdout)
     return INTERRUPTED

@@ -37,6 +37,8 @@ class CellsCase(ProjectCase):
         self.refused(cell + 'run = "true"\nsteps = ["build"]', "cell 'a': has both 'run' and 'steps'")
         self.refused(cell + 'run = "true"\nenv = { A = "1", B = 2 }', "cell 'a': the value of 'B' in 'env' is not a string")
         self.refused(cell + 'steps = ["biuld"]', "cell 'a': there is no step 'biuld'; known: ; a command of one word: { run = \"biuld\" }")
+        self.refused(cell + 'steps = ["echo {nope}"]', "cell 'a': there is no placeholder {nope}; known: {flags}, {folder}, {report}, {tests}; "
+                     "braces of the shell's have a space or a $")
         self.refused(cell + 'steps = ["swift build", "swift test"]', "cell 'a': two steps are called 'swift': { name = \"…\", run = \"…\" } gives one a name")
         self.refused(cell + 'run = "true"\nenv = { PATH = "{project}/bin:$PATH" }',
                      "cell 'a': 'PATH' is taken as it stands, and $PATH in it is no variable's value: export it in the command")
@@ -44,6 +46,8 @@ class CellsCase(ProjectCase):
         self.refused(cell + 'run = "true"\nlabels = ["fast"]', "cell 'a': there is no label 'fast'; known: smoke, full, nightly")
         self.refused(cell + 'run = "true"\naxes = { x = "1" }', "cell 'a': there is no axis 'x'; known: ")
         self.refused('[axes]\ny = ["1", "2"]\n' + cell + 'run = "true"\naxes = { y = "3" }', "cell 'a': there is no value of the axis 'y' called '3'; known: 1, 2")
+        self.refused('[axes]\ny = ["1", "2"]\nz = ["3"]\n' + cell + 'run = "true"\naxes = { y = ["1", "2"], z = [] }\nexclude = [{ z = "3" }]',
+                     "cell 'a': there is no value of the axis 'z' called '[]'; known: 3")
         self.refused(cell + 'run = "true"\nrunner = "mac"', "cell 'a': there is no runner 'mac'; known: linux")
         self.refused(cell + 'run = "true"\nbuild = "z"', "cell 'a': there is no cell 'z' with a build folder of its own")
         self.refused(cell + 'run = "true"\ntimeout = 1.5', "cell 'a': 'timeout' is not a whole number: write timeout = 5")
