@@ -111,17 +111,12 @@ def made(kind: Any, value: Any) -> Any:
     if kind in (CellResult, StepResult, Test):
         return kind(**{name: made(hints(kind)[name], item) for name, item in dict(value).items()})
     outer, inner = typing.get_origin(kind), typing.get_args(kind)
-    if outer is list:
-        return [made(inner[0], item) for item in typed(list, value)]
-    if outer is dict:
-        return {name: made(inner[1], item) for name, item in typed(dict, value).items()}
-    return typed((int, float) if kind is float else inner or kind, value)
-
-
-def typed(kind: Any, value: Any) -> Any:
-    if not isinstance(value, kind) or isinstance(value, float) and not math.isfinite(value):
+    fitting: Any = (int, float) if kind is float else outer if outer in (list, dict) else kind
+    if not isinstance(value, fitting) or isinstance(value, float) and not math.isfinite(value):
         raise TypeError
-    return value
+    if outer is dict:
+        return {name: made(inner[1], item) for name, item in value.items()}
+    return [made(inner[0], item) for item in value] if outer is list else value
 
 
 def read(file: StrPath) -> list[CellResult]:
