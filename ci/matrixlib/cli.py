@@ -249,7 +249,7 @@ def print_report(options: Namespace) -> int:
     if pathlib.Path("-") not in (options.junit, options.json, options.html):
         options.markdown = options.markdown or "-"
     for file, made in (
-            (options.junit, lambda: report.junit(cells)), (options.json, lambda: results.to_json(cells, sum(cell.seconds for cell in cells))),
+            (options.junit, lambda: report.junit(cells)), (options.json, lambda: results.to_json(cells)),
             (options.html, lambda: report.page(cells, History(options.places))), (options.markdown, lambda: report.markdown(cells))):
         with contextlib.suppress(BrokenPipeError):  # The status says something, too.
             if file:

@@ -11,7 +11,7 @@ import os
 import pathlib
 import sys
 import typing
-from typing import Any, Iterable
+from typing import Any
 
 from .problems import Problem, StrPath, naming
 
@@ -71,7 +71,8 @@ class CellResult:
         return [step for step in self.steps if step.status not in ("passed", "flaky")]
 
 
-def to_json(cells: Iterable[CellResult], seconds: float) -> dict[str, Any]:
+def to_json(cells: list[CellResult]) -> dict[str, Any]:
+    seconds = sum(cell.seconds for cell in cells if cell.status != "unchanged")
     return {"version": VERSION, "seconds": round(seconds, 1), "cells": [dataclasses.asdict(cell) for cell in cells]}
 
 

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 from .results import CellResult
@@ -27,11 +27,11 @@ def to_nowhere(out: TextIO) -> None:
 
 
 class Screen:
-    """The output of a run, usable from any thread. `expected` returns the seconds that are left, or None if that isn't known."""
+    """The output of a run of several `jobs` at a time, usable from any thread. `usual` are the seconds of each cell, None if it never passed."""
 
-    def __init__(self, total: int, width: int, expected: Callable[[dict[str, float], set[str]], float | None], out: TextIO | None = None,
+    def __init__(self, usual: Mapping[str, float | None], jobs: int, out: TextIO | None = None,
                  environment: Mapping[str, str] = os.environ) -> None:
-        self.total, self.width, self.expected, self.out = total, width, expected, out or sys.stdout
+        self.usual, self.jobs, self.out = usual, jobs, out or sys.stdout
         self.terminal = self.out.isatty() and environment.get("TERM") != "dumb"
         # As no-color.org and force-color.org specify: an empty variable has no effect.
         self.colored = bool(environment.get("FORCE_COLOR")) or self.terminal and not environment.get("NO_COLOR")
@@ -72,9 +72,8 @@ class Screen:
             tests = f"{len(result.tests)} test{'s' if len(result.tests) > 1 else ''}{result.beside}" if result.tests else ""
             took = clock(result.seconds) if result.steps else ""
             status = self.paint(result.status, f"{result.status:11}")
-            self._print(f"{status} {result.id:{self.width}} {took:>7}  {result.why or tests}".rstrip())
-            for line in details:
-                self._print(line)
+            line = f"{status} {result.id:{max(map(len, self.usual))}} {took:>7}  {result.why or tests}".rstrip()
+            self._print("\n".join([line, *details]))
 
     def interrupted(self) -> None:
         """Shows that what runs is being ended, which may take a while."""
@@ -86,13 +85,15 @@ class Screen:
             self._print(text)
 
     def status(self) -> str:
-        now = time.monotonic()
-        running = ", ".join(f"{cell}: {step} {clock(now - since)}" for cell, (step, since) in self.running.items())
-        left = self.expected({cell: now - since for cell, (_, since) in self.running.items()}, self.finished)
-        estimate = f", about {clock(left)} left" if left is not None else ""
+        now, estimate = time.monotonic(), ""
+        took = {cell: now - since for cell, (_, since) in self.running.items()}
+        running = ", ".join(f"{cell}: {step} {clock(took[cell])}" for cell, (step, _) in self.running.items())
+        left = [seconds and max(0, seconds - took.get(cell, 0)) for cell, seconds in self.usual.items() if cell not in self.finished]
         if self.ending:
             estimate = f", interrupted: waits for what runs to end, {math.ceil(BY_ITSELF + CLEANING + KILLED)} s at most"
-        return f"[{len(self.finished)}/{self.total}] {clock(now - self.began)}{estimate}  {running}"
+        elif None not in left:
+            estimate = f", about {clock(sum(filter(None, left)) / self.jobs)} left"
+        return f"[{len(self.finished)}/{len(self.usual)}] {clock(now - self.began)}{estimate}  {running}"
 
     def _tick(self) -> None:
         while not self._end.wait(1):
