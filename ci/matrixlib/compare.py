@@ -53,8 +53,8 @@ def of_times(
 
 
 def of_tests(name: str, was: Mapping[str, Test], now: Mapping[str, Test]) -> Iterator[tuple[str, bool]]:
-    for found, how in (([test for test in was if test not in now], "gone"), ([test for test in now if test not in was], "new")):
-        if found:
+    for how, these, others in (("gone", was, now), ("new", now, was)):
+        if found := [test for test in these if test not in others]:
             yield f"{name}: {len(found)} test{'s' if len(found) > 1 else ''} {how}: {', '.join(found[:3])}{', …' if len(found) > 3 else ''}", False
     for test in was:
         if test in now:
