@@ -57,8 +57,7 @@ def parser() -> argparse.ArgumentParser:
            help="leave out cells that passed and whose files, definition and tools are the same, whatever the environment is; "
                 "where CI is set, only with the word ci")
     option("--step", action="append", default=[], metavar="NAME", help="this step of the cells alone; several: these")
-    option("--shard", type=shard, metavar="N/M",
-           help="of tests, the Nth of M parts: all M together run each test once; other steps run in each")
+    option("--shard", type=shard, metavar="N/M", help="of tests, the Nth of M parts: all M together run each test once; other steps run in each")
     option("--after", type=pathlib.Path, metavar="FILE",
            help="leave out cells that need one that didn't pass by this file, which run --report or report --json wrote")
     option("--retries", type=at_least(0, int), metavar="N", help="how often failing tests are run again, instead of what the cells say")
@@ -150,9 +149,8 @@ def parsed(arguments: list[str]) -> Namespace:
             (f"unrecognized arguments: {' '.join(unknown)}", unknown),
             ("what comes after -- is for the command of a step: ci/matrix run CELL -- …", "--" in arguments and options.command != "run"),
             ("--dry-run prints commands once: without --watch", given.get("watch") and options.dry_run),
-            ("--report needs a file, since a run tells its progress on the output: ci/matrix report --json - prints the last run's results",
-             str(given.get("report")) == "-"),
-            ("--report needs a file, and this is a folder", given.get("report") and options.report.is_dir())):
+            ("--report needs a file: ci/matrix report --json - prints the last run's results",
+             given.get("report") and (str(options.report) == "-" or options.report.is_dir()))):
         if is_made:
             options.verb.error(mistake)
     if options.project is None:
@@ -259,14 +257,15 @@ def print_report(options: Namespace) -> int:
 
 def reports(options: Namespace) -> Sequence[StrPath]:
     """Returns the files to report, without those that are missing if it is said which cells they should have."""
-    asked = options.files or [options.places.results / "latest.json"]
-    missing = list(dict.fromkeys(file for file in asked if not os.path.exists(file)))
-    if options.expect is None and missing and not options.files:
+    latest = options.places.results / "latest.json"
+    if not (options.files or options.expect or latest.exists()):
         raise Problem(f"nothing has been run here yet: {options.places.program} run")
+    asked = options.files or [latest]
+    missing = [file for file in asked if options.expect and not os.path.exists(file)]
     with contextlib.suppress(BrokenPipeError):
-        for file in missing if options.expect is not None else ():
+        for file in missing:
             print(f"matrix: there is no {file}", file=sys.stderr)
-    return asked if options.expect is None else [file for file in asked if file not in missing]
+    return [file for file in asked if file not in missing]
 
 
 def compare_runs(options: Namespace) -> int:
