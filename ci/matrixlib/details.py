@@ -1,6 +1,5 @@
 """The lines that are shown below that of a cell that didn't pass, or that has notes."""
 
-import contextlib
 import os
 import re
 import shlex
@@ -14,15 +13,13 @@ from .shell import Places
 
 def lines(places: Places, options: Namespace, result: CellResult) -> Iterator[str]:
     """Yields the first failure's output, the place of its log, and the command that repeats it; on GitHub, also each step's log, folded."""
-    steps, here = result.steps if result.status != "unchanged" else [], ""
-    with contextlib.suppress(OSError):  # The current folder may be gone.
-        here = os.getcwd()
+    steps = result.steps if result.status != "unchanged" else []
     for step in steps:
         yield from (f"    {step.name}: {note}" for note in step.notes if not note.startswith("built for "))
         if step.status not in ("passed", "interrupted"):
-            log = diagnosis.read(places.project / step.log)
-            yield from (f"    | {diagnosis.shown(line)}" for line in diagnosis.excerpt(log, step))
-            yield f"    log: {step.log if here == str(places.project) else places.project / step.log}"
+            log = places.project / step.log
+            yield from (f"    | {diagnosis.shown(line)}" for line in diagnosis.excerpt(diagnosis.read(log), step))
+            yield f"    log: {log}"
     if result.status in ("failed", "flaky"):
         yield again(places, options, result, next(iter(result.failed_steps), None))
     if os.environ.get("GITHUB_ACTIONS") == "true" and result.status != "unchanged":

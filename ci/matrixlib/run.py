@@ -27,6 +27,7 @@ from .steps import StepRunner
 # What a cell that needs this one may begin after: a flaky one's tests have passed, too.
 ENOUGH = ("passed", "unchanged", "flaky")
 TIMEOUT, INFRASTRUCTURE, NOTHING, INTERRUPTED = 124, 4, 5, 130
+NOT_BEGUN = ("not begun, because of the interrupt", INTERRUPTED)
 
 
 def run(options: Namespace, cells: Sequence[Cell], places: Places) -> int:
@@ -58,17 +59,17 @@ class Run:
         self.processes = Processes()
         elsewhere = results.read(options.after) if options.after else ()
         self.results = {result.id: result for result in elsewhere}  # and of those that have ended here
-        self.waiting = {cell.id for cell in cells}  # those that have no result yet
         self.failed: str | None = None  # the first cell that failed
-        self.built = dict[tuple[str, ...], tuple[str, StepResult]]()  # by folder and command: the cell that built it, and how that ended
+        self.built = dict[tuple[str, ...], StepResult]()  # by folder and command: the result for other cells that need that build
         self.shared = list[float]()  # the seconds of the builds that other cells needed, too
 
     def status(self) -> int:
         """Runs the cells, and returns the exit code."""
         def end() -> None:
-            """Ends what runs; its results are still reported."""
+            """Ends what runs, which may take a while; its results are still reported."""
             self.processes.stop()
-            self.screen.interrupted()
+            self.screen.ending = True
+            self.screen.show()
 
         # Ends in another thread, because the signal may come while this one holds a lock that ending needs. Handled until the results
         # are saved, because an interrupt would otherwise lose them.
@@ -95,19 +96,14 @@ class Run:
         left, running = sorted(self.cells, key=lambda cell: cell.exclusive), dict[concurrent.futures.Future[CellResult], Cell]()
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             while left or running:
+                waiting = {cell.id for cell in (*left, *running.values())}
                 for cell in [*left]:
-                    if len(running) < self.options.jobs and self.may_begin(cell, running.values()):
+                    if len(running) < self.options.jobs and waiting.isdisjoint(cell.needs) and may_begin(cell, running.values()):
                         left.remove(cell)
                         running[pool.submit(self.ended, cell)] = cell
                 for ended in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
-                    self.waiting.remove(name := running.pop(ended).id)
-                    self.results[name] = ended.result()
+                    self.results[running.pop(ended).id] = ended.result()
         return [self.results[cell.id] for cell in self.cells]
-
-    def may_begin(self, cell: Cell, running: Collection[Cell]) -> bool:
-        """Returns whether a cell may begin beside those that run: exclusive ones, which are the last that are left, run alone."""
-        beside = any(other.exclusive or other.build == cell.build for other in running)
-        return not beside and not (cell.exclusive and running) and self.waiting.isdisjoint(cell.needs)
 
     def ended(self, cell: Cell) -> CellResult:
         """Runs a cell, and shows and returns its result."""
@@ -128,7 +124,7 @@ class Run:
         known = (self.results[name] for name in cell.needs if name in self.results)
         other = next((result for result in known if result.status not in ENOUGH), None)
         if self.processes.stopped.is_set():
-            not_begun(result)
+            result.why, result.code = NOT_BEGUN
         elif self.options.fail_fast and self.failed:
             result.why = f"not run, because {self.failed} failed"
         elif other and other.status != "skipped":
@@ -141,19 +137,16 @@ class Run:
             if on_ci() and not cell.optional:
                 result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"missing requirement: {reason}"
         else:
-            with naming(self.places.log(cell, cell.steps[0])), self.alone(cell) as its_own:
-                self.steps(cell, result) if its_own else not_begun(result)
-
-    @contextlib.contextmanager
-    def alone(self, cell: Cell) -> Iterator[bool]:
-        """Waits for another ci/matrix that uses the same folder; yields whether this one has it now, unlike after an interrupt."""
-        folder = self.places.folder(cell)
-        with folders.lock(folder) as file:
-            if not (its_own := folders.locked(file)):
-                self.screen.say(f"{cell.id}: waits for another ci/matrix that uses {folder}")
-            while not its_own and not self.processes.stopped.wait(0.5):
-                its_own = folders.locked(file)
-            yield its_own
+            folder = self.places.folder(cell)
+            with naming(self.places.log(cell, cell.steps[0])), folders.lock(folder) as file:
+                if not (its_own := folders.locked(file)):
+                    self.screen.say(f"{cell.id}: waits for another ci/matrix that uses {folder}")
+                while not its_own and not self.processes.stopped.wait(0.5):
+                    its_own = folders.locked(file)
+                if its_own:
+                    self.steps(cell, result)
+                else:
+                    result.why, result.code = NOT_BEGUN
 
     def steps(self, cell: Cell, result: CellResult) -> None:
         """Runs a cell's steps until one fails; the last one that didn't pass says how the cell ended."""
@@ -182,16 +175,15 @@ class Run:
         key = (cell.build, shell.command(self.places, cell, step), str(cell.env | step.env))
         note, ours = self.places.folder(cell) / "built-by", f"{os.getpid()} {key!a}"
         if step.kind == "build" and key in self.built and diagnosis.read(note) == ours:
-            owner, built = self.built[key]
-            self.shared.append(built.seconds)
-            log = "" if built.status == "passed" else built.log
-            return dataclasses.replace(built, name=step.name, seconds=0, log=log, notes=[f"built for {owner}"])
+            self.shared.append(self.built[key].seconds)
+            return dataclasses.replace(self.built[key], name=step.name, seconds=0)
         self.screen.began_step(cell.id, step.name, self.places.log(cell, step).relative_to(self.places.project))
         if step.kind == "build":  # Which may be cut off, and then leaves a part of it.
             folders.removed(note, self.screen.say)
         done = runner.run(cell, step)
         if step.kind == "build" and done.status in ("passed", "failed"):
-            self.built[key] = (cell.id, done)
+            log = "" if done.status == "passed" else done.log
+            self.built[key] = dataclasses.replace(done, log=log, notes=[f"built for {cell.id}"])
             results.write(note, ours)
         return done
 
@@ -241,8 +233,9 @@ class Run:
         yield report.closing_line(found)
 
 
-def not_begun(result: CellResult) -> None:
-    result.why, result.code = "not begun, because of the interrupt", INTERRUPTED
+def may_begin(cell: Cell, running: Collection[Cell]) -> bool:
+    """Returns whether a cell may begin beside those that run: exclusive ones, which are the last that are left, run alone."""
+    return not running or not cell.exclusive and not any(other.exclusive or other.build == cell.build for other in running)
 
 
 def code(found: list[CellResult]) -> int:

@@ -40,7 +40,7 @@ class Screen:
         self.running: dict[str, tuple[str, float]] = {}  # cell: (step, when it began)
         self.ending = False
         self.refused: OSError | None = None  # why nothing more can be shown
-        self._lock, self._end = threading.Lock(), threading.Event()
+        self._lock, self._end = threading.RLock(), threading.Event()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
 
     def __enter__(self) -> "Screen":
@@ -63,7 +63,7 @@ class Screen:
             _, since = self.running.get(cell, (None, time.monotonic()))
             self.running[cell] = (step, since)
             if not self.terminal:
-                self._print(f"{'':11} {cell}: {step}" + (f"  ({log})" if log else ""))
+                self.say(f"{'':11} {cell}: {step}" + (f"  ({log})" if log else ""))
 
     def ended_cell(self, result: CellResult, details: Iterable[str]) -> None:
         with self._lock:
@@ -73,16 +73,11 @@ class Screen:
             took = clock(result.seconds) if result.steps else ""
             status = self.paint(result.status, f"{result.status:11}")
             line = f"{status} {result.id:{max(map(len, self.usual))}} {took:>7}  {result.why or tests}".rstrip()
-            self._print("\n".join([line, *details]))
-
-    def interrupted(self) -> None:
-        """Shows that what runs is being ended, which may take a while."""
-        self.ending = True
-        self._show()
+            self.say("\n".join([line, *details]))
 
     def say(self, text: str) -> None:
         with self._lock:
-            self._print(text)
+            self._write(("\r\x1b[K" if self.terminal else "") + text + "\n")
 
     def status(self) -> str:
         now, estimate = time.monotonic(), ""
@@ -97,16 +92,13 @@ class Screen:
 
     def _tick(self) -> None:
         while not self._end.wait(1):
-            self._show()
+            self.show()
 
-    def _show(self) -> None:
+    def show(self) -> None:
         with self._lock:
             if self.terminal and not self._end.is_set():
                 columns = os.get_terminal_size(self.out.fileno()).columns or 80
                 self._write(f"\r\x1b[K{self.status()[:columns - 1]}")
-
-    def _print(self, line: str) -> None:
-        self._write(("\r\x1b[K" if self.terminal else "") + line + "\n")
 
     def _write(self, text: str) -> None:
         try:
