@@ -48,7 +48,7 @@ def junit(cells: Sequence[CellResult]) -> str:
     root = xml.Element("testsuites")
     for cell in cells:
         suite = xml.SubElement(root, "testsuite", name=cell.id, time=f"{cell.seconds:.3f}")
-        if not cell.steps or cell.status == "failed" and not cell.failed_steps:
+        if not cell.steps or cell.status == "failed" and not cell.failed_step:
             case(suite, cell.id, "cell", 0, OF_CELLS.get(cell.status, "error"), cell.why)
         for step in cell.steps:
             cases_of_step(suite, cell, step)

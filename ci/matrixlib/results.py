@@ -66,9 +66,9 @@ class CellResult:
         return f", {skipped} skipped" if skipped else ""
 
     @property
-    def failed_steps(self) -> list[StepResult]:
-        """The steps that failed; empty if it failed for another reason: a missing requirement, a log that could not be written."""
-        return [step for step in self.steps if step.status not in ("passed", "flaky")]
+    def failed_step(self) -> StepResult | None:
+        """The step that failed, which is the last one; None if it failed for another reason: a missing requirement, a full disk."""
+        return self.steps[-1] if self.steps and self.steps[-1].status not in ("passed", "flaky") else None
 
 
 def to_json(cells: list[CellResult]) -> dict[str, Any]:

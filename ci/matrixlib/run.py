@@ -221,11 +221,9 @@ class Run:
 
     def closing_lines(self, found: list[CellResult]) -> Iterator[str]:
         """Yields what the lines of the cells don't say: also what failed, with the command that runs only that again."""
-        for result in found if len(found) > 1 else ():
-            steps: list[StepResult | None] = [*result.failed_steps] or [None]
-            for step in steps if result.status == "failed" else ():
-                yield f"failed: {result.id}: {f'{step.name}: {step.why}' if step else result.why}"
-                yield details.again(self.places, self.options, result, step)
+        for result in [result for result in found if result.status == "failed" and len(found) > 1]:
+            yield f"failed: {result.id}: {result.why}"
+            yield details.again(self.places, self.options, result)
         if flaky := [result.id for result in found if result.status == "flaky"]:
             yield f"{len(flaky)} flaky: {', '.join(flaky)}" + (", which counts as failed" if self.options.fail_on_flaky else "")
         if code(found) == NOTHING:

@@ -33,27 +33,24 @@ class Screen:
                  environment: Mapping[str, str] = os.environ) -> None:
         self.usual, self.jobs, self.out = usual, jobs, out or sys.stdout
         self.terminal = self.out.isatty() and environment.get("TERM") != "dumb"
+        self.clear = "\r\x1b[K" if self.terminal else ""
         # As no-color.org and force-color.org specify: an empty variable has no effect.
         self.colored = bool(environment.get("FORCE_COLOR")) or self.terminal and not environment.get("NO_COLOR")
         self.began = time.monotonic()
-        self.finished: set[str] = set()
-        self.running: dict[str, tuple[str, float]] = {}  # cell: (step, when it began)
+        self.finished, self.running = set[str](), dict[str, tuple[str, float]]()  # by cell: its step, and when it began
         self.ending = False
         self.refused: OSError | None = None  # why nothing more can be shown
         self._lock, self._end = threading.RLock(), threading.Event()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
 
-    def __enter__(self) -> "Screen":
-        if self.terminal:
-            self._ticker.start()
-        return self
+    def __enter__(self) -> None:
+        self._ticker.start()
 
     def __exit__(self, *_: object) -> None:
         self._end.set()
-        if self.terminal:
-            self._ticker.join()
-            with self._lock:
-                self._write("\r\x1b[K")
+        self._ticker.join()
+        with self._lock:
+            self._write(self.clear)
 
     def paint(self, status: str, text: str) -> str:
         return f"\x1b[{COLORS[status]}m{text}\x1b[0m" if self.colored else text
@@ -77,7 +74,7 @@ class Screen:
 
     def say(self, text: str) -> None:
         with self._lock:
-            self._write(("\r\x1b[K" if self.terminal else "") + text + "\n")
+            self._write(f"{self.clear}{text}\n")
 
     def status(self) -> str:
         now, estimate = time.monotonic(), ""
@@ -91,14 +88,14 @@ class Screen:
         return f"[{len(self.finished)}/{len(self.usual)}] {clock(now - self.began)}{estimate}  {running}"
 
     def _tick(self) -> None:
-        while not self._end.wait(1):
+        while self.terminal and not self._end.wait(1):
             self.show()
 
     def show(self) -> None:
         with self._lock:
             if self.terminal and not self._end.is_set():
                 columns = os.get_terminal_size(self.out.fileno()).columns or 80
-                self._write(f"\r\x1b[K{self.status()[:columns - 1]}")
+                self._write(self.clear + self.status()[:columns - 1])
 
     def _write(self, text: str) -> None:
         try:
