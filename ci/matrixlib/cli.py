@@ -51,8 +51,7 @@ def parser() -> argparse.ArgumentParser:
     verb("list", list_cells, "lists cells", selects=True)("--json", action="store_true", help="as JSON")
     option = verb("run", run_cells, "runs cells; those with the label smoke if nothing is said", selects=True)
     option("-j", "--jobs", type=jobs, default=1, metavar="N", help="cells at a time (default 1); auto: one for each two cores")
-    option("--last-failed", action="store_true",
-           help="of these, those that failed or were flaky when they were last run here, and those that need one of them")
+    option("--last-failed", action="store_true", help="of these, those that failed or were flaky last time, and those that need one of them")
     option("--changed", nargs="?", const="here", choices=("here", "ci"), metavar="ci",
            help="leave out cells that passed and whose files, definition and tools are the same, whatever the environment is; "
                 "where CI is set, only with the word ci")
@@ -153,9 +152,7 @@ def parsed(arguments: list[str]) -> Namespace:
              given.get("report") and (str(options.report) == "-" or options.report.is_dir()))):
         if is_made:
             options.verb.error(mistake)
-    if options.project is None:
-        options.project = by_default(options.command)
-    options.places = Places(options.project)
+    options.places = Places(options.project or by_default(options.command))
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # Logs have characters that not every terminal knows.
     return options
@@ -175,7 +172,7 @@ def by_default(command: str) -> pathlib.Path:
 
 
 def chosen(options: Namespace) -> tuple[Matrix, list[Cell]]:
-    matrix = load(options.project)
+    matrix = load(options.places.project)
     return matrix, select(matrix, options.names, options.label, options.axis)
 
 
@@ -216,7 +213,7 @@ def run_cells(options: Namespace) -> int:
 
 
 def explain(options: Namespace) -> None:
-    cells, history = matching(load(options.project), options.cell), History(options.places)
+    cells, history = matching(load(options.places.project), options.cell), History(options.places)
     print("\n\n".join("\n".join(describe.explanation(cell, options.places, history)) for cell in cells))
 
 
