@@ -53,8 +53,7 @@ def parser() -> argparse.ArgumentParser:
     option("-j", "--jobs", type=jobs, default=1, metavar="N", help="cells at a time (default 1); auto: one for each two cores")
     option("--last-failed", action="store_true", help="of these, those that failed or were flaky last time, and those that need one of them")
     option("--changed", nargs="?", const="here", choices=("here", "ci"), metavar="ci",
-           help="leave out cells that passed and whose files, definition and tools are the same, whatever the environment is; "
-                "where CI is set, only with the word ci")
+           help="leave out cells that passed with the same files, definition and tools, in any environment; where CI is set, only with the word ci")
     option("--step", action="append", default=[], metavar="NAME", help="this step of the cells alone; several: these")
     option("--shard", type=shard, metavar="N/M", help="of tests, the Nth of M parts: all M together run each test once; other steps run in each")
     option("--after", type=pathlib.Path, metavar="FILE",
