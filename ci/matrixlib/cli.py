@@ -193,7 +193,6 @@ def run_cells(options: Namespace) -> int:
     by_default = all(name.startswith("!") for name in options.names) and not (options.label or options.axis or options.last_failed)
     if by_default:
         options.label = ["smoke"]
-    places = options.places
 
     def once() -> int:
         matrix, cells = chosen(options)
@@ -201,14 +200,14 @@ def run_cells(options: Namespace) -> int:
             print(f"matrix: no cell has the label smoke, which run alone means; by name or label: {', '.join(cell.id for cell in others)}")
         if by_default and options.rest:  # Where no cell is named, they are for tests: a formatter doesn't know --filter.
             cells = [cell for cell in cells if any(step.takes("tests") for step in cell.steps)] or cells
-        ended = run(options, changed(options, cells, History(places)), places)
+        ended = run(options, changed(options, cells, History(options.places)), options.places)
         if matrix.megabytes and not options.dry_run and cells:
             with contextlib.suppress(OSError):  # How the run ended counts, and not whether anybody hears of this.
-                for line in folders.keep_below(matrix.megabytes, places.cells):
+                for line in folders.keep_below(matrix.megabytes, options.places.cells):
                     print(line, file=sys.stderr)
         return ended
 
-    return watch(places.project, once) if options.watch else once()
+    return watch(options.places.project, once) if options.watch else once()
 
 
 def explain(options: Namespace) -> None:
