@@ -51,14 +51,11 @@ def parser() -> argparse.ArgumentParser:
     verb("list", list_cells, "lists cells", selects=True)("--json", action="store_true", help="as JSON")
     option = verb("run", run_cells, "runs cells; those with the label smoke if nothing is said", selects=True)
     option("-j", "--jobs", type=jobs, default=1, metavar="N", help="cells at a time (default 1); auto: one for each two cores")
-    option("--last-failed", action="store_true",
-           help="of these, those that failed or were flaky when they were last run here, and those that need one of them")
+    option("--last-failed", action="store_true", help="of these, those that failed or were flaky last time, and those that need one of them")
     option("--changed", nargs="?", const="here", choices=("here", "ci"), metavar="ci",
-           help="leave out cells that passed and whose files, definition and tools are the same, whatever the environment is; "
-                "where CI is set, only with the word ci")
+           help="leave out cells that passed with the same files, definition and tools, in any environment; where CI is set, only with the word ci")
     option("--step", action="append", default=[], metavar="NAME", help="this step of the cells alone; several: these")
-    option("--shard", type=shard, metavar="N/M",
-           help="of tests, the Nth of M parts: all M together run each test once; other steps run in each")
+    option("--shard", type=shard, metavar="N/M", help="of tests, the Nth of M parts: all M together run each test once; other steps run in each")
     option("--after", type=pathlib.Path, metavar="FILE",
            help="leave out cells that need one that didn't pass by this file, which run --report or report --json wrote")
     option("--retries", type=at_least(0, int), metavar="N", help="how often failing tests are run again, instead of what the cells say")
@@ -150,14 +147,11 @@ def parsed(arguments: list[str]) -> Namespace:
             (f"unrecognized arguments: {' '.join(unknown)}", unknown),
             ("what comes after -- is for the command of a step: ci/matrix run CELL -- …", "--" in arguments and options.command != "run"),
             ("--dry-run prints commands once: without --watch", given.get("watch") and options.dry_run),
-            ("--report needs a file, since a run tells its progress on the output: ci/matrix report --json - prints the last run's results",
-             str(given.get("report")) == "-"),
-            ("--report needs a file, and this is a folder", given.get("report") and options.report.is_dir())):
+            ("--report needs a file: ci/matrix report --json - prints the last run's results",
+             given.get("report") and (str(options.report) == "-" or options.report.is_dir()))):
         if is_made:
             options.verb.error(mistake)
-    if options.project is None:
-        options.project = by_default(options.command)
-    options.places = Places(options.project)
+    options.places = Places(options.project or by_default(options.command))
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # Logs have characters that not every terminal knows.
     return options
@@ -177,7 +171,7 @@ def by_default(command: str) -> pathlib.Path:
 
 
 def chosen(options: Namespace) -> tuple[Matrix, list[Cell]]:
-    matrix = load(options.project)
+    matrix = load(options.places.project)
     return matrix, select(matrix, options.names, options.label, options.axis)
 
 
@@ -199,7 +193,6 @@ def run_cells(options: Namespace) -> int:
     by_default = all(name.startswith("!") for name in options.names) and not (options.label or options.axis or options.last_failed)
     if by_default:
         options.label = ["smoke"]
-    places = options.places
 
     def once() -> int:
         matrix, cells = chosen(options)
@@ -207,18 +200,18 @@ def run_cells(options: Namespace) -> int:
             print(f"matrix: no cell has the label smoke, which run alone means; by name or label: {', '.join(cell.id for cell in others)}")
         if by_default and options.rest:  # Where no cell is named, they are for tests: a formatter doesn't know --filter.
             cells = [cell for cell in cells if any(step.takes("tests") for step in cell.steps)] or cells
-        ended = run(options, changed(options, cells, History(places)), places)
+        ended = run(options, changed(options, cells, History(options.places)), options.places)
         if matrix.megabytes and not options.dry_run and cells:
             with contextlib.suppress(OSError):  # How the run ended counts, and not whether anybody hears of this.
-                for line in folders.keep_below(matrix.megabytes, places.cells):
+                for line in folders.keep_below(matrix.megabytes, options.places.cells):
                     print(line, file=sys.stderr)
         return ended
 
-    return watch(places.project, once) if options.watch else once()
+    return watch(options.places.project, once) if options.watch else once()
 
 
 def explain(options: Namespace) -> None:
-    cells, history = matching(load(options.project), options.cell), History(options.places)
+    cells, history = matching(load(options.places.project), options.cell), History(options.places)
     print("\n\n".join("\n".join(describe.explanation(cell, options.places, history)) for cell in cells))
 
 
@@ -249,7 +242,7 @@ def print_report(options: Namespace) -> int:
     if pathlib.Path("-") not in (options.junit, options.json, options.html):
         options.markdown = options.markdown or "-"
     for file, made in (
-            (options.junit, lambda: report.junit(cells)), (options.json, lambda: results.to_json(cells, sum(cell.seconds for cell in cells))),
+            (options.junit, lambda: report.junit(cells)), (options.json, lambda: results.to_json(cells)),
             (options.html, lambda: report.page(cells, History(options.places))), (options.markdown, lambda: report.markdown(cells))):
         with contextlib.suppress(BrokenPipeError):  # The status says something, too.
             if file:
@@ -259,14 +252,15 @@ def print_report(options: Namespace) -> int:
 
 def reports(options: Namespace) -> Sequence[StrPath]:
     """Returns the files to report, without those that are missing if it is said which cells they should have."""
-    asked = options.files or [options.places.results / "latest.json"]
-    missing = list(dict.fromkeys(file for file in asked if not os.path.exists(file)))
-    if options.expect is None and missing and not options.files:
+    latest = options.places.results / "latest.json"
+    if not (options.files or options.expect or latest.exists()):
         raise Problem(f"nothing has been run here yet: {options.places.program} run")
+    asked = options.files or [latest]
+    missing = [file for file in asked if options.expect and not os.path.exists(file)]
     with contextlib.suppress(BrokenPipeError):
-        for file in missing if options.expect is not None else ():
+        for file in missing:
             print(f"matrix: there is no {file}", file=sys.stderr)
-    return asked if options.expect is None else [file for file in asked if file not in missing]
+    return [file for file in asked if file not in missing]
 
 
 def compare_runs(options: Namespace) -> int:

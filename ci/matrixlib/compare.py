@@ -14,14 +14,6 @@ SHARE = 0.002
 GOOD = ("passed", "unchanged")
 
 
-def noise(seconds: float, least: float, times: Sequence[float] = ()) -> float:
-    """Returns how far apart two times may be without a meaning, given the shorter one and those of earlier runs."""
-    if len(times) < OFTEN:
-        return max(least, (FACTOR - 1) * seconds)
-    middle = statistics.median(times)
-    return max(least, DEVIATIONS * statistics.median(abs(time - middle) for time in times))
-
-
 def worse(before: list[CellResult], after: list[CellResult]) -> list[str]:
     """Returns the cells that passed before and don't now, or aren't there."""
     still = {cell.id for cell in after if cell.status in GOOD}
@@ -52,13 +44,17 @@ def differences(
 
 def of_times(
         name: str, before: float, after: float, least: float, words: Callable[[float], str], times: Sequence[float] = ()) -> Iterator[tuple[str, bool]]:
+    apart = (FACTOR - 1) * min(before, after)
+    if len(times) >= OFTEN:
+        middle = statistics.median(times)
+        apart = DEVIATIONS * statistics.median(abs(time - middle) for time in times)
     if words(before) != words(after):
-        yield f"{name}{words(before)} -> {words(after)}", abs(after - before) < noise(min(before, after), least, times)
+        yield f"{name}{words(before)} -> {words(after)}", abs(after - before) < max(least, apart)
 
 
 def of_tests(name: str, was: Mapping[str, Test], now: Mapping[str, Test]) -> Iterator[tuple[str, bool]]:
-    for found, how in (([test for test in was if test not in now], "gone"), ([test for test in now if test not in was], "new")):
-        if found:
+    for how, these, others in (("gone", was, now), ("new", now, was)):
+        if found := [test for test in these if test not in others]:
             yield f"{name}: {len(found)} test{'s' if len(found) > 1 else ''} {how}: {', '.join(found[:3])}{', …' if len(found) > 3 else ''}", False
     for test in was:
         if test in now:

@@ -1,30 +1,30 @@
 """The lines that are shown below that of a cell that didn't pass, or that has notes."""
 
-import contextlib
 import os
-import re
 import shlex
 from argparse import Namespace
 from collections.abc import Iterator
 
 from . import diagnosis, testlog
-from .results import CellResult, StepResult
+from .results import CellResult
 from .shell import Places
+
+# How GitHub's commands write the characters that mean something in them; in properties, these are more than in a message.
+IN_MESSAGES = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+IN_PROPERTIES = IN_MESSAGES | str.maketrans({",": "%2C", ":": "%3A"})
 
 
 def lines(places: Places, options: Namespace, result: CellResult) -> Iterator[str]:
     """Yields the first failure's output, the place of its log, and the command that repeats it; on GitHub, also each step's log, folded."""
-    steps, here = result.steps if result.status != "unchanged" else [], ""
-    with contextlib.suppress(OSError):  # The current folder may be gone.
-        here = os.getcwd()
+    steps = result.steps if result.status != "unchanged" else []
     for step in steps:
         yield from (f"    {step.name}: {note}" for note in step.notes if not note.startswith("built for "))
         if step.status not in ("passed", "interrupted"):
-            log = diagnosis.read(places.project / step.log)
-            yield from (f"    | {diagnosis.shown(line)}" for line in diagnosis.excerpt(log, step))
-            yield f"    log: {step.log if here == str(places.project) else places.project / step.log}"
+            log = places.project / step.log
+            yield from (f"    | {diagnosis.shown(line)}" for line in diagnosis.excerpt(diagnosis.read(log), step))
+            yield f"    log: {log}"
     if result.status in ("failed", "flaky"):
-        yield again(places, options, result, next(iter(result.failed_steps), None))
+        yield again(places, options, result)
     if os.environ.get("GITHUB_ACTIONS") == "true" and result.status != "unchanged":
         yield from annotations(places, result)
         for step in steps:
@@ -32,8 +32,9 @@ def lines(places: Places, options: Namespace, result: CellResult) -> Iterator[st
                 yield from (f"::group::{result.id}: {step.name}", diagnosis.read(places.project / step.log).rstrip(), "::endgroup::")
 
 
-def again(places: Places, options: Namespace, result: CellResult, step: StepResult | None = None) -> str:
+def again(places: Places, options: Namespace, result: CellResult) -> str:
     """Returns the command that runs only what failed in a step, after the steps that build, with the options of this run."""
+    step = result.failed_step
     words = [] if options.retries is None else ["--retries", str(options.retries)]
     words += [] if options.timeout_factor == 1 else ["--timeout-factor", f"{options.timeout_factor:g}"]
     words += ["--shard", options.shard] if options.shard else []
@@ -51,12 +52,9 @@ def again(places: Places, options: Namespace, result: CellResult, step: StepResu
 
 
 def annotation(level: str, message: str, **properties: object) -> str:
-    """Returns a command of GitHub's; in properties, more characters mean something than in a message."""
-    def escaped(text: str, others: str = "") -> str:
-        return re.sub(f"[%\r\n{others}]", lambda match: f"%{ord(match[0]):02X}", text)
-
-    words = ",".join(f"{name}={escaped(str(value), ',:')}" for name, value in properties.items())
-    return f"::{level} {words}::{escaped(message)}"
+    """Returns a command of GitHub's."""
+    words = ",".join(f"{name}={str(value).translate(IN_PROPERTIES)}" for name, value in properties.items())
+    return f"::{level} {words}::{message.translate(IN_MESSAGES)}"
 
 
 def annotations(places: Places, result: CellResult) -> list[str]:

@@ -59,12 +59,10 @@ class History:
                     entry["seconds"], entry["inputs"] = result.seconds, result.inputs
                     entry["times"] = [*self.times(result.id), result.seconds][-20:]
             write(self.file, self.cells)
-        for result in results:
-            for test in result.tests:
-                if test.status == "flaky":
-                    entry = {"time": int(time.time()), "cell": result.id, "test": test.name, "messages": test.messages}
-                    with naming(self.flaky), regular(self.flaky, "a") as file:
-                        file.write(json.dumps(entry) + "\n")
+        for result, test in [(result, test) for result in results for test in result.tests if test.status == "flaky"]:
+            entry = {"time": int(time.time()), "cell": result.id, "test": test.name, "messages": test.messages}
+            with naming(self.flaky), regular(self.flaky, "a") as file:
+                file.write(json.dumps(entry) + "\n")
 
     def flakes(self, cell: Cell | CellResult) -> collections.Counter[str]:
         counts = collections.Counter[str]()

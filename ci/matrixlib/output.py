@@ -1,6 +1,5 @@
 """Writes a command's output into a file of limited size: the beginning, the end, and of the rest the lines that matter."""
 
-import collections
 import contextlib
 import fcntl
 import os
@@ -12,7 +11,6 @@ HEAD, MATTERS, TAIL = 24 << 20, 4 << 20, 4 << 20
 PIECE = 1 << 18
 # The lines that matter: XCTest's results, failures and runs, messages of compilers and sanitizers, how a process ended.
 MATTER = re.compile(rb"Test (Case|Suite) '|: error: |Sanitizer: |^\*\*\* |Fatal error: |unexpected signal")
-F_SETPIPE_SZ = 1031  # Linux
 
 
 class Output:
@@ -21,12 +19,11 @@ class Output:
     def __init__(self, file: str) -> None:
         self.reading, self.writing = os.pipe()
         os.set_blocking(self.reading, False)
-        with contextlib.suppress(OSError):  # On other systems, the pipe keeps its size.
-            fcntl.fcntl(self.reading, F_SETPIPE_SZ, 1 << 20)
+        with contextlib.suppress(OSError, AttributeError):  # On other systems than Linux, the pipe keeps its size.
+            fcntl.fcntl(self.reading, fcntl.F_SETPIPE_SZ, 1 << 20)
         self.file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self.room, self.left, self.problem = HEAD, MATTERS, 0  # the errno of why it could not be written
-        self.tail = collections.deque[bytes]()
-        self.size, self.dropped, self.rest, self.is_over = 0, 0, b"", False
+        self.tail, self.dropped, self.rest, self.is_over = bytearray(), 0, b"", False
 
     def wait(self, seconds: float) -> None:
         """Waits until something is written, and takes it, or until the time is up."""
@@ -43,17 +40,14 @@ class Output:
                 self.add(piece)
 
     def add(self, piece: bytes) -> None:
-        if self.room > 0:
-            self.write(piece[:self.room])
-            piece, self.room = piece[self.room:], self.room - len(piece)
-        if piece:
-            self.tail.append(piece)
-            self.size += len(piece)
-        while self.size - len(self.tail[0] if self.tail else b"") > TAIL:
-            self.drop(self.tail.popleft())
+        self.write(piece[:self.room])
+        self.tail += piece[self.room:]
+        self.room = max(0, self.room - len(piece))
+        if (excess := len(self.tail) - TAIL) > 0:
+            self.drop(bytes(self.tail[:excess]))
+            del self.tail[:excess]
 
     def drop(self, piece: bytes) -> None:
-        self.size -= len(piece)
         if not self.dropped:
             self.write(b"\n... what matters of what is left out here:\n")
         self.dropped += len(piece)
@@ -76,7 +70,6 @@ class Output:
         self.take()
         if self.dropped:
             self.write(f"... {self.dropped - MATTERS + self.left} bytes were left out; the end:\n".encode())
-        for piece in self.tail:
-            self.write(piece)
+        self.write(bytes(self.tail))
         os.close(self.reading)
         os.close(self.file)

@@ -48,14 +48,14 @@ def junit(cells: Sequence[CellResult]) -> str:
     root = xml.Element("testsuites")
     for cell in cells:
         suite = xml.SubElement(root, "testsuite", name=cell.id, time=f"{cell.seconds:.3f}")
-        if not cell.steps or cell.status == "failed" and not cell.failed_steps:
+        if not cell.steps or cell.status == "failed" and not cell.failed_step:
             case(suite, cell.id, "cell", 0, OF_CELLS.get(cell.status, "error"), cell.why)
         for step in cell.steps:
             cases_of_step(suite, cell, step)
         for attribute, kind in (("tests", "testcase"), ("failures", "testcase/failure"), ("errors", "testcase/error"), ("skipped", "testcase/skipped")):
             suite.set(attribute, str(len(suite.findall(kind))))
     xml.indent(root)
-    return xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    return xml.tostring(root, encoding="unicode", xml_declaration=True).translate(FORBIDDEN) + "\n"
 
 
 def cases_of_step(suite: xml.Element, cell: CellResult, step: StepResult) -> None:
@@ -71,9 +71,8 @@ def cases_of_step(suite: xml.Element, cell: CellResult, step: StepResult) -> Non
 
 
 def case(suite: xml.Element, owner: str, name: str, seconds: float, status: str, text: str) -> None:
-    owner, name, text = (one.translate(FORBIDDEN) for one in (owner, name, text))
     element = xml.SubElement(suite, "testcase", classname=owner, name=name, time=f"{seconds:.3f}")
-    if status in ("failure", "error", "skipped"):
+    if status != "passed":
         child = xml.SubElement(element, status, message=text.partition("\n")[0])
         child.text = text if "\n" in text else None
 

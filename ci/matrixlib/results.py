@@ -11,7 +11,7 @@ import os
 import pathlib
 import sys
 import typing
-from typing import Any, Iterable
+from typing import Any
 
 from .problems import Problem, StrPath, naming
 
@@ -66,12 +66,13 @@ class CellResult:
         return f", {skipped} skipped" if skipped else ""
 
     @property
-    def failed_steps(self) -> list[StepResult]:
-        """The steps that failed; empty if it failed for another reason: a missing requirement, a log that could not be written."""
-        return [step for step in self.steps if step.status not in ("passed", "flaky")]
+    def failed_step(self) -> StepResult | None:
+        """The step that failed, which is the last one; None if it failed for another reason: a missing requirement, a full disk."""
+        return self.steps[-1] if self.steps and self.steps[-1].status not in ("passed", "flaky") else None
 
 
-def to_json(cells: Iterable[CellResult], seconds: float) -> dict[str, Any]:
+def to_json(cells: list[CellResult]) -> dict[str, Any]:
+    seconds = sum(cell.seconds for cell in cells if cell.status != "unchanged")
     return {"version": VERSION, "seconds": round(seconds, 1), "cells": [dataclasses.asdict(cell) for cell in cells]}
 
 
@@ -111,17 +112,12 @@ def made(kind: Any, value: Any) -> Any:
     if kind in (CellResult, StepResult, Test):
         return kind(**{name: made(hints(kind)[name], item) for name, item in dict(value).items()})
     outer, inner = typing.get_origin(kind), typing.get_args(kind)
-    if outer is list:
-        return [made(inner[0], item) for item in typed(list, value)]
-    if outer is dict:
-        return {name: made(inner[1], item) for name, item in typed(dict, value).items()}
-    return typed((int, float) if kind is float else inner or kind, value)
-
-
-def typed(kind: Any, value: Any) -> Any:
-    if not isinstance(value, kind) or isinstance(value, float) and not math.isfinite(value):
+    fitting: Any = (int, float) if kind is float else outer if outer in (list, dict) else kind
+    if not isinstance(value, fitting) or isinstance(value, float) and not math.isfinite(value):
         raise TypeError
-    return value
+    if outer is dict:
+        return {name: made(inner[1], item) for name, item in value.items()}
+    return [made(inner[0], item) for item in value] if outer is list else value
 
 
 def read(file: StrPath) -> list[CellResult]:

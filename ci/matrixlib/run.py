@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from argparse import Namespace
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 from . import details, diagnosis, folders, report, results, shell
@@ -20,19 +20,20 @@ from .problems import in_words, naming, regular
 from .processes import Processes, on_interrupt
 from .requirements import forget, install, missing_of, on_ci
 from .results import CellResult, StepResult
-from .screen import Screen, clock, to_nowhere
+from .screen import Screen, clock
 from .shell import Places
 from .steps import StepRunner
 
 # What a cell that needs this one may begin after: a flaky one's tests have passed, too.
 ENOUGH = ("passed", "unchanged", "flaky")
 TIMEOUT, INFRASTRUCTURE, NOTHING, INTERRUPTED = 124, 4, 5, 130
+NOT_BEGUN = ("not begun, because of the interrupt", INTERRUPTED)
 
 
 def run(options: Namespace, cells: Sequence[Cell], places: Places) -> int:
     if not cells:
         print("nothing failed when it was last run here" if options.last_failed else "nothing is selected", report.closing_line([]), sep="\n")
-        results.write(options.report or os.devnull, results.to_json([], 0))  # Replaces an earlier run's report.
+        results.write(options.report or os.devnull, results.to_json([]))  # Replaces an earlier run's report.
         return NOTHING
     known = Inputs(options, cells, places, History(places))
     if options.dry_run:
@@ -54,68 +55,55 @@ def run(options: Namespace, cells: Sequence[Cell], places: Places) -> int:
 class Run:
     def __init__(self, options: Namespace, cells: Sequence[Cell], places: Places, known: Inputs) -> None:
         self.options, self.cells, self.places, self.known = options, cells, places, known
-        self.screen = Screen(len(cells), max(len(cell.id) for cell in cells), estimate(cells, known.history, options.jobs))
+        self.screen = Screen({cell.id: known.history.last(cell, "seconds") for cell in cells}, options.jobs)
         self.processes = Processes()
         elsewhere = results.read(options.after) if options.after else ()
         self.results = {result.id: result for result in elsewhere}  # and of those that have ended here
-        self.waiting = {cell.id for cell in cells}  # those that have no result yet
         self.failed: str | None = None  # the first cell that failed
-        self.built = dict[tuple[str, ...], tuple[str, StepResult]]()  # by folder and command: the cell that built it, and how that ended
+        self.built = dict[tuple[str, ...], StepResult]()  # by folder and command: the result for other cells that need that build
         self.shared = list[float]()  # the seconds of the builds that other cells needed, too
-        self.unwritten = ""  # why some results can't be written
-
-    @property
-    def found(self) -> list[CellResult]:
-        """The results in the order of the cells."""
-        return [self.results[cell.id] for cell in self.cells]
 
     def status(self) -> int:
         """Runs the cells, and returns the exit code."""
         def end() -> None:
-            """Ends what runs; its results are still reported."""
+            """Ends what runs, which may take a while; its results are still reported."""
             self.processes.stop()
-            self.screen.interrupted()
+            self.screen.ending = True
+            self.screen.show()
 
         # Ends in another thread, because the signal may come while this one holds a lock that ending needs. Handled until the results
         # are saved, because an interrupt would otherwise lose them.
         with on_interrupt(lambda *_: threading.Thread(target=end).start()):
             with self.screen:
-                self.run()
+                found = self.run()
             if self.shared:
                 print(f"{len(self.shared)} builds were those of other cells, which saved about {clock(sum(self.shared))}")
-            for result in self.found:
-                if self.options.fail_on_flaky and result.status == "flaky":
-                    result.code = 1
-            self.known.keep(self.found)
-            self.unwritten = "; ".join(dict.fromkeys(self.save()))
+            self.known.keep(found)
+            unwritten = "; ".join(dict.fromkeys(self.save(found)))
         if self.screen.refused and not isinstance(self.screen.refused, BrokenPipeError):
             raise self.screen.refused
-        try:
-            for line in self.closing_lines():
+        with contextlib.suppress(BrokenPipeError):  # The status says something, too.
+            if unwritten:
+                print(f"the results could not be written: {unwritten}", flush=True)
+            for line in self.closing_lines(found):
                 print(line, flush=True)
-        except BrokenPipeError as error:
-            self.screen.refused = error
-            to_nowhere(sys.stdout)
         if self.options.watch and self.screen.refused:  # Nobody watches any more.
             return INTERRUPTED
-        return code(self.found) or (INFRASTRUCTURE if self.unwritten else 0)
+        return code(found) or (INFRASTRUCTURE if unwritten else 0)
 
-    def run(self) -> None:
+    def run(self) -> list[CellResult]:
+        """Runs the cells, and returns their results in the order of the cells."""
         left, running = sorted(self.cells, key=lambda cell: cell.exclusive), dict[concurrent.futures.Future[CellResult], Cell]()
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             while left or running:
+                waiting = {cell.id for cell in (*left, *running.values())}
                 for cell in [*left]:
-                    if len(running) < self.options.jobs and self.may_begin(cell, running.values()):
+                    if len(running) < self.options.jobs and waiting.isdisjoint(cell.needs) and may_begin(cell, running.values()):
                         left.remove(cell)
                         running[pool.submit(self.ended, cell)] = cell
                 for ended in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
-                    self.waiting.remove(name := running.pop(ended).id)
-                    self.results[name] = ended.result()
-
-    def may_begin(self, cell: Cell, running: Collection[Cell]) -> bool:
-        """Returns whether a cell may begin beside those that run: exclusive ones, which are the last that are left, run alone."""
-        beside = any(other.exclusive or other.build == cell.build for other in running)
-        return not beside and not (cell.exclusive and running) and self.waiting.isdisjoint(cell.needs)
+                    self.results[running.pop(ended).id] = ended.result()
+        return [self.results[cell.id] for cell in self.cells]
 
     def ended(self, cell: Cell) -> CellResult:
         """Runs a cell, and shows and returns its result."""
@@ -136,7 +124,7 @@ class Run:
         known = (self.results[name] for name in cell.needs if name in self.results)
         other = next((result for result in known if result.status not in ENOUGH), None)
         if self.processes.stopped.is_set():
-            not_begun(result)
+            result.why, result.code = NOT_BEGUN
         elif self.options.fail_fast and self.failed:
             result.why = f"not run, because {self.failed} failed"
         elif other and other.status != "skipped":
@@ -149,19 +137,16 @@ class Run:
             if on_ci() and not cell.optional:
                 result.status, result.code, result.why = "failed", INFRASTRUCTURE, f"missing requirement: {reason}"
         else:
-            with naming(self.places.log(cell, cell.steps[0])), self.alone(cell) as its_own:
-                self.steps(cell, result) if its_own else not_begun(result)
-
-    @contextlib.contextmanager
-    def alone(self, cell: Cell) -> Iterator[bool]:
-        """Waits for another ci/matrix that uses the same folder; yields whether this one has it now, unlike after an interrupt."""
-        folder = self.places.folder(cell)
-        with folders.lock(folder) as file:
-            if not (its_own := folders.locked(file)):
-                self.screen.say(f"{cell.id}: waits for another ci/matrix that uses {folder}")
-            while not its_own and not self.processes.stopped.wait(0.5):
-                its_own = folders.locked(file)
-            yield its_own
+            folder = self.places.folder(cell)
+            with naming(self.places.log(cell, cell.steps[0])), folders.lock(folder) as file:
+                if not (its_own := folders.locked(file)):
+                    self.screen.say(f"{cell.id}: waits for another ci/matrix that uses {folder}")
+                while not its_own and not self.processes.stopped.wait(0.5):
+                    its_own = folders.locked(file)
+                if its_own:
+                    self.steps(cell, result)
+                else:
+                    result.why, result.code = NOT_BEGUN
 
     def steps(self, cell: Cell, result: CellResult) -> None:
         """Runs a cell's steps until one fails; the last one that didn't pass says how the cell ended."""
@@ -178,7 +163,8 @@ class Run:
                 if done.status != "passed":
                     result.why = f"{done.name}: {done.why}"
                     result.status = done.status if done.status in ("interrupted", "flaky") else "failed"
-                    result.code = {"interrupted": INTERRUPTED, "timeout": TIMEOUT, "flaky": 0}.get(done.status, STEP_KINDS[done.kind])
+                    codes = {"interrupted": INTERRUPTED, "timeout": TIMEOUT, "flaky": int(self.options.fail_on_flaky)}
+                    result.code = codes.get(done.status, STEP_KINDS[done.kind])
                 if done.status not in ("passed", "flaky"):
                     break
         result.seconds = round(time.monotonic() - began, 1)
@@ -189,16 +175,15 @@ class Run:
         key = (cell.build, shell.command(self.places, cell, step), str(cell.env | step.env))
         note, ours = self.places.folder(cell) / "built-by", f"{os.getpid()} {key!a}"
         if step.kind == "build" and key in self.built and diagnosis.read(note) == ours:
-            owner, built = self.built[key]
-            self.shared.append(built.seconds)
-            log = "" if built.status == "passed" else built.log
-            return dataclasses.replace(built, name=step.name, seconds=0, log=log, notes=[f"built for {owner}"])
+            self.shared.append(self.built[key].seconds)
+            return dataclasses.replace(self.built[key], name=step.name, seconds=0)
         self.screen.began_step(cell.id, step.name, self.places.log(cell, step).relative_to(self.places.project))
         if step.kind == "build":  # Which may be cut off, and then leaves a part of it.
             folders.removed(note, self.screen.say)
         done = runner.run(cell, step)
         if step.kind == "build" and done.status in ("passed", "failed"):
-            self.built[key] = (cell.id, done)
+            log = "" if done.status == "passed" else done.log
+            self.built[key] = dataclasses.replace(done, log=log, notes=[f"built for {cell.id}"])
             results.write(note, ours)
         return done
 
@@ -207,65 +192,48 @@ class Run:
         with contextlib.suppress(FileNotFoundError), regular(self.places.metrics(cell)) as file:
             for line in file.read(1 << 20).splitlines():  # Nobody compares more numbers than that has.
                 name, _, value = line.partition("=")
-                try:
-                    number = float(value)
-                except ValueError:
-                    number = math.nan
-                if name and math.isfinite(number):
-                    found[name] = number
-                elif line.strip():
+                with contextlib.suppress(ValueError):
+                    if name and math.isfinite(float(value)):
+                        found[name] = float(value)
+                        continue
+                if line.strip():
                     other.append(line)
         if other:
-            self.screen.say(f"{cell.id}: left out of its metrics, for not being NAME=NUMBER: {diagnosis.shown(', '.join(other[:5]))}"
-                            + (f" and {len(other) - 5} more" if other[5:] else ""))
+            self.screen.say(f"{cell.id}: left out of its metrics, for not being NAME=NUMBER: {diagnosis.shown(', '.join(other))}")
         return found
 
-    def save(self) -> Iterator[str]:
+    def save(self, found: list[CellResult]) -> Iterator[str]:
         """Writes the results wherever that is possible; yields why some can't be written."""
-        options, places, found = self.options, self.places, self.found
+        options, places, value = self.options, self.places, results.to_json(found)
         ran = [result for result in found if result.steps and result.status != "unchanged"]
-        value, summary = results.to_json(found, sum(result.seconds for result in ran)), os.environ.get("GITHUB_STEP_SUMMARY")
         # If a part of a cell passed, that says nothing about the whole: neither how it ends nor how long it takes.
         whole = [result for result in found if result.status != "passed" or not (options.step or options.rest or options.shard)]
         for write in (
-                *(partial(results.write, places.result(result), results.to_json([result], result.seconds)) for result in ran),
+                *(partial(results.write, places.result(result), results.to_json([result])) for result in ran),
                 partial(results.write, options.report or os.devnull, value), partial(results.write, places.results / "latest.json", value),
                 partial(results.write, places.results / "junit.xml", report.junit(found)),
-                partial(results.append, summary or os.devnull, report.markdown(found)), partial(self.known.history.add, whole)):
+                partial(results.append, os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull, report.markdown(found)),
+                partial(self.known.history.add, whole)):
             try:
                 write()
             except OSError as error:
                 yield in_words(error)
 
-    def closing_lines(self) -> Iterator[str]:
+    def closing_lines(self, found: list[CellResult]) -> Iterator[str]:
         """Yields what the lines of the cells don't say: also what failed, with the command that runs only that again."""
-        if self.unwritten:
-            yield f"the results could not be written: {self.unwritten}"
-        for result in self.found if len(self.found) > 1 else ():
-            steps: list[StepResult | None] = [*result.failed_steps] or [None]
-            for step in steps if result.status == "failed" else ():
-                yield f"failed: {result.id}: {f'{step.name}: {step.why}' if step else result.why}"
-                yield details.again(self.places, self.options, result, step)
-        if flaky := [result.id for result in self.found if result.status == "flaky"]:
+        for result in [result for result in found if result.status == "failed" and len(found) > 1]:
+            yield f"failed: {result.id}: {result.why}"
+            yield details.again(self.places, self.options, result)
+        if flaky := [result.id for result in found if result.status == "flaky"]:
             yield f"{len(flaky)} flaky: {', '.join(flaky)}" + (", which counts as failed" if self.options.fail_on_flaky else "")
-        if code(self.found) == NOTHING:
+        if code(found) == NOTHING:
             yield "nothing was run"
-        yield report.closing_line(self.found)
+        yield report.closing_line(found)
 
 
-def not_begun(result: CellResult) -> None:
-    result.why, result.code = "not begun, because of the interrupt", INTERRUPTED
-
-
-def estimate(cells: Sequence[Cell], history: History, jobs: int) -> Callable[[dict[str, float], set[str]], float | None]:
-    """Returns a function that estimates the seconds left from the running and finished cells; None if one hasn't passed before."""
-    known = {cell.id: history.last(cell, "seconds") for cell in cells}
-
-    def seconds(running: dict[str, float], finished: set[str]) -> float | None:
-        left = [took if took is None else max(0, took - running.get(name, 0)) for name, took in known.items() if name not in finished]
-        return None if None in left else sum(filter(None, left)) / jobs
-
-    return seconds
+def may_begin(cell: Cell, running: Collection[Cell]) -> bool:
+    """Returns whether a cell may begin beside those that run: exclusive ones, which are the last that are left, run alone."""
+    return not running or not cell.exclusive and not any(other.exclusive or other.build == cell.build for other in running)
 
 
 def code(found: list[CellResult]) -> int:

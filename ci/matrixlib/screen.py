@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 from .results import CellResult
@@ -27,33 +27,30 @@ def to_nowhere(out: TextIO) -> None:
 
 
 class Screen:
-    """The output of a run, usable from any thread. `expected` returns the seconds that are left, or None if that isn't known."""
+    """The output of a run of several `jobs` at a time, usable from any thread. `usual` are the seconds of each cell, None if it never passed."""
 
-    def __init__(self, total: int, width: int, expected: Callable[[dict[str, float], set[str]], float | None], out: TextIO | None = None,
+    def __init__(self, usual: Mapping[str, float | None], jobs: int, out: TextIO | None = None,
                  environment: Mapping[str, str] = os.environ) -> None:
-        self.total, self.width, self.expected, self.out = total, width, expected, out or sys.stdout
+        self.usual, self.jobs, self.out = usual, jobs, out or sys.stdout
         self.terminal = self.out.isatty() and environment.get("TERM") != "dumb"
+        self.clear = "\r\x1b[K" if self.terminal else ""
         # As no-color.org and force-color.org specify: an empty variable has no effect.
         self.colored = bool(environment.get("FORCE_COLOR")) or self.terminal and not environment.get("NO_COLOR")
         self.began = time.monotonic()
-        self.finished: set[str] = set()
-        self.running: dict[str, tuple[str, float]] = {}  # cell: (step, when it began)
+        self.finished, self.running = set[str](), dict[str, tuple[str, float]]()  # by cell: its step, and when it began
         self.ending = False
         self.refused: OSError | None = None  # why nothing more can be shown
-        self._lock, self._end = threading.Lock(), threading.Event()
+        self._lock, self._end = threading.RLock(), threading.Event()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
 
-    def __enter__(self) -> "Screen":
-        if self.terminal:
-            self._ticker.start()
-        return self
+    def __enter__(self) -> None:
+        self._ticker.start()
 
     def __exit__(self, *_: object) -> None:
         self._end.set()
-        if self.terminal:
-            self._ticker.join()
-            with self._lock:
-                self._write("\r\x1b[K")
+        self._ticker.join()
+        with self._lock:
+            self._write(self.clear)
 
     def paint(self, status: str, text: str) -> str:
         return f"\x1b[{COLORS[status]}m{text}\x1b[0m" if self.colored else text
@@ -63,7 +60,7 @@ class Screen:
             _, since = self.running.get(cell, (None, time.monotonic()))
             self.running[cell] = (step, since)
             if not self.terminal:
-                self._print(f"{'':11} {cell}: {step}" + (f"  ({log})" if log else ""))
+                self.say(f"{'':11} {cell}: {step}" + (f"  ({log})" if log else ""))
 
     def ended_cell(self, result: CellResult, details: Iterable[str]) -> None:
         with self._lock:
@@ -72,40 +69,33 @@ class Screen:
             tests = f"{len(result.tests)} test{'s' if len(result.tests) > 1 else ''}{result.beside}" if result.tests else ""
             took = clock(result.seconds) if result.steps else ""
             status = self.paint(result.status, f"{result.status:11}")
-            self._print(f"{status} {result.id:{self.width}} {took:>7}  {result.why or tests}".rstrip())
-            for line in details:
-                self._print(line)
-
-    def interrupted(self) -> None:
-        """Shows that what runs is being ended, which may take a while."""
-        self.ending = True
-        self._show()
+            line = f"{status} {result.id:{max(map(len, self.usual))}} {took:>7}  {result.why or tests}".rstrip()
+            self.say("\n".join([line, *details]))
 
     def say(self, text: str) -> None:
         with self._lock:
-            self._print(text)
+            self._write(f"{self.clear}{text}\n")
 
     def status(self) -> str:
-        now = time.monotonic()
-        running = ", ".join(f"{cell}: {step} {clock(now - since)}" for cell, (step, since) in self.running.items())
-        left = self.expected({cell: now - since for cell, (_, since) in self.running.items()}, self.finished)
-        estimate = f", about {clock(left)} left" if left is not None else ""
+        now, estimate = time.monotonic(), ""
+        took = {cell: now - since for cell, (_, since) in self.running.items()}
+        running = ", ".join(f"{cell}: {step} {clock(took[cell])}" for cell, (step, _) in self.running.items())
+        left = [seconds and max(0, seconds - took.get(cell, 0)) for cell, seconds in self.usual.items() if cell not in self.finished]
         if self.ending:
             estimate = f", interrupted: waits for what runs to end, {math.ceil(BY_ITSELF + CLEANING + KILLED)} s at most"
-        return f"[{len(self.finished)}/{self.total}] {clock(now - self.began)}{estimate}  {running}"
+        elif None not in left:
+            estimate = f", about {clock(sum(filter(None, left)) / self.jobs)} left"
+        return f"[{len(self.finished)}/{len(self.usual)}] {clock(now - self.began)}{estimate}  {running}"
 
     def _tick(self) -> None:
-        while not self._end.wait(1):
-            self._show()
+        while self.terminal and not self._end.wait(1):
+            self.show()
 
-    def _show(self) -> None:
+    def show(self) -> None:
         with self._lock:
             if self.terminal and not self._end.is_set():
                 columns = os.get_terminal_size(self.out.fileno()).columns or 80
-                self._write(f"\r\x1b[K{self.status()[:columns - 1]}")
-
-    def _print(self, line: str) -> None:
-        self._write(("\r\x1b[K" if self.terminal else "") + line + "\n")
+                self._write(self.clear + self.status()[:columns - 1])
 
     def _write(self, text: str) -> None:
         try:

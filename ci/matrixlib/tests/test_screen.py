@@ -15,14 +15,14 @@ class ScreenCase(ProjectCase):
     def screen(self, seconds, out=None, **variables):
         from matrixlib.cells import load
         from matrixlib.history import History
-        from matrixlib.run import estimate
         from matrixlib.screen import Screen
         from matrixlib.shell import Places
         self.cells("".join(f"[[cell]]\nid = '{name}'\nwhat = 'x'\nrun = 'true'\n" for name in "abc"))
         (self.project / ".ci/results").mkdir(parents=True, exist_ok=True)
         (self.project / ".ci/results/history.json").write_text(json.dumps({name: {"seconds": value} for name, value in seconds.items()}))
         cells = load(self.project).cells
-        return Screen(3, 1, estimate(cells, History(Places(self.project)), 1), out or Terminal(), variables)
+        history = History(Places(self.project))
+        return Screen({cell.id: history.last(cell, "seconds") for cell in cells}, 1, out or Terminal(), variables)
 
     def test_what_runs_and_about_how_long_it_will_take(self):
         screen = self.screen({"a": 30, "b": 60, "c": 100})
