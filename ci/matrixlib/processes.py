@@ -48,9 +48,10 @@ def cgroup() -> Iterator[str]:
         yield folder
     finally:
         supervise.write(folder, "cgroup.kill", "1")
-        for _ in range(50 if folder else 0):
-            with contextlib.suppress(OSError):  # It is busy until the last process has ended.
+        for _ in range(50):
+            with contextlib.suppress(OSError):  # It is busy until the last process has ended, and gone if its supervisor has removed it.
                 os.rmdir(folder)
+            if not os.path.exists(folder):
                 break
             time.sleep(0.02)
 
