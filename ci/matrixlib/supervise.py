@@ -34,15 +34,11 @@ BY_ITSELF, POLITELY, CLEANING, KILLED = 0.5, 1, 5, 10
 
 
 def from_proc() -> Iterator[Process]:
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
-                    head, _, tail = file.read().rpartition(")")
-            except OSError:
-                continue
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            head, _, tail = file.read().rpartition(")")
             state, parent, group = tail.split()[:3]
-            yield Process(int(entry), int(parent), int(group), state, head.partition("(")[2])
+            yield Process(int(pid), int(parent), int(group), state, head.partition("(")[2])
 
 
 def from_ps() -> Iterator[Process]:
@@ -135,9 +131,9 @@ class Command:
 
 def in_words(process: Process) -> str:
     words, stopped = "", ", stopped (state T)" if process.state[0] in "Tt" else ""
-    with contextlib.suppress(OSError):  # It has just ended, or the system has no such files.
-        with open(f"/proc/{process.pid}/cmdline", encoding="utf-8", errors="replace") as file:
-            words = " ".join(file.read().replace("\0", " ").split())
+    # It may have just ended, or the system has no such files.
+    with contextlib.suppress(OSError), open(f"/proc/{process.pid}/cmdline", encoding="utf-8", errors="replace") as file:
+        words = " ".join(file.read().replace("\0", " ").split())
     return f"{process.name} (pid {process.pid}{stopped}{': ' + words[:120] if words else ''})"
 
 
