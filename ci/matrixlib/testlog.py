@@ -84,10 +84,7 @@ def text(event: dict[str, Any]) -> str:
 
 class Printed:
     """The tests in a log of XCTest's. Each time that a name starts is a new test, because targets may have classes with the same name.
-
-    Tests run one after the other: what looks like another one's beginning or end in the middle of one is only printed by it, and so is what
-    looks like a test outside of a run.
-    """
+    Tests run one after the other: what looks like another one's beginning or end in the middle of one, or outside of a run, is only printed."""
 
     def __init__(self) -> None:
         self.tests = list[Test]()
