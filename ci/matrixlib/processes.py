@@ -41,10 +41,9 @@ class Ended:
 @contextlib.contextmanager
 def cgroup() -> Iterator[str]:
     """Makes a cgroup for a command, of which nothing is left in the end, whatever it did to get away; yields "" where that isn't allowed."""
-    try:
+    folder = ""
+    with contextlib.suppress(OSError, StopIteration):
         folder = tempfile.mkdtemp(prefix="ci-matrix.", dir=own_cgroup())
-    except (OSError, StopIteration):
-        folder = ""
     try:
         yield folder
     finally:
@@ -65,11 +64,10 @@ def own_cgroup(groups: pathlib.Path = pathlib.Path("/sys/fs/cgroup"), own: pathl
 
 def ended_for_memory(*places: pathlib.Path) -> int | None:
     """Returns how many processes of this one's cgroup the kernel has ended because memory was short; None if that can't be read."""
-    try:
+    with contextlib.suppress(OSError, ValueError, StopIteration):
         events = (own_cgroup(*places) / "memory.events").read_text()
         return next(int(line.split()[1]) for line in events.splitlines() if line.startswith("oom_kill "))
-    except (OSError, ValueError, StopIteration):
-        return None
+    return None
 
 
 def end_rest(supervisor: subprocess.Popen[str], temporary: str) -> tuple[str, ...]:
