@@ -162,8 +162,7 @@ def lines(file: StrPath) -> ContextManager[Iterable[str]]:
 
 def shard(part: str) -> list[str]:
     """Returns the options with which `swift test` leaves out what is in other shards than this one, such as 2/4. A test is in a shard by the
-    length of its name: that needs no list of all tests, and a name that is neither library's is in each shard.
-    """
+    length of its name: that needs no list of all tests, and a name that is neither library's is in each shard."""
     number, count = map(int, part.split("/"))
     others = "|".join(f".{{{left}}}" for left in range(count) if left != number - 1)
     length = f"(.{{{count}}})*({others})"
