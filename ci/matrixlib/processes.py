@@ -22,6 +22,7 @@ from .problems import StrPath
 SUPERVISOR = [sys.executable, "-I", "-S", "-B", "-c", f"import sys; sys.path.insert(0, {str(OUTER)!r}); from {__package__}.supervise import main; main()"]
 # The seconds after its time, or after it was told to end, in which a supervisor has to have ended everything.
 PATIENCE = 20
+NOBODY = -1  # the id of no process
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,17 +41,17 @@ class Ended:
 @contextlib.contextmanager
 def cgroup() -> Iterator[str]:
     """Makes a cgroup for a command, of which nothing is left in the end, whatever it did to get away; yields "" where that isn't allowed."""
-    try:
+    folder = ""
+    with contextlib.suppress(OSError, StopIteration):
         folder = tempfile.mkdtemp(prefix="ci-matrix.", dir=own_cgroup())
-    except (OSError, StopIteration):
-        folder = ""
     try:
         yield folder
     finally:
         supervise.write(folder, "cgroup.kill", "1")
-        for _ in range(50 if folder else 0):
-            with contextlib.suppress(OSError):  # It is busy until the last process has ended.
+        for _ in range(50):
+            with contextlib.suppress(OSError):  # It is busy until the last process has ended, and gone if its supervisor has removed it.
                 os.rmdir(folder)
+            if not os.path.exists(folder):
                 break
             time.sleep(0.02)
 
@@ -63,25 +64,23 @@ def own_cgroup(groups: pathlib.Path = pathlib.Path("/sys/fs/cgroup"), own: pathl
 
 def ended_for_memory(*places: pathlib.Path) -> int | None:
     """Returns how many processes of this one's cgroup the kernel has ended because memory was short; None if that can't be read."""
-    try:
+    with contextlib.suppress(OSError, ValueError, StopIteration):
         events = (own_cgroup(*places) / "memory.events").read_text()
         return next(int(line.split()[1]) for line in events.splitlines() if line.startswith("oom_kill "))
-    except (OSError, ValueError, StopIteration):
-        return None
+    return None
 
 
-def end_rest(supervisor: subprocess.Popen[str], temporary: str | None) -> tuple[str, ...]:
+def end_rest(supervisor: subprocess.Popen[str], temporary: str) -> tuple[str, ...]:
     """Ends a supervisor that doesn't answer, what is below it, and on Linux what has its command's TMPDIR; returns the names."""
     def is_its(process: supervise.Process) -> bool:
         with contextlib.suppress(OSError):
             environment = pathlib.Path(f"/proc/{process.pid}/environ").read_bytes()
-            return process.pid != supervisor.pid and f"TMPDIR={temporary}".encode() in environment.split(b"\0")
+            return process.pid != supervisor.pid and os.fsencode(f"TMPDIR={temporary}") in environment.split(b"\0")
         return False
 
     names = set[str]()
     for _ in range(100):  # They may be starting others.
-        found = supervise.below(supervisor.pid) if supervisor.poll() is None else {}
-        found |= {process.pid: process for process in supervise.table() if temporary and is_its(process)}
+        found = supervise.below(supervisor.pid if supervisor.poll() is None else NOBODY, is_its)
         if not found:
             break
         names.update(process.name for process in found.values())
@@ -89,10 +88,8 @@ def end_rest(supervisor: subprocess.Popen[str], temporary: str | None) -> tuple[
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.02)
-    supervisor.kill()
-    supervisor.wait()
-    if supervisor.stdout:
-        supervisor.stdout.close()
+    with supervisor:
+        supervisor.kill()
     return tuple(sorted(names))
 
 
@@ -119,43 +116,36 @@ def briefly(command: Sequence[StrPath], cwd: StrPath | None) -> subprocess.Compl
 def on_interrupt(handler: Callable[..., object]) -> Iterator[None]:
     """Makes Control-C, SIGTERM and the closing of the terminal call a function instead of ending the process."""
     numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else [])]  # nohup
-    before = [signal.signal(number, handler) for number in numbers]
-    try:
+    with contextlib.ExitStack() as stack:
+        for number in numbers:
+            stack.callback(signal.signal, number, signal.signal(number, handler))
         yield
-    finally:
-        for number, earlier in zip(numbers, before):
-            signal.signal(number, earlier)
 
 
 class Processes:
     def __init__(self) -> None:
         self.stopped = threading.Event()
         self.until = math.inf  # when the last supervisor has to have answered, because they were told to end
-        self._lock = threading.Lock()
-        self._running: set[subprocess.Popen[str]] = set()
+        self._started = list[subprocess.Popen[str]]()
 
     def run(self, command: Sequence[str], environment: Mapping[str, str], folder: StrPath, seconds: float, output: StrPath) -> Ended:
         """Runs a command, and appends its output to a file; returns when nothing that it started is left."""
         starved, began = ended_for_memory(), time.monotonic()
         with cgroup() as group:
-            supervised = [*SUPERVISOR, str(seconds), str(output), group, *command]
-            with self._lock:
-                if self.stopped.is_set():
-                    return Ended(None, 0, "interrupted")
-                process = subprocess.Popen(
-                    supervised, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True)
-                self._running.add(process)
+            if self.stopped.is_set():
+                return Ended(None, 0, "interrupted")
+            process = subprocess.Popen(
+                [*SUPERVISOR, str(seconds), str(output), group, *command], env=environment, cwd=folder,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True)
+            self._started.append(process)
             if self.stopped.is_set():  # which may have happened in between
                 process.terminate()
             try:
                 told = json.loads(self.answer(process, began + seconds + PATIENCE))
             except ValueError:  # It doesn't answer, or something ended it: this process, or the command itself.
                 reason = "interrupted" if self.stopped.is_set() else "timeout" if process.poll() is None else None
-                left = end_rest(process, environment.get("TMPDIR"))
+                left = end_rest(process, environment["TMPDIR"])
                 told = {"code": None if reason else process.returncode, "seconds": time.monotonic() - began, "reason": reason, "left": left}
-            finally:
-                with self._lock:
-                    self._running.discard(process)
         return Ended(**told, starved=None if starved is None else (ended_for_memory() or starved) - starved)
 
     def answer(self, process: subprocess.Popen[str], deadline: float) -> str:
@@ -169,8 +159,8 @@ class Processes:
         return ""
 
     def stop(self) -> None:
-        """Ends what runs, and lets nothing more start. Takes no lock, because a signal handler may call it while another thread has it."""
+        """Ends what runs, and lets nothing more start."""
         self.until = min(self.until, time.monotonic() + PATIENCE)
         self.stopped.set()
-        for process in list(self._running):
-            process.terminate()
+        for process in self._started:
+            process.terminate()  # Does nothing to one that has ended.

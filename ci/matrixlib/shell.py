@@ -18,8 +18,6 @@ from .requirements import engine_for, missing_of
 
 
 class Places:
-    """The places of a cell's files, below the project's folder .ci."""
-
     def __init__(self, project: StrPath) -> None:
         self.project = pathlib.Path(os.path.realpath(project))
         self.cells, self.locks, self.results, self.flakes = (self.project / ".ci" / name for name in ("cells", "locks", "results", "flakes.jsonl"))
@@ -48,9 +46,9 @@ class Places:
         folders = [self.cells, self.locks, self.project / ".ci/logs", self.results, *map(self.folder, cells), *map(self.logs, cells)]
         files = [self.flakes, *(self.results / name for name in ("history.json", "history.lock", "latest.json", "junit.xml"))]
         files += [file for cell in cells for file in (self.locks / cell.build, self.folder(cell) / "temporary", self.result(cell))]
-        for file in [*filter(os.path.lexists, [*folders, *files])]:
-            if not (os.path.isdir if file in folders else os.path.isfile)(file):
-                removed(str(file), print)
+        wrong = [path for path in folders if not os.path.isdir(path)] + [path for path in files if not os.path.isfile(path)]
+        for path in filter(os.path.lexists, wrong):
+            removed(path, print)
 
 
 def environment(places: Places, cell: Cell) -> dict[str, str]:

@@ -11,7 +11,7 @@ from . import diagnosis, testlog
 from .cells import Cell, Step
 from .problems import in_words, regular
 from .processes import Ended, Processes, said
-from .results import StepResult
+from .results import StepResult, Test
 from .shell import SHELL, Places, command, contained, environment, own
 from .verdict import Evidence, judge, names, retriable, with_status
 
@@ -81,42 +81,31 @@ class StepRunner:
         return [int(part) for part in version if part.isdigit()] >= [5, 9]
 
     def run(self, cell: Cell, step: Step) -> StepResult:
-        """Runs a step. Of its failing tests, those that pass alone are flaky if all tests then pass together."""
+        """Runs a step, and its failing tests alone, as often as the cell says; those that pass are flaky if all tests then pass together."""
         result = self.attempt(cell, step)
-        failing = retriable(result)
-        if not cell.retries or not 0 < len(failing) <= RETRIED_AT_ONCE or not (number := self.alone(cell, step, result)):
+        failing = still = retriable(result)
+        if not cell.retries or not 0 < len(failing) <= RETRIED_AT_ONCE:
             return result
-        if still := with_status(result, "failed"):
+        number = 0
+        while still and number < cell.retries:
+            number += 1
+            again = self.attempt(cell, step, number, testlog.only(still))
+            if again.status != "passed" and not retriable(again):
+                return differing(result, again, number)
+            still = lasting(still, again, number)
+        if still:
             result.why = f"failed {cell.retries + 1} times: {names(still)}"
             return result
         again = self.attempt(cell, step, number + 1)
         if again.status == "passed":
             result.status, result.why = "flaky", f"flaky: {names(failing)}"
             return result
-        differs(result, again, number + 1)
         result.finding = f"all tests again: {again.why}"
         result.why += f", which passed alone; {result.finding}"
-        lasting = {test.name for test in with_status(again, "failed")}
+        failed = {test.name for test in with_status(again, "failed")}
         for test in failing:
-            test.status = "failed" if test.name in lasting else "flaky"
-        return result
-
-    def alone(self, cell: Cell, step: Step, result: StepResult) -> int:
-        """Runs failing tests alone until each has passed, as often as the cell says; returns how often, or 0 if it ended in another way."""
-        number = 0
-        while number < cell.retries and (still := with_status(result, "failed")):
-            number += 1
-            again = self.attempt(cell, step, number, testlog.only(still))
-            if again.status != "passed" and not retriable(again):
-                differs(result, again, number)
-                return 0
-            # Tests with the same name in several files are run again together, and all of them have to pass.
-            passed = {test.name for test in again.tests} - {test.name for test in again.tests if test.status != "passed"}
-            for test in still:
-                if test.name in passed:
-                    test.status = "flaky"
-                    test.messages.append(f"passed in attempt {number + 1}")
-        return number
+            test.status = "failed" if test.name in failed else "flaky"
+        return differing(result, again, number + 1)
 
 
 @contextlib.contextmanager
@@ -142,8 +131,18 @@ def following(log: Path, name: str, say: Callable[[str], object]) -> Iterator[No
         thread.join()
 
 
-def differs(result: StepResult, again: StepResult, number: int) -> None:
+def lasting(tests: list[Test], again: StepResult, number: int) -> list[Test]:
+    """Returns the tests that failed again. Those of one name in several files are run again together, and all of them have to pass."""
+    for test in tests:
+        if {other.status for other in again.tests if other.name == test.name} == {"passed"}:
+            test.status = "flaky"
+            test.messages.append(f"passed in attempt {number + 1}")
+    return [test for test in tests if test.status == "failed"]
+
+
+def differing(result: StepResult, again: StepResult, number: int) -> StepResult:
     """Notes why an attempt failed that had to pass, or to fail only where the tests did before."""
     result.notes.append(f"attempt {number + 1}: {again.why} ({again.log})")
     if again.status == "interrupted":
         result.status = "interrupted"
+    return result

@@ -34,15 +34,11 @@ BY_ITSELF, POLITELY, CLEANING, KILLED = 0.5, 1, 5, 10
 
 
 def from_proc() -> Iterator[Process]:
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
-                    head, _, tail = file.read().rpartition(")")
-            except OSError:
-                continue
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            head, _, tail = file.read().rpartition(")")
             state, parent, group = tail.split()[:3]
-            yield Process(int(entry), int(parent), int(group), state, head.partition("(")[2])
+            yield Process(int(pid), int(parent), int(group), state, head.partition("(")[2])
 
 
 def from_ps() -> Iterator[Process]:
@@ -81,40 +77,32 @@ class Command:
         self.output, self.cgroup = output, cgroup
         self.status: int | None = None
         self.groups = dict[int, int]()  # of the processes that were found below this one, by their ids
-        self.pid = os.fork()
-        if self.pid:
-            os.close(output.writing)
-            return
-        os.setsid()
-        write(cgroup, "cgroup.procs", "0")
-        os.dup2(output.writing, 1)
-        os.dup2(output.writing, 2)
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these, and children would inherit that.
-            signal.signal(number, signal.SIG_DFL)
         try:
-            os.execvp(words[0], words)
+            self.process = subprocess.Popen(words, stdout=output.writing, stderr=output.writing, start_new_session=True,
+                                            preexec_fn=lambda: write(cgroup, "cgroup.procs", "0"))
         except OSError as error:
-            os.write(2, f"{words[0]}: {error.strerror}\n".encode())
-        os._exit(127)
+            os.write(output.writing, f"{words[0]}: {error.strerror}\n".encode())
+            output.close()
+            sys.exit(127)
+        os.close(output.writing)
 
     def reap(self) -> int | None:
-        """Collects the statuses of ended children; returns that of the command, once it has one."""
+        """Collects the statuses of ended children, also adopted ones; returns that of the command, once it has one."""
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                self.status = ended[1] if ended[0] == self.pid else self.status
+                self.status = ended[1] if ended[0] == self.process.pid else self.status
         return self.status
 
     def remaining(self) -> dict[int, Process]:
         """Returns the living processes below this one; where it adopts no orphans, also the command's group and what it found before."""
-        found = below(os.getpid(), lambda one: sys.platform != "linux" and one.group in (self.pid, self.groups.get(one.pid)))
+        found = below(os.getpid(), lambda one: sys.platform != "linux" and one.group in (self.process.pid, self.groups.get(one.pid)))
         self.groups |= {pid: process.group for pid, process in found.items()}
         return found
 
     def end(self) -> dict[int, Process]:
         """Ends everything below this process, politely first; returns what couldn't be ended."""
-        sent = set[int]()
         for number, seconds in ((signal.SIGTERM, POLITELY), (signal.SIGKILL, KILLED)):
-            began, told = time.monotonic(), set[int]()
+            began, told = time.monotonic(), dict[int, Process]()
             while time.monotonic() < began + seconds:
                 self.reap()
                 left = self.remaining()
@@ -122,11 +110,11 @@ class Command:
                     return {}
                 if number == signal.SIGKILL:
                     write(self.cgroup, "cgroup.kill", "1")
-                told = told or set(left)  # Not what they start when they are told, such as a trap's commands, which has time to end by itself.
-                seconds = CLEANING if number == signal.SIGTERM and left.keys() - told else seconds
-                # Parents first: one that goes on when its child has ended could say that all is well.
-                for pid in left if number == signal.SIGKILL else [pid for pid in left if pid in told - sent]:
-                    sent.add(pid)
+                # Not what they start when they are told, such as a trap's commands, which has time to end by itself.
+                due = {} if told and number == signal.SIGTERM else left
+                told = told or left
+                seconds = CLEANING if number == signal.SIGTERM and left.keys() - told.keys() else seconds
+                for pid in due:  # Parents first: one that goes on when its child has ended could say that all is well.
                     with contextlib.suppress(ProcessLookupError, PermissionError):
                         os.kill(pid, number)
                 self.output.wait(0.02)
@@ -135,9 +123,9 @@ class Command:
 
 def in_words(process: Process) -> str:
     words, stopped = "", ", stopped (state T)" if process.state[0] in "Tt" else ""
-    with contextlib.suppress(OSError):  # It has just ended, or the system has no such files.
-        with open(f"/proc/{process.pid}/cmdline", encoding="utf-8", errors="replace") as file:
-            words = " ".join(file.read().replace("\0", " ").split())
+    # It may have just ended, or the system has no such files.
+    with contextlib.suppress(OSError), open(f"/proc/{process.pid}/cmdline", encoding="utf-8", errors="replace") as file:
+        words = " ".join(file.read().replace("\0", " ").split())
     return f"{process.name} (pid {process.pid}{stopped}{': ' + words[:120] if words else ''})"
 
 
@@ -148,7 +136,7 @@ def main() -> None:
     parent = os.getppid()
     if sys.platform == "linux" and ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl")
-    began, pause, reason = time.monotonic(), 0.002, None
+    began, reason = time.monotonic(), None
     command = Command(sys.argv[4:], output, sys.argv[3])
     while command.reap() is None and not reason:  # Polls, because that works on every system.
         if told or os.getppid() != parent:
@@ -156,8 +144,7 @@ def main() -> None:
         elif time.monotonic() >= began + float(sys.argv[1]):
             reason = "timeout"
         else:
-            output.wait(pause)
-            pause = min(2 * pause, 0.05)
+            output.wait(0.02)
     took, behind = time.monotonic() - began, dict[int, Process]()
     late = command.remaining() if reason == "timeout" else {}
     parents = {process.parent for process in late.values()}  # Of those without children, one is the one that doesn't end.

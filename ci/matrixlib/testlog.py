@@ -84,10 +84,7 @@ def text(event: dict[str, Any]) -> str:
 
 class Printed:
     """The tests in a log of XCTest's. Each time that a name starts is a new test, because targets may have classes with the same name.
-
-    Tests run one after the other: what looks like another one's beginning or end in the middle of one is only printed by it, and so is what
-    looks like a test outside of a run.
-    """
+    Tests run one after the other: what looks like another one's beginning or end in the middle of one, or outside of a run, is only printed."""
 
     def __init__(self) -> None:
         self.tests = list[Test]()
@@ -165,8 +162,7 @@ def lines(file: StrPath) -> ContextManager[Iterable[str]]:
 
 def shard(part: str) -> list[str]:
     """Returns the options with which `swift test` leaves out what is in other shards than this one, such as 2/4. A test is in a shard by the
-    length of its name: that needs no list of all tests, and a name that is neither library's is in each shard.
-    """
+    length of its name: that needs no list of all tests, and a name that is neither library's is in each shard."""
     number, count = map(int, part.split("/"))
     others = "|".join(f".{{{left}}}" for left in range(count) if left != number - 1)
     length = f"(.{{{count}}})*({others})"
