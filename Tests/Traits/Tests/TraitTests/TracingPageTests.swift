@@ -48,7 +48,7 @@ import Tracing
         client.pusher.subscribe("private-a")
         client.pusher.subscribe("private-a")
         for try await step in client.pusher.follow("news", loading: { 1 }) { if case .state = step { break } }
-        let error = URLError(.timedOut, userInfo: [NSURLErrorFailingURLStringErrorKey: "https://example.com/?token=s3cret"])
+        let error = URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: "https://example.com/?token=s3cret"])
         for try await step in client.pusher.follow("news", loading: { throw error }) { if case .failed = step { break } }
         #expect(client.spans("pusher.load").allSatisfy { $0.errors.isEmpty && !"\($0)".contains("s3cret") })
         client.pusher.disconnect()
