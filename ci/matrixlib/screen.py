@@ -1,5 +1,6 @@
 """Prints what `run` shows: a line for each cell, failures as they happen, and on a terminal, at the bottom, what is running."""
 
+import contextlib
 import math
 import os
 import signal
@@ -94,7 +95,9 @@ class Screen:
     def show(self) -> None:
         with self._lock:
             if self.terminal and not self._end.is_set():
-                columns = os.get_terminal_size(self.out.fileno()).columns or 80
+                columns = 80
+                with contextlib.suppress(OSError):  # If the terminal was closed, writing tells.
+                    columns = os.get_terminal_size(self.out.fileno()).columns or columns
                 self._write(self.clear + self.status()[:columns - 1])
 
     def _write(self, text: str) -> None:

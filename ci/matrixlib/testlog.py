@@ -32,17 +32,17 @@ def swift_testing(stream: Iterable[str]) -> tuple[list[Test], list[str]]:
         try:
             record = json.loads(line)
             kind, payload = record["kind"], record["payload"]
-        except (ValueError, KeyError, TypeError):
-            continue  # The last line of a process that crashed may be incomplete.
-        if kind == "test" and payload.get("kind") == "function":
-            functions.add(payload["id"])
-        name = payload.get("testID")
-        if kind == "event" and name in functions:
-            short = re.sub(r"/[^/]*\.swift:\d+:\d+$", "", name)  # without its place in the source
-            apply(payload, tests.setdefault(name, Test(short, "running")), began, name)
-        elif kind == "event" and failure(payload) and not outside:
-            outside.append(f"an issue outside of any test: {' '.join(text(payload).split())[:200]}")
-        over = over or kind == "event" and payload["kind"] == "runEnded"
+            if kind == "test" and payload.get("kind") == "function":
+                functions.add(payload["id"])
+            name = payload.get("testID")
+            if kind == "event" and name in functions:
+                short = re.sub(r"/[^/]*\.swift:\d+:\d+$", "", name)  # without its place in the source
+                apply(payload, tests.setdefault(name, Test(short, "running")), began, name)
+            elif kind == "event" and failure(payload) and not outside:
+                outside.append(f"an issue outside of any test: {' '.join(text(payload).split())[:200]}")
+            over = over or kind == "event" and payload["kind"] == "runEnded"
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            continue  # The last line of a process that crashed may be incomplete, and a test may write to the file.
     # All tests start at once, and then wait for their turn: where others were running, those that waited didn't run.
     ran = [test for name, test in tests.items() if test.status != "running" or name in began]
     found = ran if any(test.status == "running" for test in ran) else list(tests.values())

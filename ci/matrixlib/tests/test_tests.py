@@ -193,6 +193,9 @@ class TestsCase(RanCase):
         events = [json.dumps({"kind": "test", "payload": {"kind": "function", "id": "A.b()/B.swift:1:2"}})]
         events += [json.dumps({"kind": "event", "payload": {
             "kind": "issueRecorded", "testID": "A.b()/B.swift:1:2", "issue": {}, "messages": [{"text": "x" * 30_000}]}})] * 1000
+        # A test may write to the file, too.
+        events += [*('{"kind": "%s", "payload": %s}' % (kind, payload) for kind in ("event", "test") for payload in (
+            "1", "{}", '{"kind": "function"}', '{"testID": "A.b()/B.swift:1:2"}')), "[" * 200_000, "{", "1"]
         (test,), _ = swift_testing(events)
         self.assertEqual([len(message) for message in test.messages], [20_000] * 20 + [8])
         (test,) = xctest(["Test Case 'A.b' started at 2026-01-01"] + ["/x/Y.swift:3: error: A.b : no"] * 1000)
