@@ -77,7 +77,7 @@ extension ConnectionMachine {
                 for channel in recovery.takeWaiting(while: { _ in true }) { missed(channel, at: now) }
                 return
             }
-            if let first = recovery.waiting.first, let missing = subscriptions[first]?.recovery?.expected, missing >= Recovery.replayLimit {
+            if let first = recovery.waiting.first, subscriptions[first]?.recovery?.expected ?? 0 >= Recovery.replayLimit {
                 _ = recovery.takeWaiting { $0 == first }
                 page(first, at: now)
                 continue
