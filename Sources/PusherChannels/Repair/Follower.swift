@@ -164,7 +164,11 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
         var element = first ?? cursor.next()
         while true {
             reading.finishIfShuttingDown()
-            if let taken = element, let step = read(taken, cursor) { return step }
+            // All that the cursor has: the source gives the next portion when this one was read.
+            while let taken = element {
+                if let step = read(taken, cursor) { return step }
+                element = cursor.next()
+            }
             switch look() {
             case .ready(let channel, .step(let step)): return (channel, step)
             case .ready(let channel, .held(let event, let state)):

@@ -53,6 +53,31 @@ struct PositionTests {
         }
     }
 
+    @Test(arguments: [1, 2, 5]) func `A followed channel gets its first state after the events since a stored position`(
+        missed: Int
+    ) async throws {
+        try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in
+            try await harness.makeExecutor().run { _ in
+                let first = harness.sockudo()
+                let updates = first.updates(of: "orders")
+                first.connect()
+                for try await update in updates {
+                    if case .event = update { break }
+                    harness.publish(1...1)
+                }
+                let positions = first.positions
+                await first.shutdown()
+                harness.publish(2...1 + missed)
+                let second = harness.sockudo(after: positions)
+                var steps = second.follow("orders") { 7 }.makeAsyncIterator()
+                second.connect()
+                #expect(try await steps.next().map(Following.word) == "state 7 first")
+                harness.publish(100...100)
+                #expect(try await steps.next().map(Following.word) == "event 100")
+            }
+        }
+    }
+
     /// The clients of a node that hung notice nothing of it.
     // Proves P19.12.
     @Test func `What a node wasn't told of is read from the history, once a later event shows that something is missing`()

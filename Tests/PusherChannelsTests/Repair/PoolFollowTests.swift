@@ -45,6 +45,30 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 2])
+    func `A followed channel's event is given when it comes together with those of channels that aren't followed`(
+        connections: Int
+    ) async throws {
+        try await rig(channels: 10, connections: connections) { rig in
+            let others = (0..<10).map { "other-\($0)" }
+            rig.pool.subscribe(others)
+            await rig.executor.advance(by: .seconds(61))
+            rig.pause(true)
+            // The loop has the first round, and a part of the second one is on its way to it. What follows is taken together.
+            for _ in 0..<3 {
+                for other in others { rig.server.publish(channel: other, event: "n", data: "0") }
+                for channel in 0..<10 { rig.backend.change("a\(channel)") }
+                await rig.executor.settle()
+            }
+            rig.pause(false)
+            await rig.executor.advance(by: .seconds(2))
+            for channel in 0..<10 {
+                let words = rig.words.filter { $0.hasPrefix("a\(channel) ") }
+                #expect(words == ["state 0 first", "event 1", "event 2", "event 3"].map { "a\(channel) \($0)" })
+            }
+        }
+    }
+
     @Test func `A channel's move to another connection causes one load`() async throws {
         try await rig(channels: 30, connections: 2) { rig in
             await rig.executor.advance(by: .seconds(61))
