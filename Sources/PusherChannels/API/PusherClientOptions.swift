@@ -97,7 +97,8 @@ public struct PusherClientOptions: Sendable {
     /// (the page "Connections in production" lists them). Lines never contain a secret.
     public var logger: Logger
     private var secretHeaders: Secret<[String: String]>
-    private var chosenPort: Int?
+    /// Nil for the default, which `upgradesToTLS` changes.
+    var chosenPort: Int?
 
     /// Creates options. The defaults suit most clients; the default `port` depends on `useTLS`.
     public init(

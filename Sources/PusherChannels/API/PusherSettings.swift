@@ -147,7 +147,7 @@ public struct PusherSettings: Sendable, CustomStringConvertible {
         var options = options
         options.host = server.host
         options.useTLS = server.useTLS
-        options.port = server.port ?? (server.useTLS ? 443 : 80)
+        options.chosenPort = server.port
         return options
     }
 

@@ -30,7 +30,7 @@ import Testing
         #expect(!"\(settings)".contains("s3"))
         let options = settings.options(PusherClientOptions(activityTimeout: 7))
         #expect((options.host, options.useTLS, options.activityTimeout) == (server.host, server.useTLS, 7))
-        #expect(options.port == server.port ?? (server.useTLS ? 443 : 80))
+        #expect(options.port == server.port ?? (server.useTLS ? 443 : 80) && options.chosenPort == server.port)
         #expect("\(try PusherHTTPAPI(settings: settings))" == "PusherHTTPAPI(app 7, key k)")
     }
 
