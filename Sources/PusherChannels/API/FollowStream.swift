@@ -133,7 +133,8 @@ extension Pusher {
     ///   - buffering: The limits for events that wait for the loop, or for a load. If the policy drops events, the state is
     ///     loaded again.
     ///   - timeout: The time that a load may take.
-    ///   - maximumAge: The time after which the state is loaded again though nothing is known to be missing; nil for never.
+    ///   - maximumAge: The time after which the state is loaded again though nothing is known to be missing, at least a second;
+    ///     nil for never.
     ///   - covers: Returns whether a state holds the effect of an event that came while it was loaded; such an event is skipped.
     ///   - load: Loads the state from the application's own API. It is called as a task of its own, which is cancelled with the
     ///     loop and after `timeout`, and should end then: another load begins in its place.

@@ -62,7 +62,8 @@ extension PusherPool {
     /// - Parameters:
     ///   - channelNames: The channels' names, prefix included.
     ///   - timeout: The time that a load may take.
-    ///   - maximumAge: The time after which a state is loaded again though nothing is known to be missing; nil for never.
+    ///   - maximumAge: The time after which a state is loaded again though nothing is known to be missing, at least a second;
+    ///     nil for never.
     ///   - covers: Returns whether a state holds the effect of an event that came while it was loaded; such an event is skipped.
     ///   - load: Loads the state of the channel that it is given.
     public func follow<State: Sendable>(

@@ -143,7 +143,7 @@ extension Follower {
 
     /// Has the state loaded again when it is too old.
     private func expire(_ name: Name, _ shared: inout Shared) {
-        guard let age = settings.maximumAge?.asWait else { return }
+        guard let age = settings.maximumAge.map({ max($0.asWait, .seconds(1)) }) else { return }
         shared.work.append { [weak self] in
             guard let self else { return }
             let scheduler = telemetry.environment.scheduler

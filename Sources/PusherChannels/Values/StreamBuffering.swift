@@ -18,9 +18,13 @@ public struct StreamBuffering: Equatable, Sendable {
 
     /// The maximum number of elements in the buffer; at least one. With a policy that pauses, elements from one read of the
     /// connection may exceed it.
-    public var limit: Int
+    public var limit: Int {
+        didSet { limit = max(limit, 1) }
+    }
     /// The maximum total size of these elements in bytes; at least one. For an event, the bytes of its message count.
-    public var byteLimit: Int
+    public var byteLimit: Int {
+        didSet { byteLimit = max(byteLimit, 1) }
+    }
     /// The policy for further elements.
     public var overflow: Overflow
 
