@@ -143,7 +143,8 @@ extension RequestStubbing {
     /// ones, fail. The stubs must be used, as others must; make those of a whole page ``Stub/optional()``. What isn't HTTP is left
     /// out: WebSockets, for ``InMemoryServer/replay(contentsOf:speed:file:line:)``, and a page's own data. Any value matches a
     /// secret that is hidden in a URL, and a signed request may be of any time. Authorizations whose signature is hidden are left
-    /// out, too: no server takes them, and a harness's own signs.
+    /// out, too: no server takes them, and a harness's own signs. So are responses whose bodies a recorder didn't keep, as they
+    /// aren't text.
     ///
     /// - Parameters:
     ///   - archive: The archive.
@@ -174,6 +175,7 @@ extension RequestStubbing {
             guard response.status != 101, ["http://", "https://"].contains(where: url.hasPrefix) else { continue }
             let auth = (try? JSONValue(parsing: response.text))?["auth"]?.stringValue
             if let auth, auth.hasSuffix(Redaction.marker) { continue }
+            if response.text.wholeMatch(of: #/<\d+ bytes>|<multipart>/#) != nil { continue }
             let name = "\(method.uppercased()) \(url.contains(Redaction.marker) ? RecordedRequest.unsigned(url) : url)"
             if responses[name] == nil { order.append(name) }
             responses[name, default: []].append(response)

@@ -80,13 +80,15 @@ import Testing
         }
     }
 
-    @Test func `A session replays the recorded answers of an archive in order`() async throws {
+    @Test func `A session replays the recorded answers of an archive in order, but for bodies that aren't text`() async throws {
         let there = TestHarness()
         there.session.stub("GET /orders", .json(["tea"]), .http(503))
+        there.session.stub("GET /picture", StubResponse(status: 200, body: Data([0xFF, 0xD8])))
         let recorder = TrafficRecorder()
         let (recorded, address) = (recorder.recording(there.session), "https://shop.example/orders")
         recorder.start()
         for _ in 0..<2 { try recorded.ask(address) }
+        try recorded.ask("https://shop.example/picture")
         try await file(String(decoding: recorder.exportHAR(), as: UTF8.self)) { file in
             try withTestHarness { harness in
                 #expect(try harness.session.replay(contentsOf: file).count == 1)
