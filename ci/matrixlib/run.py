@@ -222,7 +222,7 @@ class Run:
     def closing_lines(self, found: list[CellResult]) -> Iterator[str]:
         """Yields what the lines of the cells don't say: also what failed, with the command that runs only that again."""
         for result in [result for result in found if result.status == "failed" and len(found) > 1]:
-            yield f"failed: {result.id}: {result.why}"
+            yield f"failed: {result.id}: {f'{step.name}: {step.why}' if (step := result.failed_step) else result.why}"
             yield details.again(self.places, self.options, result)
         if flaky := [result.id for result in found if result.status == "flaky"]:
             yield f"{len(flaky)} flaky: {', '.join(flaky)}" + (", which counts as failed" if self.options.fail_on_flaky else "")

@@ -87,7 +87,8 @@ class CellsCase(ProjectCase):
         self.refused(cell + 'run = "true"\ntimeout = 0', "cell 'a': 'timeout' is less than 1")
         self.refused(cell + 'run = "true"\nretries = -1', "cell 'a': 'retries' is less than 0")
         self.refused(cell + 'run = "true"\nrequires = ["command"]', "cell 'a': the requirement 'command' needs a name: command:X")
-        self.refused(cell + 'run = "true"\nrequires = ["root:x"]', "cell 'a': the requirement 'root' has no name")
+        for requirement in ("root:x", "root:"):
+            self.refused(cell + f'run = "true"\nrequires = ["{requirement}"]', "cell 'a': the requirement 'root' has no name")
         self.refused('[[cell]]\nid = "a"\nwhat = "b\\ntouch x"\nrun = "true"', "cell 'a': 'what' has a line break: it is said in one line")
         self.refused("cell = [3]", "a cell: is not a table")
         self.refused("[step]\nbuild = 3", "step 'build': is not a table")
