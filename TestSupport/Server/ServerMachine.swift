@@ -177,9 +177,11 @@ public struct ServerMachine: Sendable {
         case .opened(let id, let path, let isSecure):
             open(id, path: path, isSecure: isSecure)
         case .received(let text, let id):
-            guard connections[id] != nil else { return }
+            guard let wasPinged = connections[id].map({ $0.pingedAt != nil }) else { return }
             connections[id]?.lastActivity = now
             connections[id]?.pingedAt = nil
+            // The next ping may be due before the reply to the last one would have been.
+            if wasPinged { needsTime(by: connections[id].flatMap(deadline)) }
             receive(text, from: id)
         case .closed(let id):
             refused.remove(id)
