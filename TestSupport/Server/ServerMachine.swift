@@ -67,6 +67,8 @@ public struct ServerMachine: Sendable {
         var subscriptions: [Name: Name?] = [:]
         var lastActivity: Instant
         var pingedAt: Instant?
+        /// Indicates whether its user has signed in, or it has ever subscribed with a signature.
+        var isAuthorized = false
         /// What it has for Sockudo's protocol V2; nil for other protocols.
         var sockudo: SockudoConnection?
         /// The arrival times of the client events of the last second.
@@ -74,10 +76,7 @@ public struct ServerMachine: Sendable {
 
         /// The time at which the connection is closed unless its user signs in or it subscribes with a signature; `nil` once that
         /// has happened.
-        var authorizationDeadline: Instant? {
-            let isAuthorized = user != nil || subscriptions.keys.contains { ChannelName($0).needsAuthorization }
-            return isAuthorized ? nil : app.authorizationTimeout.map { openedAt + $0 }
-        }
+        var authorizationDeadline: Instant? { isAuthorized ? nil : app.authorizationTimeout.map { openedAt + $0 } }
     }
 
     struct ChannelKey: Hashable {
