@@ -31,12 +31,14 @@ struct ServerProfileTests {
     }
 
     @Test func `The pusher-fake profile ends and forgets everything at a message that is not JSON`() {
-        var rig = ServerRig(.pusherFake, open: 2)
+        var rig = ServerRig(.pusherFake, open: 2, app: { $0.webhooks = [.init("http://a", kinds: [.channelVacated])] })
         rig.subscribe(1, to: "cache-a")
         rig.publish("cache-a", "e", "1")
         rig.receive("hello", from: 2)
         #expect(rig.sent.isEmpty, "nobody is told that others left")
         #expect(rig.closes == ["1: 1006 ", "2: 1006 "])
+        rig.wait(until: .seconds(10))
+        #expect(rig.webhooks == [])
         rig.open(3)
         rig.subscribe(3, to: "cache-a")
         #expect(rig.sent.last?.contains("cache_miss") == true, "\(rig.sent)")
