@@ -196,6 +196,9 @@ public struct ServerMachine: Sendable {
     package mutating func close(_ id: ConnectionID, code: UInt16, reason: String) {
         guard connections[id] != nil else { return }
         effects.append(.close(id, code: code, reason: reason))
+        // The others are told in their own names, also if a test or the HTTP API closes it.
+        let start = effects.count
+        defer { speakSockudo(from: start) }
         remove(id)
         effects.append(.notice(.disconnected(id)))
     }

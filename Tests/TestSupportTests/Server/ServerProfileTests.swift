@@ -116,6 +116,18 @@ struct SockudoSubscriptionTests {
         return rig
     }
 
+    @Test func `Members who speak V2 are told in its names of one whom the backend disconnects, who gets V1's error`() {
+        var rig = ServerRig(.sockudoV2)
+        for (number, user) in [(1, "ann"), (2, "bob")] {
+            rig.open(number, path: "/app/local-key?protocol=2")
+            rig.signIn(number, as: user)
+            rig.subscribe(number, to: "presence-a", as: user)
+        }
+        rig.post("{}", to: "users/bob/terminate_connections")
+        #expect(rig.frames.map { $0["event"] } == ["pusher:error", "sockudo_internal:member_removed"])
+        #expect(rig.sent.map { $0.prefix(2) } == ["2:", "1:"])
+    }
+
     @Test(arguments: [(#"{"seconds":600}"#, 1...100), ("600", 31...130)])
     func `By time the oldest page comes, by number the latest`(rewind: String, serials: ClosedRange<Int>) {
         let rig = rig(afterEvents: 130, rewind: rewind)
