@@ -206,13 +206,17 @@ public struct ServerMachine: Sendable {
     /// Closes all connections as the server does when it is stopped.
     package mutating func shutdown() {
         let shutdown = profile.shutdown
+        let error = shutdown.isAnnounced ? profile.error(shutdown.reason, code: Int(shutdown.code)) : nil
+        closeAll(code: shutdown.code, reason: shutdown.reason, saying: error)
+    }
+
+    /// Closes all connections, each after an error if there is one, and those that were refused, but not closed.
+    package mutating func closeAll(code: UInt16, reason: String, saying error: String? = nil) {
         for id in connections.keys.sorted() {
-            if shutdown.isAnnounced {
-                effects.append(.send(profile.error(shutdown.reason, code: Int(shutdown.code)), to: id))
-            }
-            close(id, code: shutdown.code, reason: shutdown.reason)
+            if let error { effects.append(.send(error, to: id)) }
+            close(id, code: code, reason: reason)
         }
-        for id in refused.sorted() { effects.append(.close(id, code: shutdown.code, reason: shutdown.reason)) }
+        for id in refused.sorted() { effects.append(.close(id, code: code, reason: reason)) }
         refused = []
     }
 
