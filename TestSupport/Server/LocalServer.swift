@@ -280,7 +280,8 @@ public final class LocalServer: RequestStubbing {
         core.closeAll(code: code, reason: reason)
     }
 
-    /// Waits until the server no longer listens. Returns the reason, such as a lack of descriptors; `nil` if it was stopped.
+    /// Waits until the server no longer listens. Returns the reason, such as a forgetful server's lack of descriptors; `nil` if it
+    /// was stopped.
     package func end() async -> String? {
         await thread.end()
     }
