@@ -32,11 +32,11 @@ extension TestHarness {
     /// - Parameter alive: True to report clients and tasks that are still alive, too.
     private func findings(alive: Bool) -> [Finding] {
         let state = state.withLock { $0 }
+        let real = state.servers.flatMap(\.findings) + state.proxies.flatMap(\.findings)
         return [
             state.recorded, unheldRecorders, environment.issues.map { Finding(.unimplemented, $0) }, session.findings,
-            state.servers.flatMap(\.findings), missedServers, state.recorders.flatMap(\.findings),
-            sockets.flatMap(\.socket.findings), server.ownFindings, leftovers(alive: alive).findings,
-            scheduler.findings, missedTime,
+            real, missedServers, state.recorders.flatMap(\.findings), sockets.flatMap(\.socket.findings), server.ownFindings,
+            leftovers(alive: alive).findings, scheduler.findings, missedTime,
         ].flatMap(\.self)
     }
 

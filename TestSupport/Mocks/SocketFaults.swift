@@ -38,9 +38,16 @@ struct SocketFaults: Sendable {
 
     /// Returns the findings for faults whose only connection never came, or came before the fault.
     func findings(socket: String) -> [Finding] {
-        late.map { Finding(.unplayedStep, "\($0.fault) came too late for connection \($0.connection) of \(socket)") }
-            + byConnection.filter { $0.key < 1 || $0.key > connection }.sorted { $0.key < $1.key }.flatMap { number, faults in
-                faults.map { Finding(.unplayedStep, "\($0) is for connection \(number) of \(socket), which had \(connection)") }
+        Self.findings(late: late, byConnection, connections: connection, of: socket)
+    }
+
+    /// Returns the findings for the faults of single connections of anything that has had a number of them.
+    static func findings(
+        late: [(fault: Fault, connection: Int)], _ byConnection: [Int: [Fault]], connections: Int, of name: String
+    ) -> [Finding] {
+        late.map { Finding(.unplayedStep, "\($0.fault) came too late for connection \($0.connection) of \(name)") }
+            + byConnection.filter { $0.key < 1 || $0.key > connections }.sorted { $0.key < $1.key }.flatMap { number, faults in
+                faults.map { Finding(.unplayedStep, "\($0) is for connection \(number) of \(name), which had \(connections)") }
             }
     }
 

@@ -198,7 +198,8 @@ public final class LocalServer: RequestStubbing {
     /// Injects a fault, which acts until ``heal()``.
     ///
     /// A refused upgrade and a wrong key affect future connections. A frame is sent at once to all open connections, and to each
-    /// later one after the server's greeting. For network faults, use ``NetworkFaultProxy``.
+    /// later one after the server's greeting, or as the first one to a client of a route of ``router``. For network faults, use
+    /// ``NetworkFaultProxy``.
     ///
     /// - Throws: ``UnsupportedFault`` for a fault that ``Fault/Seam/localServer`` doesn't support.
     public func inject(_ fault: Fault) throws(UnsupportedFault) {
@@ -279,7 +280,8 @@ public final class LocalServer: RequestStubbing {
         core.closeAll(code: code, reason: reason)
     }
 
-    /// Waits until the server no longer listens. Returns the reason, such as a lack of descriptors; `nil` if it was stopped.
+    /// Waits until the server no longer listens. Returns the reason, such as a forgetful server's lack of descriptors; `nil` if it
+    /// was stopped.
     package func end() async -> String? {
         await thread.end()
     }

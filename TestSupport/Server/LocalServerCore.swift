@@ -125,6 +125,7 @@ final class LocalServerCore: Sendable {
     func keep(_ socket: RoutedSocket) {
         let isStopping = state.withLock { state in
             state.routed[ObjectIdentifier(socket)] = socket
+            socket.send(state.faults.frames)
             return state.isStopping
         }
         if isStopping { socket.close(code: 1001, reason: "the server is being stopped") }
@@ -152,9 +153,11 @@ final class LocalServerCore: Sendable {
     func inject(_ fault: Fault) {
         state.withLock { state in
             state.faults.add(fault)
+            let frames = LocalServerFaults.frames(of: fault)
             for id in state.outputs.keys {
-                for frame in LocalServerFaults.frames(of: fault) { enqueue(frame, id, &state) }
+                for frame in frames { enqueue(frame, id, &state) }
             }
+            for socket in state.routed.values { socket.send(frames) }
         }
         report()
     }
@@ -268,16 +271,11 @@ final class LocalServerCore: Sendable {
     // MARK: Stopping
 
     func closeAll(code: UInt16, reason: String) {
-        state.withLock { closeAll(&$0, code: code, reason: reason) }
-        report()
-    }
-
-    private func closeAll(_ state: inout State, code: UInt16, reason: String) {
-        change(&state) { machine, _ in
-            for connection in machine.openConnections {
-                machine.close(connection.id, code: code, reason: reason)
-            }
+        state.withLock { state in
+            change(&state) { machine, _ in machine.closeAll(code: code, reason: reason) }
+            for socket in state.routed.values { socket.close(code: code, reason: reason) }
         }
+        report()
     }
 
     private func shutdown(_ state: inout State) {

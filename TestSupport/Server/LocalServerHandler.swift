@@ -11,7 +11,8 @@ struct LocalServerHandler: Sendable {
     /// The settings and closures for the server's connections.
     var terms: ServerTerms {
         ServerTerms(
-            limit: core.largestBody, closeTimeout: core.closeTimeout, reply: { await reply(to: $0) },
+            limit: core.largestBody, closeTimeout: core.closeTimeout, endsIfDeaf: core.isForgetful,
+            reply: { await reply(to: $0) },
             refuse: { head, refusal in
                 let request = head.map { RecordedRequest($0, isSecure: core.isSecure) } ?? RecordedRequest(method: "?", url: "")
                 core.report(.request(request, status: refusal.status, reason: refusal.reason))

@@ -46,6 +46,11 @@ final class RoutedSocket: WebSocketSession {
         output.append(.close(code, reason: reason))
     }
 
+    /// Sends the frames of a fault.
+    func send(_ frames: [OutgoingFrame]) {
+        for frame in frames { output.append(frame) }
+    }
+
     func receive(_ message: ClientMessage) {
         switch message {
         case .text(let text): messages.yield(text)

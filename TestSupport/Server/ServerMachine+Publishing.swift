@@ -55,9 +55,10 @@ extension ServerMachine {
             // All checks come before the first event is sent.
             var ready: [(app: ServerApp, data: String)] = []
             for app in publishers(on: name, appKey: appKey) {
-                let data = try seal(data, on: name, of: app)
-                try check(Trigger(name: event, data: data, channels: [channel]))
-                ready.append((app, data))
+                let sealed = try seal(data, on: name, of: app)
+                let (text, _) = try publishedData(.string(sealed))
+                try check(Trigger(name: event, data: text, channels: [channel]))
+                ready.append((app, text))
             }
             for (app, data) in ready {
                 receivers += deliver(event, on: name, data: data, app: app, excluding: socketID)

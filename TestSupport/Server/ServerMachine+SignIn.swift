@@ -28,6 +28,7 @@ extension ServerMachine {
             let (user, isWatchlistTooLong) = try user(userData)
             let isFirst = !isOnline(user.id, app: connection.app)
             connections[id]?.user = user
+            connections[id]?.isAuthorized = true
             var success: [Name: JSONValue] = ["user_data": .string(userData)]
             if profile.repeatsSignInAuth { success["auth"] = data?["auth"] }
             effects.append(.send(ServerFrame.event("pusher:signin_success", value: .object(success)), to: id))

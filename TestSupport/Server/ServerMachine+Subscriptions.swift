@@ -165,6 +165,7 @@ extension ServerMachine {
         channels[key] = channel
         if profile.keepsEmptyChannels { knownChannels.insert(key) }
         connections[id]?.subscriptions[name.name] = .some(member?.id)
+        if name.needsAuthorization { connections[id]?.isAuthorized = true }
         observe(.subscribed, appKey: connection.app.key, by: id, channel: name.name, text: member?.id.text)
         if others.isEmpty {
             observation?.occupied(key)

@@ -21,7 +21,7 @@ extension ServerMachine {
         }
         sendDueCounts()
         sendDueWebhooks()
-        // Activity only postpones deadlines, so the earliest one known now is early enough.
+        // Activity only postpones deadlines, except for a reply to a ping, so the earliest one known now is early enough.
         nextDeadline = [connections.values.compactMap(deadline).min(), deadlineWithoutConnections].compactMap { $0 }.min()
     }
 

@@ -105,7 +105,7 @@ extension ServerMachine {
     }
 
     /// Returns an event's data as the subscribers get it, and whether it is JSON, not text.
-    private func publishedData(_ data: JSONValue?) throws(HTTPRefusal) -> (String, isValue: Bool) {
+    func publishedData(_ data: JSONValue?) throws(HTTPRefusal) -> (String, isValue: Bool) {
         if let text = data?.stringValue {
             if text.isEmpty, profile.answer(.emptyData) != nil {
                 throw HTTPRefusal(occasion: .emptyData, status: 400, reason: "Missing: data, a string")

@@ -67,6 +67,8 @@ public struct ServerMachine: Sendable {
         var subscriptions: [Name: Name?] = [:]
         var lastActivity: Instant
         var pingedAt: Instant?
+        /// Indicates whether its user has signed in, or it has ever subscribed with a signature.
+        var isAuthorized = false
         /// What it has for Sockudo's protocol V2; nil for other protocols.
         var sockudo: SockudoConnection?
         /// The arrival times of the client events of the last second.
@@ -74,10 +76,7 @@ public struct ServerMachine: Sendable {
 
         /// The time at which the connection is closed unless its user signs in or it subscribes with a signature; `nil` once that
         /// has happened.
-        var authorizationDeadline: Instant? {
-            let isAuthorized = user != nil || subscriptions.keys.contains { ChannelName($0).needsAuthorization }
-            return isAuthorized ? nil : app.authorizationTimeout.map { openedAt + $0 }
-        }
+        var authorizationDeadline: Instant? { isAuthorized ? nil : app.authorizationTimeout.map { openedAt + $0 } }
     }
 
     struct ChannelKey: Hashable {
@@ -177,9 +176,11 @@ public struct ServerMachine: Sendable {
         case .opened(let id, let path, let isSecure):
             open(id, path: path, isSecure: isSecure)
         case .received(let text, let id):
-            guard connections[id] != nil else { return }
+            guard let wasPinged = connections[id].map({ $0.pingedAt != nil }) else { return }
             connections[id]?.lastActivity = now
             connections[id]?.pingedAt = nil
+            // The next ping may be due before the reply to the last one would have been.
+            if wasPinged { needsTime(by: connections[id].flatMap(deadline)) }
             receive(text, from: id)
         case .closed(let id):
             refused.remove(id)
@@ -195,6 +196,9 @@ public struct ServerMachine: Sendable {
     package mutating func close(_ id: ConnectionID, code: UInt16, reason: String) {
         guard connections[id] != nil else { return }
         effects.append(.close(id, code: code, reason: reason))
+        // The others are told in their own names, also if a test or the HTTP API closes it.
+        let start = effects.count
+        defer { speakSockudo(from: start) }
         remove(id)
         effects.append(.notice(.disconnected(id)))
     }
@@ -202,13 +206,17 @@ public struct ServerMachine: Sendable {
     /// Closes all connections as the server does when it is stopped.
     package mutating func shutdown() {
         let shutdown = profile.shutdown
+        let error = shutdown.isAnnounced ? profile.error(shutdown.reason, code: Int(shutdown.code)) : nil
+        closeAll(code: shutdown.code, reason: shutdown.reason, saying: error)
+    }
+
+    /// Closes all connections, each after an error if there is one, and those that were refused, but not closed.
+    package mutating func closeAll(code: UInt16, reason: String, saying error: String? = nil) {
         for id in connections.keys.sorted() {
-            if shutdown.isAnnounced {
-                effects.append(.send(profile.error(shutdown.reason, code: Int(shutdown.code)), to: id))
-            }
-            close(id, code: shutdown.code, reason: shutdown.reason)
+            if let error { effects.append(.send(error, to: id)) }
+            close(id, code: code, reason: reason)
         }
-        for id in refused.sorted() { effects.append(.close(id, code: shutdown.code, reason: shutdown.reason)) }
+        for id in refused.sorted() { effects.append(.close(id, code: code, reason: reason)) }
         refused = []
     }
 

@@ -319,10 +319,10 @@ extension ServerMachine {
     private mutating func crash() {
         let ids = connections.keys.sorted()
         let ends = ids.flatMap { [Effect.close($0, code: Self.endWithoutClose, reason: ""), .notice(.disconnected($0))] }
-        // Nobody is told that others left.
-        let told = effects + ends
+        // Nobody is told that others left, nor is the backend.
+        let (told, reported) = (effects + ends, webhooks)
         for id in ids { remove(id) }
-        effects = told
+        (effects, webhooks, countsDue) = (told, reported, [:])
         knownChannels = []
         cache = ServerCache()
     }

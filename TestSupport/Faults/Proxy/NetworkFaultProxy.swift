@@ -142,7 +142,8 @@ public final class NetworkFaultProxy: Sendable {
         thread.inbox.perform { $0.inject(fault) }
     }
 
-    /// Injects a fault into one connection, open or future. The first connection that is accepted is number 1.
+    /// Injects a fault into one connection, open or future. The first connection that is accepted is number 1. A fault for a
+    /// connection that has ended, or never comes, becomes one of the ``findings``.
     ///
     /// - Throws: ``UnsupportedFault`` for a fault that ``Fault/Seam/networkFaultProxy`` doesn't support, and for `refused`,
     ///   because refused connections can't be counted.
@@ -163,6 +164,14 @@ public final class NetworkFaultProxy: Sendable {
     }
 
     // MARK: Observations
+
+    /// The findings for a test's end: faults for one connection that had already ended, or that never came. A ``TestHarness``
+    /// checks them.
+    public var findings: [Finding] {
+        let counts = thread.counts
+        return SocketFaults.findings(
+            late: counts.lateFaults, counts.faultsOfOne, connections: counts.accepted, of: "the proxy at \(host):\(port)")
+    }
 
     /// The number of connections accepted so far.
     public var connectionCount: Int { thread.counts.accepted }

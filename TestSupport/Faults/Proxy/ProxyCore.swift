@@ -13,6 +13,10 @@ struct ProxyCounts {
     var accepted = 0
     var open = 0
     var moved = ProxyConnection.Moved()
+    /// The faults of single connections.
+    var faultsOfOne: [Int: [Fault]] = [:]
+    /// Those that came when their connection was over.
+    var lateFaults: [(fault: Fault, connection: Int)] = []
 }
 
 /// A proxy's connections and faults. Used on the proxy's thread only.
@@ -28,6 +32,8 @@ struct ProxyCore: SocketCore {
     private var movedBefore = ProxyConnection.Moved()
     private var faults: [Fault] = []
     private var faultsOfOne: [Int: [Fault]] = [:]
+    /// The faults that came when their only connection was over.
+    private var lateFaults: [(fault: Fault, connection: Int)] = []
     /// The time at which accepting is retried after it failed, most likely for lack of descriptors.
     private var acceptsAgain: Instant?
 
@@ -39,7 +45,9 @@ struct ProxyCore: SocketCore {
     }
 
     var counts: ProxyCounts {
-        var counts = ProxyCounts(accepted: accepted, open: connections.count { !$0.connection.isOver }, moved: movedBefore)
+        var counts = ProxyCounts(
+            accepted: accepted, open: connections.count { !$0.connection.isOver }, moved: movedBefore, faultsOfOne: faultsOfOne,
+            lateFaults: lateFaults)
         for (_, connection, _) in connections {
             counts.moved.toClient += connection.moved.toClient
             counts.moved.toServer += connection.moved.toServer
@@ -60,7 +68,11 @@ struct ProxyCore: SocketCore {
 
     mutating func inject(_ fault: Fault, onConnection number: Int) {
         faultsOfOne[number, default: []].append(fault)
-        for index in connections.indices where connections[index].number == number { connections[index].connection.add(fault) }
+        if let index = connections.firstIndex(where: { $0.number == number && !$0.connection.isOver }) {
+            connections[index].connection.add(fault)
+        } else if number > 0, number <= accepted {
+            lateFaults.append((fault, number))
+        }
     }
 
     mutating func heal() {

@@ -30,6 +30,8 @@ struct ServerTerms: Sendable {
     let limit: Int
     /// The time that a client has for the end of its connection.
     let closeTimeout: Duration
+    /// Indicates whether the server no longer listens once it can't accept a connection. A test's tries again.
+    var endsIfDeaf = false
     /// Replies to a request, in a task of its own.
     let reply: @Sendable (ServerRequest) async -> ServerReply
     /// Hears of what isn't a request; its head is `nil` if that can't be read.

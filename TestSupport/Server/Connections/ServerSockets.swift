@@ -16,6 +16,8 @@ struct ServerSockets: SocketCore {
     private let terms: ServerTerms
     private var connections: [Int: ServerConnection] = [:]
     private var accepted = 0
+    /// The time at which accepting is tried again after it failed, most likely for lack of descriptors.
+    private var acceptsAgain: Instant?
     /// Is told the reason why the server no longer listens; `nil` if it was stopped.
     private let onDeaf: @Sendable (String?) -> Void
     /// Is told that a server that is stopped has no connection left.
@@ -37,7 +39,7 @@ struct ServerSockets: SocketCore {
     // MARK: Turns
 
     mutating func turn(at now: Instant, with buffer: UnsafeMutableRawBufferPointer) {
-        accept()
+        accept(at: now)
         for connection in connections.values where connection.isTouched || connection.deadline.map({ $0 <= now }) == true {
             connection.advance(at: now, with: buffer)
         }
@@ -45,12 +47,14 @@ struct ServerSockets: SocketCore {
         if connections.isEmpty { onDrained.take()?() }
     }
 
-    private mutating func accept() {
-        guard let listener else { return }
+    private mutating func accept(at now: Instant) {
+        guard let listener, now >= acceptsAgain ?? now else { return }
+        acceptsAgain = nil
         do throws(Sockets.Failure) {
             while true { add(try Sockets.accept(listener.descriptor)) }
         } catch {
-            if error.code != EAGAIN, error.code != EWOULDBLOCK { stopListening(error.reason) }
+            guard error.code != EAGAIN, error.code != EWOULDBLOCK else { return }
+            if terms.endsIfDeaf { stopListening(error.reason) } else { acceptsAgain = now + .milliseconds(10) }
         }
     }
 
@@ -69,13 +73,14 @@ struct ServerSockets: SocketCore {
         connection.take(reply, at: LiveScheduler().now)
     }
 
-    var nextWake: Instant? { connections.values.lazy.compactMap(\.deadline).min() }
+    var nextWake: Instant? { [acceptsAgain, connections.values.lazy.compactMap(\.deadline).min()].compactMap { $0 }.min() }
 
     // MARK: Waiting
 
     /// Returns the events to poll for: the listener's, then those of each connection.
     func polled() -> [pollfd] {
-        [pollfd(fd: listener?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)] + connections.values.map(\.polled)
+        let listening = acceptsAgain == nil ? listener?.descriptor : nil
+        return [pollfd(fd: listening ?? -1, events: Int16(POLLIN), revents: 0)] + connections.values.map(\.polled)
     }
 
     mutating func look(at polled: ArraySlice<pollfd>) {
@@ -104,6 +109,7 @@ struct ServerSockets: SocketCore {
     private mutating func stopListening(_ reason: String?) {
         guard let listener = listener.take() else { return }
         listener.close()
+        acceptsAgain = nil
         onDeaf(reason)
     }
 }

@@ -21,20 +21,17 @@ extension ServerMachine {
         return "pusher:" + event.utf8.dropFirst("sockudo:".utf8.count).text
     }
 
-    /// Gives the frames for connections of V2 its prefixes and message ids.
+    /// Gives the frames for connections of V2 its prefixes and message ids. Frames that have them stay as they are.
     mutating func speakSockudo(from start: Int) {
         guard profile.sockudoV2 != nil else { return }
         for index in effects.indices.dropFirst(start) {
             guard case .send(let frame, let id) = effects[index], connections[id]?.sockudo != nil else { continue }
             let isOwn = ["{\"event\":\"pusher:", "{\"event\":\"pusher_internal:"].contains { frame.begins(with: $0) }
-            guard isOwn else {
-                if !frame.contains("\"message_id\":") { effects[index] = .send(withID(frame), to: id) }
-                continue
-            }
             let prefix = "{\"event\":\"pusher"
-            let own = "{\"event\":\"sockudo" + frame.utf8.dropFirst(prefix.utf8.count).text
+            let own = isOwn ? "{\"event\":\"sockudo" + frame.utf8.dropFirst(prefix.utf8.count).text : frame
             let isPlain = ["{\"event\":\"sockudo:pong", "{\"event\":\"sockudo_internal:member_"].contains { own.begins(with: $0) }
-            effects[index] = .send(isPlain ? own : withID(own), to: id)
+            let isDone = isPlain || !isOwn && own.contains("\"message_id\":")
+            effects[index] = .send(isDone ? own : withID(own), to: id)
         }
     }
 

@@ -38,5 +38,31 @@ struct ServerConnectionTests {
         #expect(connection.polled.fd == -1)
         #expect(queue.size > 2 << 16, "the other two frames are nobody's")
     }
+
+    @Test(arguments: [false, true])
+    func `A port where accepting failed accepts again after ten milliseconds, unless it is to close`(closes: Bool) async throws {
+        var listener = try Listener(try #require(SocketAddress(ip4: "127.0.0.1", port: 0)))
+        // Accepting fails at a port that is only held.
+        try listener.refuse()
+        let ends = Locked(0)
+        let terms = ServerTerms(
+            limit: 1_000, closeTimeout: .seconds(1), endsIfDeaf: closes, reply: { _ in .response(.ok) }, refuse: { _, _ in })
+        var sockets = ServerSockets(listener, inbox: try SocketInbox<ServerSockets>(), terms) { _ in ends.withLock { $0 += 1 } }
+        defer { sockets.close() }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_000, alignment: 1)
+        defer { buffer.deallocate() }
+        sockets.turn(at: .origin, with: buffer)
+        #expect(ends.withLock { $0 } == (closes ? 1 : 0))
+        #expect(sockets.nextWake == (closes ? nil : Instant.milliseconds(10)))
+        #expect(sockets.polled().map(\.fd) == [-1])
+        guard !closes else { return }
+        try listener.resume()
+        let client = try await RawWebSocket(port: Int(listener.port), path: nil)
+        sockets.turn(at: .milliseconds(9), with: buffer)
+        #expect(sockets.counts == 0)
+        sockets.turn(at: .milliseconds(10), with: buffer)
+        #expect(sockets.counts == 1)
+        client.close()
+    }
 }
 #endif

@@ -95,6 +95,26 @@ struct TestHarnessServerTests {
         #expect(text == served.map { "and reached the server there in the place of the \($0):\($1); \(advice)" })
     }
 
+    @Test func `A fault for a proxy's connection that has ended or never comes is found`() async throws {
+        let name = Locked("")
+        let failure = try await failingTest { harness in
+            let server = try await harness.startServer()
+            let proxy = try harness.startProxy(to: server)
+            name.withLock { $0 = "the proxy at 127.0.0.1:\(proxy.port)" }
+            try proxy.inject(.latency(.zero), onConnection: 1)
+            _ = try await RawWebSocket(port: proxy.port)
+            proxy.cutAll()
+            try proxy.inject(.stall, onConnection: 1)
+            for number in [0, 2] { try proxy.inject(.halfClose, onConnection: number) }
+        }
+        let texts = [
+            "\(Fault.stall) came too late for connection 1 of \(name.withLock { $0 })",
+            "\(Fault.halfClose) is for connection 0 of \(name.withLock { $0 }), which had 1",
+            "\(Fault.halfClose) is for connection 2 of \(name.withLock { $0 }), which had 1",
+        ]
+        #expect(failure.findings == texts.map { Finding(.unplayedStep, $0) })
+    }
+
     @Test func `A started server has the harness's apps and profile unless it is given others`() async throws {
         let app = ServerApp(id: "7", key: "app-key", secret: "app-secret")
         // This server accepts unsigned requests.

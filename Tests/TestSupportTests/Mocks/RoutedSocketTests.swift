@@ -157,6 +157,24 @@ struct RoutedSocketTests {
         }
     }
 
+    @Test func `An injected frame and the closing of all connections reach the clients of WebSocket routes, too`() async throws {
+        // The time-out is long, because this test isn't about how long a busy machine takes.
+        try await withServer(closeTimeout: .seconds(600)) { _, server in
+            server.router.onWebSocket("/") { _, messages, _ in
+                for await _ in messages {}
+            }
+            let early = try await RawWebSocket(port: server.port, path: "/")
+            try server.inject(.malformedFrame(.oversizedControl))
+            let late = try await RawWebSocket(port: server.port, path: "/")
+            server.closeAll(code: 4200, reason: "restart")
+            for socket in [early, late] {
+                #expect(try await socket.receive() == .ping(String(repeating: "x", count: 126)))
+                #expect(try await socket.receive() == .close(4200, "restart"))
+                try await finish(socket)
+            }
+        }
+    }
+
     @Test func `A script step that a WebSocket route can't do is found`() async throws {
         let failure = await #expect(throws: TestFailure.self) {
             try await withServer { _, server in

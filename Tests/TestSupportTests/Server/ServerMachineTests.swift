@@ -97,6 +97,16 @@ struct ServerMachineTests {
         #expect(rig.machine.nextDeadline == .seconds(229))
     }
 
+    @Test func `A connection that answers its pings is pinged after each idle time, however long the wait for a pong`() {
+        var rig = ServerRig(.hosted, open: 1) { $0.idleTimeout = .seconds(5) }
+        for time in [5, 10, 15] {
+            #expect(rig.machine.nextDeadline == .seconds(time))
+            rig.wait(until: .seconds(time))
+            #expect(rig.sent == ["1: \(ping)"])
+            rig.receive(#"{"event":"pusher:pong"}"#, from: 1)
+        }
+    }
+
     @Test func `Twenty thousand mangled frames don't trap, and the server still serves`() {
         var rig = ServerRig(ServerMachine(admission: .anyKey(secret: nil)), open: 1)
         let seeds = [

@@ -31,12 +31,14 @@ struct ServerProfileTests {
     }
 
     @Test func `The pusher-fake profile ends and forgets everything at a message that is not JSON`() {
-        var rig = ServerRig(.pusherFake, open: 2)
+        var rig = ServerRig(.pusherFake, open: 2, app: { $0.webhooks = [.init("http://a", kinds: [.channelVacated])] })
         rig.subscribe(1, to: "cache-a")
         rig.publish("cache-a", "e", "1")
         rig.receive("hello", from: 2)
         #expect(rig.sent.isEmpty, "nobody is told that others left")
         #expect(rig.closes == ["1: 1006 ", "2: 1006 "])
+        rig.wait(until: .seconds(10))
+        #expect(rig.webhooks == [])
         rig.open(3)
         rig.subscribe(3, to: "cache-a")
         #expect(rig.sent.last?.contains("cache_miss") == true, "\(rig.sent)")
@@ -112,6 +114,18 @@ struct SockudoSubscriptionTests {
         let options = [rewind.map { #","rewind":\#($0)"# }, filter.map { #","filter":\#($0)"# }].compactMap(\.self).joined()
         rig.receive(#"{"event":"pusher:subscribe","data":{"channel":"a"\#(options)}}"#, from: 1)
         return rig
+    }
+
+    @Test func `Members who speak V2 are told in its names of one whom the backend disconnects, who gets V1's error`() {
+        var rig = ServerRig(.sockudoV2)
+        for (number, user) in [(1, "ann"), (2, "bob")] {
+            rig.open(number, path: "/app/local-key?protocol=2")
+            rig.signIn(number, as: user)
+            rig.subscribe(number, to: "presence-a", as: user)
+        }
+        rig.post("{}", to: "users/bob/terminate_connections")
+        #expect(rig.frames.map { $0["event"] } == ["pusher:error", "sockudo_internal:member_removed"])
+        #expect(rig.sent.map { $0.prefix(2) } == ["2:", "1:"])
     }
 
     @Test(arguments: [(#"{"seconds":600}"#, 1...100), ("600", 31...130)])

@@ -27,6 +27,23 @@ struct ServerPublishingTests {
         await local.stop()
     }
 
+    @Test(
+        arguments: [
+            (.pusherFake, "plain", [#"1: {"event":"e","channel":"a","data":"\"plain\""}"#]),
+            (.pusherFake, "7", [#"1: {"event":"e","channel":"a","data":"7"}"#]),
+            (.hosted, "", [#"1: {"event":"e","channel":"a","data":""}"#]), (.soketi, "", []),
+        ] as [(ServerProfile, String, [String])])
+    func `A test's event has the data that the profile's HTTP API gives it, and is refused as there`(
+        profile: ServerProfile, data: String, sent: [String]
+    ) {
+        var rig = ServerRig(profile, open: 1)
+        rig.subscribe(1, to: "a")
+        rig.publish("a", "e", data)
+        #expect(rig.sent == sent)
+        rig.post(JSONValue.object(["name": "e", "channel": "a", "data": .string(data)]).text)
+        #expect(rig.sent == sent)
+    }
+
     @Test func `An app without a master key doesn't hold back another app's encrypted event`() {
         let other = ServerApp(id: "2", key: "other-key", secret: "other-secret")
         for apps in [[.local, other], [other, .local]] {

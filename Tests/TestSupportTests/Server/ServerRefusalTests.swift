@@ -23,13 +23,16 @@ struct ServerRefusalTests {
     }
 
     /// Reverb, for example, sends an error to clients over its limit, but doesn't close their connections.
-    @Test func `A client that was refused but not closed is closed when the server stops`() {
+    @Test func `A client that was refused but not closed is closed with all others or when the server stops`() {
         var rig = ServerRig(.reverb, open: 2, app: { $0.maximumConnections = 0 })
         #expect(rig.error?.code == 4004)
         rig.handle(.closed(.init(2)))
         #expect(rig.closes.isEmpty)
         rig.shutdown()
         #expect(rig.closes.map { $0.prefix(2) } == ["1:"])
+        rig.open(3)
+        rig.machine.closeAll(code: 4200, reason: "restart")
+        #expect(rig.machine.takeEffects() == [.close(.init(3), code: 4200, reason: "restart")])
     }
 
     @Test func `An app that requires TLS serves a secure connection`() {

@@ -97,10 +97,11 @@ struct ServerSignInTests {
         #expect(rig.machine.openConnections.map(\.id) == [.init(3)])
     }
 
-    @Test func `A connection without authorization is closed after the app's timeout`() {
+    @Test func `A connection that was never authorized is closed after the app's timeout`() {
         var rig = ServerRig(.hosted, open: 3, app: { $0.authorizationTimeout = .seconds(30) })
         rig.signIn(1, as: "ann")
         rig.subscribe(2, to: "private-a")
+        rig.unsubscribe(2, from: "private-a")
         #expect(rig.machine.nextDeadline == .seconds(30))
         rig.wait(until: .seconds(30))
         #expect(rig.error?.code == 4009)
