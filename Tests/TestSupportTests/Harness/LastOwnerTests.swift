@@ -85,4 +85,14 @@ import Testing
         #expect(failure.findings.map(\.kind) == [.leak])
         #expect(failure.description.contains("or use the asynchronous `try await withTestHarness`"))
     }
+
+    @Test func `A client that is held for good is a leak in an asynchronous test, too`() async throws {
+        let held = Locked<Pusher?>(nil)
+        let failure = try await failingTest { harness in
+            let pusher = harness.makePusher()
+            held.withLock { $0 = pusher }
+            await harness.stopServers()
+        }
+        #expect(failure.findings.map(\.kind) == [.leak])
+    }
 }
