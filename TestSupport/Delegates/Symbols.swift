@@ -60,12 +60,14 @@ struct Symbols: Sendable {
         }
     }
 
-    /// Returns the demangled forms of the names that begin with a mangled prefix.
+    /// Returns the demangled forms of the names that begin with a type's mangled name, except for those of types nested in it.
     func demangled(beginningWith prefix: String) -> [String] {
-        file.withUnsafeBytes { bytes in
-            Self.names(beginningWith: Array(prefix.utf8), in: UnsafeRawBufferPointer(rebasing: bytes[names])).compactMap(
-                Self.demangle)
+        let found = file.withUnsafeBytes { bytes in
+            Self.names(beginningWith: Array(prefix.utf8), in: UnsafeRawBufferPointer(rebasing: bytes[names]))
         }
+        // Every type has a descriptor, whose name is the type's and `Mn`.
+        let nested = found.filter { $0.hasSuffix("Mn") }.map { $0.dropLast(2) }.filter { $0 != prefix }
+        return found.filter { name in !nested.contains { name.hasPrefix($0) } }.compactMap(Self.demangle)
     }
 
     private static func names(beginningWith prefix: [UInt8], in bytes: UnsafeRawBufferPointer) -> [String] {

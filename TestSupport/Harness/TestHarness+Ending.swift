@@ -178,26 +178,21 @@ extension TestHarness {
     /// Waits a moment for other threads, and for tasks on the harness's executor, to release objects: what they release isn't a
     /// leak.
     func waitForLastOwners(alive: Bool) {
-        let limit = lastOwnersLimit
-        while lastOwnersMayLetGo(by: limit, alive) {
+        let limit = LiveScheduler().now + .seconds(2)
+        while mayLetGo(alive: alive), LiveScheduler().now < limit, !Task.isCancelled {
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(5))
             runExecutor()
         }
     }
 
-    /// Waits in the same way without blocking the thread.
+    /// Waits in the same way without blocking the thread. Its time is that of the task pool, which the owners may be waiting for.
     func waitForLastOwners(alive: Bool) async {
-        let limit = lastOwnersLimit
-        while lastOwnersMayLetGo(by: limit, alive) {
+        let watchdog = Watchdog(patience: .seconds(2))
+        defer { watchdog.callOff() }
+        while mayLetGo(alive: alive), !watchdog.isOver, !Task.isCancelled {
             await Self.pause(.milliseconds(5))
             runExecutor()
         }
-    }
-
-    private var lastOwnersLimit: Instant { LiveScheduler().now + .seconds(2) }
-
-    private func lastOwnersMayLetGo(by limit: Instant, _ alive: Bool) -> Bool {
-        mayLetGo(alive: alive) && LiveScheduler().now < limit && !Task.isCancelled
     }
 }
 

@@ -68,6 +68,9 @@ public func withTestHarness<Result>(
         }
     } catch {
         await harness.stopServers()
+        // The test's `defer` may have cancelled a task that has yet to release a client.
+        harness.session.release()
+        await harness.waitForLastOwners(alive: false)
         throw harness.ended(with: error)
     }
     try await harness.finish(alive: true)

@@ -24,7 +24,7 @@ struct MockSocketState: Sendable {
 
     weak var delegate: (any WebSocketDelegate)?
     /// The time of the current call.
-    var now = Instant.origin
+    var now = Instant.origin { didSet { if now != oldValue { calls = (0, 0) } } }
     var isReading = true
     var isReporting = false
     /// True while the client is being told that the connection has ended.
@@ -48,9 +48,9 @@ struct MockSocketState: Sendable {
     /// The socket's name in reports.
     let name: String
     private var faults = SocketFaults()
-    /// The number of calls of the client since the clock moved, and the time of the latest.
-    private var calls = (count: 0, time: Instant.origin)
-    /// The number of calls at one time from which on the client isn't answered any more, because callbacks answer each other.
+    /// The numbers of the client's calls since the clock moved. A client with many channels sends many frames each time it opens.
+    private var calls = (opens: 0, frames: 0)
+    /// The numbers of calls at one time from which on the client isn't answered any more, because callbacks answer each other.
     private static let mostCallsAtOnce = (opens: 1_000, frames: 100_000)
     /// The timer for the next delayed report or script step, and its time.
     private var alarm: (time: Instant, timer: (any ScheduledAction)?)?
@@ -145,7 +145,8 @@ struct MockSocketState: Sendable {
         self.attempt = attempt
         requests.append(request)
         phase = .connecting
-        guard isAnswered(atMost: Self.mostCallsAtOnce.opens, "is opened") else { return }
+        calls.opens += 1
+        guard isAnswered(calls.opens, atMost: Self.mostCallsAtOnce.opens, "is opened") else { return }
         faults.connectionBegins()
         applyFaults()
         let isScripted = scripts.begin()
@@ -154,7 +155,8 @@ struct MockSocketState: Sendable {
 
     mutating func send(_ text: String) {
         let frame = SentFrame(text: text, attempt: attempt ?? ConnectionAttempt(0))
-        guard isAnswered(atMost: Self.mostCallsAtOnce.frames, "is sent frames") else { return }
+        calls.frames += 1
+        guard isAnswered(calls.frames, atMost: Self.mostCallsAtOnce.frames, "is sent frames") else { return }
         guard phase == .open else {
             // A client that hasn't been told yet that the connection has ended can't know better. What the SDK sends by itself it
             // sends again on the next connection, so that only what the app asked to send is lost.
@@ -170,16 +172,15 @@ struct MockSocketState: Sendable {
         if let connection { inputs.append(.received(text, from: connection)) }
     }
 
-    /// Counts a call of the client, which may be the answer to what the socket reports.
-    private mutating func isAnswered(atMost most: Int, _ action: String) -> Bool {
-        calls = (calls.time == now ? calls.count + 1 : 1, now)
-        if calls.count == most + 1 {
+    /// Returns whether a call of the client is answered; it may itself be the answer to what the socket reports.
+    private mutating func isAnswered(_ count: Int, atMost most: Int, _ action: String) -> Bool {
+        if count == most + 1 {
             scripts.add(
                 Finding.endless(
-                    "\(name) \(action) for the \(calls.count)th time at \(now)",
+                    "\(name) \(action) for the \(count)th time at \(now)",
                     as: "a delegate that connects whenever it hears of a disconnection"))
         }
-        return calls.count <= most
+        return count <= most
     }
 
     mutating func close(code: UInt16, reason: String) {

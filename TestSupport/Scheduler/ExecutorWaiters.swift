@@ -67,10 +67,13 @@ struct ExecutorWaiters: Sendable {
         return changes.remove(at: index).resume
     }
 
-    /// The time up to which a waiter moves the clock; `nil` if none does.
+    /// The time up to which a waiter moves the clock; `nil` if none does. A condition's limit may come before the time that another
+    /// task waits for; at the same time, that task goes first, because it may make the condition true.
     var horizon: (time: Instant, isRest: Bool)? {
-        if let time = rests.map(\.time).min() { return (time, true) }
-        return outside > 0 ? nil : changes.map(\.limit).min().map { ($0, false) }
+        let rest = rests.map(\.time).min().map { (time: $0, isRest: true) }
+        let change = outside > 0 ? nil : changes.map(\.limit).min().map { (time: $0, isRest: false) }
+        guard let rest, let change else { return rest ?? change }
+        return change.time < rest.time ? change : rest
     }
 
     /// Takes the wait whose time the executor has reached: the earliest, then the first to come.

@@ -4,8 +4,8 @@ import PusherChannels
 extension TestExecutor {
     /// Runs a body on the executor, on the caller's thread, and returns its result.
     ///
-    /// When it ends, jobs that are ready on the executor still run. A body that is given up is cancelled and may unwind; one that
-    /// ignores cancellation is left behind.
+    /// When it ends, jobs that are ready on the executor still run, and what other tasks wait for on it is given up, without
+    /// moving time. A body that is given up is cancelled and may unwind; one that ignores cancellation is left behind.
     ///
     /// - Parameters:
     ///   - time: The way in which the clock moves.
@@ -82,38 +82,44 @@ extension TestExecutor {
         }
     }
 
-    /// Lets what is ready end, up to a limit, because it may run forever.
+    /// Lets what is ready end, up to a limit, because it may run forever. Time stands still: the test has seen the last of it.
     private func unwind() {
         var steps = 0
-        while steps < 10_000, step() { steps += 1 }
+        while steps < 10_000, stepWithoutTime() || giveUpWait(movingTime: false) { steps += 1 }
     }
 
     /// Makes one step: a job, a timer that is due, or else what someone on the executor waits for.
     ///
     /// - Returns: `false` when there is nothing to do.
     func step() -> Bool {
-        if runNextJob() {
-            waiters.withLock { $0.jobRan() }
-            return true
-        }
-        if runTimer(dueBy: scheduler.now) { return true }
-        if let look = waiters.withLock({ $0.takeChanged() }) {
-            look(true)
-            return true
-        }
+        if stepWithoutTime() { return true }
         guard let horizon = waiters.withLock({ $0.horizon }) else { return false }
         if !runTimer(dueBy: horizon.time) { endWait(horizon) }
         return true
     }
 
-    /// Ends the next wait, because what is ready never comes to rest.
-    func giveUpWait() {
-        if let horizon = waiters.withLock({ $0.horizon }) { endWait(horizon) }
+    private func stepWithoutTime() -> Bool {
+        if runNextJob() {
+            waiters.withLock { $0.jobRan() }
+            return true
+        }
+        if runTimer(dueBy: scheduler.now) { return true }
+        guard let look = waiters.withLock({ $0.takeChanged() }) else { return false }
+        look(true)
+        return true
     }
 
-    private func endWait(_ horizon: (time: Instant, isRest: Bool)) {
+    /// Ends the next wait, because what is ready never comes to rest, or the body has ended. Returns `false` if there is none.
+    @discardableResult
+    func giveUpWait(movingTime: Bool = true) -> Bool {
+        guard let horizon = waiters.withLock({ $0.horizon }) else { return false }
+        endWait(horizon, movingTime: movingTime)
+        return true
+    }
+
+    private func endWait(_ horizon: (time: Instant, isRest: Bool), movingTime: Bool = true) {
         if horizon.isRest {
-            scheduler.run(to: horizon.time, from: "a wait on an executor")
+            if movingTime { scheduler.run(to: horizon.time, from: "a wait on an executor") }
             waiters.withLock { $0.takeRested() }?(true)
         } else {
             waiters.withLock { $0.takeLost() }?(false)

@@ -115,7 +115,8 @@ extension TestExecutor {
             watchdog = limit
             guard limit.isOver else { continue }
             scheduler.record(Livelock(steps: steps, now: scheduler.now, pending: scheduler.pendingTimers))
-            return giveUpWait()
+            giveUpWait()
+            return
         }
     }
 }

@@ -26,6 +26,19 @@ private final class RightDelegate: PusherDelegate {
     func failedToSubscribeToChannel(name: String, response: URLResponse?, data: String?, error: NSError?) {}
 }
 
+/// A delegate with types that have methods of their own, which no client is meant to call.
+private final class DelegateWithTypes: PusherDelegate {
+    final class Account {
+        func signedIn(_ number: Int) {}
+    }
+
+    private enum Row {
+        final class Cell {
+            func subscribedToChanel(name: String) {}
+        }
+    }
+}
+
 @MainActor private final class NearMainActorDelegate: MainActorPusherDelegate {
     func receivedError(_ error: PusherError) {}
 }
@@ -98,6 +111,17 @@ private final class RightDelegate: PusherDelegate {
             return findings(of: Right())
         }
         #expect(inClosure() == [])
+    }
+
+    @Test func `Only a delegate's own methods are nearly matching, not those of types nested in it`() {
+        final class Misspelled: PusherDelegate {
+            final class Account {
+                func signedIn(_ number: Int) {}
+            }
+            func subscribedToChanel(name: String) {}
+        }
+        #expect(findings(of: DelegateWithTypes()) == [])
+        #expect(findings(of: Misspelled()).map { $0.contains("subscribedToChanel") } == [true])
     }
 
     @Test @MainActor func `A nearly matching method of a main-actor delegate is found`() {

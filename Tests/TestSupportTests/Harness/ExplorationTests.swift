@@ -59,6 +59,13 @@ import Testing
     }
 }
 
+extension Trait where Self == HarnessTrait {
+    /// A helper as an app may have it: all of its traits are made at one place.
+    fileprivate static func app(seed: UInt64) -> Self { .harness(seed: seed) }
+}
+
+private let sharedTrait: HarnessTrait = .harness(seed: 9)
+
 @Suite(.harness(profile: .reverb, seed: 7)) struct HarnessTraitTests {
     @Test func `A suite's harness trait gives each test a harness`() throws {
         let harness = try #require(TestHarness.current)
@@ -75,5 +82,21 @@ import Testing
     @Test(arguments: [1, 2]) func `Each case of a parameterized test has its own harness`(_: Int) throws {
         #expect(try #require(TestHarness.current).timeline.entries.isEmpty)
         try #require(TestHarness.current).timeline.note("note", "this case")
+    }
+
+    @Suite(.app(seed: 5)) struct MadeByHelper {
+        @Test func `A helper's trait gives each test of a suite a harness`() throws {
+            #expect(try #require(TestHarness.current).seed == 5)
+        }
+
+        @Test(.app(seed: 6)) func `A test's own trait takes precedence even if one helper made both`() throws {
+            #expect(try #require(TestHarness.current).seed == 6)
+        }
+    }
+
+    @Suite(sharedTrait) struct Shared {
+        @Test(sharedTrait) func `One trait of a suite and of its test makes one harness`() throws {
+            #expect(try #require(TestHarness.current).seed == 9)
+        }
     }
 }

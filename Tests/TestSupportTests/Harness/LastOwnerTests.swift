@@ -72,6 +72,24 @@ import Testing
             reader.cancel()
         }
     }
+
+    @Test func `A client held by a task that a throwing test canceled is no finding beside its error`() async throws {
+        struct Trouble: Error {}
+        await #expect(throws: Trouble.self) {
+            try await withTestHarness { harness in
+                let executor = harness.makeExecutor()
+                let pusher = harness.makePusher()
+                let reader = executor.spawn {
+                    do { for try await _ in pusher.subscribe("news").events {} } catch {}
+                    withExtendedLifetime(pusher) {}
+                }
+                defer { reader.cancel() }
+                pusher.connect()
+                try await executor.run { _ in }
+                throw Trouble()
+            }
+        }
+    }
     #endif
 
     @Test func `A client that another thread holds for good is a leak, and a synchronous test says what tasks need`() throws {
@@ -84,5 +102,15 @@ import Testing
         }
         #expect(failure.findings.map(\.kind) == [.leak])
         #expect(failure.description.contains("or use the asynchronous `try await withTestHarness`"))
+    }
+
+    @Test func `A client that is held for good is a leak in an asynchronous test, too`() async throws {
+        let held = Locked<Pusher?>(nil)
+        let failure = try await failingTest { harness in
+            let pusher = harness.makePusher()
+            held.withLock { $0 = pusher }
+            await harness.stopServers()
+        }
+        #expect(failure.findings.map(\.kind) == [.leak])
     }
 }

@@ -235,6 +235,15 @@ import Testing
         }
         #expect(failure.description.contains("a real server and its clients live in real time"))
     }
+
+    @Test func `Code that takes the harness's date may have it advanced beside a real server`() async throws {
+        try await withTestHarness { harness in
+            _ = try await harness.startServer()
+            let now = harness.environment.now.function
+            harness.scheduler.advance(by: .seconds(30))
+            #expect(now() == Date(timeIntervalSinceReferenceDate: 30))
+        }
+    }
     #endif
 
     @Test func `Many timers made at one place are one finding`() throws {

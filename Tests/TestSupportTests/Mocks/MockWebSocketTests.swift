@@ -188,6 +188,24 @@ struct MockWebSocketTests {
         #expect(recorder.entries.dropFirst(2) == ["#2 open", "#2 closed 4100 "])
     }
 
+    @Test(arguments: [999, 1_000]) func `A socket that was sent many frames opens again at the same time`(count: Int) {
+        let socket = openSocket(.trusting)
+        for _ in 0..<count { socket.send(ping) }
+        socket.open(request, attempt: ConnectionAttempt(2))
+        #expect(socket.isOpen)
+        socket.close(code: 1000, reason: "done")
+        #expect(socket.findings.isEmpty)
+    }
+
+    @Test func `A client that opens again and again is found even if it sends frames in between`() {
+        let socket = openSocket(.trusting)
+        for number in 2...1_001 {
+            socket.send(ping)
+            socket.open(request, attempt: ConnectionAttempt(number))
+        }
+        #expect(socket.findings.contains { $0.text.contains("is opened for the 1001th time") })
+    }
+
     @Test func `A mock socket holds its delegate weakly`() {
         let socket = MockWebSocket()
         do {

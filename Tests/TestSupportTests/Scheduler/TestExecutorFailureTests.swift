@@ -195,6 +195,21 @@ struct TestExecutorFailureTests {
         #expect(text.contains("the answer didn't happen within 10.0 seconds: it is 8.0 seconds now"))
     }
 
+    @Test func `A condition has no longer than its limit while another task advances the clock beyond it`() async throws {
+        try await TestExecutor().run { executor in
+            let scheduler = executor.scheduler
+            for second in [5, 7] { _ = scheduler.schedule(at: .seconds(second), label: "step") {} }
+            async let longer: Void = executor.advance(by: .seconds(10))
+            try await executor.eventually(within: .seconds(5)) { scheduler.now == .seconds(5) }
+            await #expect(throws: NeverHappened.self) {
+                try await executor.eventually(within: .seconds(1)) { scheduler.now > .seconds(5) }
+            }
+            #expect(scheduler.now == .seconds(5))
+            await longer
+            #expect(scheduler.now == .seconds(10))
+        }
+    }
+
     @Test func `Waits for conditions on an actor can depend on each other`() async throws {
         actor Board {
             var notes: Set<String> = []

@@ -129,6 +129,22 @@ struct TestExecutorRunTests {
         #expect(entries.last == "unwound, cancelled: true")
     }
 
+    @Test func `Time stands still after a body, and the waits of tasks that it left are given up`() async throws {
+        let executor = TestExecutor()
+        try await executor.run { [self] executor in
+            _ = executor.scheduler.schedule(at: .seconds(1), label: "later") { note("later") }
+            executor.spawn {
+                await executor.advance(by: .seconds(60))
+                note("given up")
+            }
+            executor.spawn {
+                do { try await executor.eventually { false } } catch { note("\(type(of: error))") }
+            }
+        }
+        #expect(entries == ["given up", "NeverHappened"])
+        #expect(executor.scheduler.now == .origin)
+    }
+
     @Test func `An executor runs only one body at a time, but another one after it`() async throws {
         let executor = TestExecutor()
         try await executor.run { executor in
