@@ -1,3 +1,4 @@
+import PusherChannels
 import TestSupport
 import Testing
 
@@ -6,15 +7,19 @@ struct MockWebSocketTests {
         secure: true, host: "ws-eu.pusher.com", port: 443, path: "/app/any-key?protocol=7&client=test&version=1.0")
     private let recorder = SocketRecorder()
 
-    private func makeSocket(_ server: MockWebSocket.Server = .trusting) -> MockWebSocket {
-        let socket = MockWebSocket(server: server)
+    private func makeSocket(
+        _ server: MockWebSocket.Server = .trusting, scheduler: any Scheduler = LiveScheduler()
+    ) -> MockWebSocket {
+        let socket = MockWebSocket(server: server, scheduler: scheduler)
         socket.delegate = recorder
         return socket
     }
 
     /// Returns a socket whose first connection is open.
-    private func openSocket(_ server: MockWebSocket.Server = .manual) -> MockWebSocket {
-        let socket = makeSocket(server)
+    private func openSocket(
+        _ server: MockWebSocket.Server = .manual, scheduler: any Scheduler = LiveScheduler()
+    ) -> MockWebSocket {
+        let socket = makeSocket(server, scheduler: scheduler)
         socket.open(request, attempt: ConnectionAttempt(1))
         if !socket.isOpen { socket.accept() }
         return socket
@@ -189,7 +194,7 @@ struct MockWebSocketTests {
     }
 
     @Test(arguments: [999, 1_000]) func `A socket that was sent many frames opens again at the same time`(count: Int) {
-        let socket = openSocket(.trusting)
+        let socket = openSocket(.trusting, scheduler: TestScheduler())
         for _ in 0..<count { socket.send(ping) }
         socket.open(request, attempt: ConnectionAttempt(2))
         #expect(socket.isOpen)
@@ -198,7 +203,7 @@ struct MockWebSocketTests {
     }
 
     @Test func `A client that opens again and again is found even if it sends frames in between`() {
-        let socket = openSocket(.trusting)
+        let socket = openSocket(.trusting, scheduler: TestScheduler())
         for number in 2...1_001 {
             socket.send(ping)
             socket.open(request, attempt: ConnectionAttempt(number))
