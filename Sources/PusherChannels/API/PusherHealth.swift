@@ -29,9 +29,9 @@ public struct PusherHealth: Equatable, Sendable {
     init(_ machine: ConnectionMachine, date: (Instant) -> Date) {
         let counts = machine.subscriptions.counts
         (connections, connected) = (1, machine.state == .connected ? 1 : 0)
-        (channels, subscribed, failed) = (machine.subscriptions.count, counts.subscribed, counts.failed)
+        (channels, subscribed, failed) = (counts.subscribed + counts.pending + counts.failed, counts.subscribed, counts.failed)
         if counts.pending > 0 {
-            let waiting = machine.subscriptions.all.lazy.compactMap { channel in
+            let waiting = machine.subscriptions.all.lazy.filter { !$0.channel.isOfUser }.compactMap { channel in
                 channel.pendingSince.map { (channel.channel, $0) }
             }
             let oldest = waiting.min { $0.1 < $1.1 }

@@ -64,6 +64,7 @@ struct Subscriptions: Equatable, Sendable {
         let ordinal: Int
     }
 
+    /// The numbers of the channels that the application wants, which the user's own isn't: it may be refused, and its events come.
     struct Counts: Equatable, Sendable {
         var subscribed = 0
         var pending = 0
@@ -73,6 +74,7 @@ struct Subscriptions: Equatable, Sendable {
     private mutating func count(_ channel: Name, _ step: Int) {
         guard let index = channels.index(forKey: channel) else { return }
         switch channels.values[index].state {
+        case _ where channel.isOfUser: break
         case .subscribed: counts.subscribed += step
         case .failed: counts.failed += step
         case .waiting, .authorizing, .awaitingUser, .subscribing, .retrying: counts.pending += step

@@ -69,3 +69,8 @@ struct UserMachine: Equatable, Sendable {
         }
     }
 }
+
+extension Name {
+    /// Indicates whether it is that of a channel that carries a user's events.
+    var isOfUser: Bool { begins(with: "#server-to-user-") }
+}

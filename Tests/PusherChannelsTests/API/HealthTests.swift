@@ -32,6 +32,15 @@ import Testing
         #expect(abs(try #require(rig.pusher.health.pendingSince).timeIntervalSinceNow + 20) < 1, "since its last message")
     }
 
+    @Test func `The signed-in user's own channel doesn't count in a client's health`() {
+        let rig = ClientRig.unanswered { $0.userAuthMethod = .inline(secret: "s", userData: #"{"id":"ann"}"#) }
+        rig.pusher.signIn { _ in }
+        rig.socket.serverSends(#"{"event":"pusher:signin_success","data":{"user_data":"{\"id\":\"ann\"}"}}"#)
+        rig.scheduler.advance(by: .seconds(3))
+        #expect(rig.pusher.user.id == "ann" && rig.pusher.health.isReady)
+        #expect((rig.pusher.health.channels, rig.pusher.health.oldestPending) == (0, nil))
+    }
+
     @Test func `A client's health is behind and not ready while a stream is full`() {
         let rig = ClientRig.connected()
         let updates = rig.pusher.subscribe("news").updates(buffering: StreamBuffering(limit: 2))

@@ -68,6 +68,7 @@ import Testing
     func `A user's events are delivered even if the user's channel is refused or never confirmed`(refusal: Int?) throws {
         var transcript = try signedIn()
         if let refusal { transcript.receiveRefusal(of: channel, status: refusal) } else { transcript.pass(.seconds(30)) }
+        #expect(transcript.machine.subscriptions.counts == .init(), "a service is ready without it")
         let event = Envelope(event: "note", channel: channel, data: "hi")
         #expect(transcript.receive(note).deliveries == [.userEvent(event)])
         #expect(transcript.receive(##"{"event":"note","channel":"#server-to-user-bob","data":"hi"}"##).deliveries.isEmpty)
