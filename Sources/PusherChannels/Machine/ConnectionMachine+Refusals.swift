@@ -3,7 +3,10 @@ extension ConnectionMachine {
     mutating func subscriptionRefused(
         _ channel: Name, _ error: PusherError, at now: Instant
     ) {
-        guard subscriptions[channel]?.mayBeRefused == true else { return subscriptions.refusedUndone(channel) }
+        // Servers answer in order, so that this answers the oldest of several requests.
+        guard subscriptions[channel]?.mayBeRefused == true, !subscriptions.hasUndone(channel) else {
+            return subscriptions.refusedUndone(channel)
+        }
         subscriptions[channel]?.refused()
         subscriptionFailed(channel, SubscriptionFailure(error: error), at: now)
         attributeRefusals(at: now)
@@ -27,9 +30,9 @@ extension ConnectionMachine {
     }
 
     private func awaitedChannel(_ named: Name?, orIn words: String) -> Name? {
-        if let named { return subscriptions[named]?.isSubscribing == true ? named : nil }
+        if let named { return subscriptions[named]?.isSubscribing == true && !subscriptions.hasUndone(named) ? named : nil }
         // Public channels are left out: any word may be the name of one, and they are hardly ever refused.
-        return ErrorWords.names(in: words).first { subscriptions[$0]?.awaitsVerdict == true }
+        return ErrorWords.names(in: words).first { subscriptions[$0]?.awaitsVerdict == true && !subscriptions.hasUndone($0) }
     }
 
     /// Notes an error that names no channel and may refuse one. If a single subscription is under way, it is that one's refusal.

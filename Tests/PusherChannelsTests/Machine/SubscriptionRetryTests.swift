@@ -205,6 +205,18 @@ import Testing
         transcript.authorize(asked)
         #expect(transcript.succeed(channel).deliveries.contains(.subscribed(channel: channel)))
     }
+
+    // Proves P6.7.
+    @Test(arguments: [false, true])
+    func `A refusal while a second request is on its way answers the first one, and the second can be undone`(isError: Bool) {
+        var transcript = Transcript.subscribing(to: channel, auth: .signed)
+        transcript.unsubscribe(channel)
+        transcript.subscribe(channel, auth: .signed)
+        let outputs =
+            isError ? transcript.receiveError("no signature for \(channel)", code: 4009) : transcript.receiveRefusal(of: channel)
+        #expect(outputs.failures.isEmpty)
+        #expect(transcript.unsubscribe(channel) == [.send(.unsubscribe(channel: channel.text))])
+    }
 }
 
 @Suite struct AuthorizationQueueTests {
