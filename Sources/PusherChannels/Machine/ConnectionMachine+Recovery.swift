@@ -176,10 +176,9 @@ extension ConnectionMachine {
         guard changeRecovery(of: channel, { $0.page }) ?? nil != nil else { return missed(channel, at: now) }
         changeRecovery(of: channel) { $0.begin(.paging) }
         recovery.pagesWaiting.append(channel)
-        askForPages(at: now)
     }
 
-    private mutating func askForPages(at now: Instant) {
+    mutating func askForPages(at now: Instant) {
         while let channel = recovery.takeNextPage() {
             if let serials = subscriptions[channel]?.recovery?.asked {
                 askForPage(of: channel, serials, cursor: nil, at: now)
@@ -197,9 +196,8 @@ extension ConnectionMachine {
     mutating func pageCame(_ page: HistoryPage, of channel: Name, at now: Instant) {
         // Not the whole state, whose copy would have what is held copied, too.
         guard recovery.pageCame(of: channel), let isPaging = subscriptions[channel]?.recovery.map({ $0.phase == .paging }) else {
-            return askForPages(at: now)
+            return
         }
-        defer { askForPages(at: now) }
         for envelope in page.events {
             guard envelope.channel == channel, let verdict = changeRecovery(of: channel, { $0.takeOld(envelope) }) ?? nil else {
                 return pageFailed(channel, at: now)
@@ -223,7 +221,8 @@ extension ConnectionMachine {
     ) {
         outputs.append(.log(.notRecovered(channel, problem: problem)))
         guard let state = subscriptions[channel]?.recovery, state.isLive else { return missed(channel, at: now) }
-        outputs.append(.deliver(.gap(channel: channel, since: state.missingSince)))
+        // One that was read for a replay that was given up is told already.
+        if state.asked != nil { outputs.append(.deliver(.gap(channel: channel, since: state.missingSince))) }
         filled(channel, at: now)
     }
 
@@ -266,11 +265,9 @@ extension ConnectionMachine {
         case .live where !isUnanswered:
             guard changeRecovery(of: channel, { $0.stillMisses() }) == true else { return lookForMissing(in: channel, at: now) }
             recovery.pagesWaiting.append(channel)
-            askForPages(at: now)
         case .live, .paging, .rewinding:
             _ = recovery.pageCame(of: channel)
             pageFailed(channel, problem: "no answer within \(timeForUnreadReplies)", at: now)
-            askForPages(at: now)
         case .waiting, .resuming: break
         }
     }

@@ -128,6 +128,7 @@ struct ConnectionMachine: Equatable, Sendable {
             deadlineReached(at: now)
         }
         if authorizations.isWaiting { askForNextAuthorizations(at: now) }
+        if recovery.mayPage { askForPages(at: now) }
         forgetSettledDeadlines()
         if !input.isEvent, outputs.dropFirst(first).contains(where: \.isSend) { noteSent(at: now) }
     }

@@ -65,6 +65,9 @@ struct Recovery: Equatable, Sendable {
 
     // MARK: Pages
 
+    /// Indicates whether a page may be asked for now.
+    var mayPage: Bool { !pagesWaiting.isEmpty && pagesUnderWay.count < Self.pageLimit }
+
     /// Takes the next channel whose history may be asked for now.
     mutating func takeNextPage() -> Name? {
         guard pagesUnderWay.count < Self.pageLimit, let channel = pagesWaiting.first else { return nil }

@@ -44,6 +44,28 @@ import Testing
     }
 
     // Proves P19.11.
+    @Test func `A channel's history is asked for when those before it are given up without an answer`() {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        let channels: [Name] = ["a", "b", "c"]
+        for channel in channels {
+            transcript.subscribe(channel)
+            transcript.succeed(channel, serial: 5, attach: 5)
+        }
+        transcript.reconnect()
+        for channel in channels { transcript.succeed(channel, serial: 1_000, attach: 1_000) }
+        let asked = transcript.unsubscribe("a").sent + transcript.unsubscribe("b").sent
+        #expect(asked.contains(.history(channel: "c", serials: 6...1_000, cursor: nil)))
+    }
+
+    // Proves P19.11.
+    @Test func `A history that doesn't come after its replay was given up tells no second gap`() {
+        var transcript = Transcript.sockudo(attach: 5) { $0.heldEventByteLimit = 200 }
+        transcript.subscribeAgain(serial: 1_000, attach: 1_000)
+        #expect(transcript.events(1_001, 1_002).gaps.count == 1)
+        #expect(transcript.pass(.seconds(30)).gaps.isEmpty)
+    }
+
+    // Proves P19.11.
     @Test func `A client that never catches up with a channel's history reports a gap`() {
         var transcript = Transcript.sockudo(attach: 5)
         transcript.subscribeAgain(serial: 1_000, attach: 1_000)
