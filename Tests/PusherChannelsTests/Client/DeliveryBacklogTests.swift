@@ -133,12 +133,11 @@ import Testing
             .event(Envelope(event: "pusher:subscription_count", channel: "news", data: "1")),
             .memberAdded(channel: channel, member), .memberRemoved(channel: channel, member),
             .subscriptionCount(channel: "news", 1), .watchlist(WatchlistEvent(name: "online", userIDs: ["ann"])),
-            .serverError(error), .report(error),
+            .serverError(error), .report(error), .gap(channel: channel, since: .origin),
         ]
         let outcomes: [Delivery] = [
             .stateChanged(from: .connected, to: .reconnecting, because: nil), .subscribed(channel: channel),
-            .subscriptionFailed(channel: channel, SubscriptionFailure(error: error)), .gap(channel: channel, since: .origin),
-            .signedIn(userID: "ann"), .signInFailed(error),
+            .subscriptionFailed(channel: channel, SubscriptionFailure(error: error)), .signedIn(userID: "ann"), .signInFailed(error),
         ]
         var backlog = full(pausedUntil: nil)
         func admitted(_ deliveries: [Delivery]) -> Int {

@@ -61,7 +61,7 @@ extension Delivery {
     fileprivate enum Rank {
         /// An application event.
         case event
-        /// A notice that a server may send at any time, for example of a channel's members.
+        /// A notice that a server may cause at any time, for example of a channel's members.
         case notice
         /// The outcome of one of the application's calls, or a state of the connection: never dropped.
         case outcome
@@ -71,8 +71,8 @@ extension Delivery {
         switch self {
         case .event(let envelope), .userEvent(let envelope): envelope.event.begins(with: "pusher:") ? .notice : .event
         case .decryptionFailed: .event
-        case .memberAdded, .memberRemoved, .subscriptionCount, .watchlist, .serverError, .report: .notice
-        case .stateChanged, .subscribed, .subscriptionFailed, .gap, .recovered, .signedIn, .signInFailed: .outcome
+        case .memberAdded, .memberRemoved, .subscriptionCount, .gap, .watchlist, .serverError, .report: .notice
+        case .stateChanged, .subscribed, .subscriptionFailed, .recovered, .signedIn, .signInFailed: .outcome
         }
     }
 
@@ -81,15 +81,18 @@ extension Delivery {
         switch self {
         case .event(let envelope), .userEvent(let envelope): envelope.channel
         case .decryptionFailed(let channel, _, _, _), .memberAdded(let channel, _), .memberRemoved(let channel, _),
-            .subscriptionCount(let channel, _):
+            .subscriptionCount(let channel, _), .gap(let channel, _):
             channel
         default: nil
         }
     }
 
-    /// A time that is not later than the arrival of an event that could not be decrypted; nil for other deliveries.
+    /// A time that is not later than the arrival of what is missing; nil for deliveries that arrived just now.
     fileprivate var since: Instant? {
-        if case .decryptionFailed(_, _, _, let since) = self { since } else { nil }
+        switch self {
+        case .decryptionFailed(_, _, _, let since), .gap(_, let since): since
+        default: nil
+        }
     }
 
     /// The number of bytes it keeps while it waits. The switch has no default, so a new case can't be left out by mistake.
