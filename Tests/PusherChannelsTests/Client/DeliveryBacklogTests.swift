@@ -137,7 +137,8 @@ import Testing
         ]
         let outcomes: [Delivery] = [
             .stateChanged(from: .connected, to: .reconnecting, because: nil), .subscribed(channel: channel),
-            .subscriptionFailed(channel: channel, SubscriptionFailure(error: error)), .signedIn(userID: "ann"), .signInFailed(error),
+            .subscriptionFailed(channel: channel, SubscriptionFailure(error: error)), .signedIn(userID: "ann"),
+            .signInFailed(error),
         ]
         var backlog = full(pausedUntil: nil)
         func admitted(_ deliveries: [Delivery]) -> Int {
