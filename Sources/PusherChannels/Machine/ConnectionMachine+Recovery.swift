@@ -7,6 +7,7 @@ extension ConnectionMachine {
         if subscriptions[channel]?.recovery == nil { subscriptions[channel]?.recovery = ChannelRecovery() }
         // A second success on one connection: the first one's replay doesn't cover what came between the two.
         if changeRecovery(of: channel, { !$0.isLive }) == true { missed(channel, at: now) }
+        forgetPage(of: channel)
         let heard = session.receivedBefore ?? now
         let options = subscriptions[channel]?.options
         if let options { subscriptions[channel]?.options = options.withoutRewind }
@@ -157,6 +158,7 @@ extension ConnectionMachine {
 
     /// Tells the gap of a channel whose replay is given up, and gives what was held.
     private mutating func missed(_ channel: Name, at now: Instant) {
+        forgetPage(of: channel)
         end(changeRecovery(of: channel) { $0.missed(channel) }, of: channel, at: now)
     }
 
@@ -266,7 +268,7 @@ extension ConnectionMachine {
             guard changeRecovery(of: channel, { $0.stillMisses() }) == true else { return lookForMissing(in: channel, at: now) }
             recovery.pagesWaiting.append(channel)
         case .live, .paging, .rewinding:
-            _ = recovery.pageCame(of: channel)
+            forgetPage(of: channel)
             pageFailed(channel, problem: "no answer within \(timeForUnreadReplies)", at: now)
         case .waiting, .resuming: break
         }
@@ -297,11 +299,15 @@ extension ConnectionMachine {
     mutating func forgetRecovery(of subscription: SubscriptionMachine?) {
         guard let subscription, let state = subscription.recovery else { return }
         recovery.heldBytes -= state.heldBytes
-        _ = recovery.pageCame(of: subscription.channel)
+        forgetPage(of: subscription.channel)
     }
+
+    /// Stops awaiting a page that may never come, so that the next channel's is asked for.
+    private mutating func forgetPage(of channel: Name) { _ = recovery.pageCame(of: channel) }
 
     /// Notes that a channel isn't subscribed any more.
     mutating func interruptRecovery(of channel: Name) {
         changeRecovery(of: channel) { $0.lost() }
+        forgetPage(of: channel)
     }
 }

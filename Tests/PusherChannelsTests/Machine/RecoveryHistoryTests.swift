@@ -44,7 +44,10 @@ import Testing
     }
 
     // Proves P19.11.
-    @Test func `A channel's history is asked for when those before it are given up without an answer`() {
+    @Test(arguments: [false, true])
+    func `A channel's history is asked for when those before it are given up, or subscribed again, without an answer`(
+        isAgain: Bool
+    ) {
         var transcript = Transcript.connected { $0.protocol = .sockudo }
         let channels: [Name] = ["a", "b", "c"]
         for channel in channels {
@@ -53,8 +56,10 @@ import Testing
         }
         transcript.reconnect()
         for channel in channels { transcript.succeed(channel, serial: 1_000, attach: 1_000) }
-        let asked = transcript.unsubscribe("a").sent + transcript.unsubscribe("b").sent
-        #expect(asked.contains(.history(channel: "c", serials: 6...1_000, cursor: nil)))
+        let outputs = channels.dropLast().flatMap {
+            isAgain ? transcript.succeed($0, serial: 1_000, attach: 1_000) : transcript.unsubscribe($0)
+        }
+        #expect(outputs.sent.contains(.history(channel: "c", serials: 6...1_000, cursor: nil)))
     }
 
     // Proves P19.11.
@@ -63,6 +68,16 @@ import Testing
         transcript.subscribeAgain(serial: 1_000, attach: 1_000)
         #expect(transcript.events(1_001, 1_002).gaps.count == 1)
         #expect(transcript.pass(.seconds(30)).gaps.isEmpty)
+        transcript.events(1_004, 1_003)
+        #expect(transcript.pass(.milliseconds(400)).gaps.isEmpty)
+    }
+
+    // Proves P19.12.
+    @Test func `What is missing after a replay was given up is waited for, whatever history is still asked for`() {
+        var transcript = Transcript.sockudo(attach: 5) { $0.heldEventByteLimit = 200 }
+        transcript.subscribeAgain(serial: 1_000, attach: 1_000)
+        transcript.events(1_001, 1_002, 1_004, 1_003)
+        #expect(transcript.pass(.milliseconds(400)).gaps.isEmpty)
     }
 
     // Proves P19.11.
