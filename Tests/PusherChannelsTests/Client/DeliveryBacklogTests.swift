@@ -134,6 +134,7 @@ import Testing
             .memberAdded(channel: channel, member), .memberRemoved(channel: channel, member),
             .subscriptionCount(channel: "news", 1), .watchlist(WatchlistEvent(name: "online", userIDs: ["ann"])),
             .serverError(error), .report(error), .gap(channel: channel, since: .origin),
+            .recovered(channel: channel, count: 1),
         ]
         let outcomes: [Delivery] = [
             .stateChanged(from: .connected, to: .reconnecting, because: nil), .subscribed(channel: channel),

@@ -71,8 +71,8 @@ extension Delivery {
         switch self {
         case .event(let envelope), .userEvent(let envelope): envelope.event.begins(with: "pusher:") ? .notice : .event
         case .decryptionFailed: .event
-        case .memberAdded, .memberRemoved, .subscriptionCount, .gap, .watchlist, .serverError, .report: .notice
-        case .stateChanged, .subscribed, .subscriptionFailed, .recovered, .signedIn, .signInFailed: .outcome
+        case .memberAdded, .memberRemoved, .subscriptionCount, .gap, .recovered, .watchlist, .serverError, .report: .notice
+        case .stateChanged, .subscribed, .subscriptionFailed, .signedIn, .signInFailed: .outcome
         }
     }
 
