@@ -96,12 +96,12 @@ public struct PusherSettings: Sendable, CustomStringConvertible {
             return
         }
         let host = value(.host).map { PusherHost.host($0) }
-        guard let named = host.map({ PusherServer($0, useTLS: $0 == .defaultHost) }) ?? url?.server else {
+        guard let named = host.map({ PusherServer($0, useTLS: false) }) ?? url?.server else {
             throw PusherError(.invalidRequest, message: "PUSHER_URL, PUSHER_CLUSTER or PUSHER_HOST is not set")
         }
         // The hosted service has its own port, always with TLS.
         guard case .host = named.host, named.host != .defaultHost else {
-            server = named
+            server = PusherServer(named.host)
             return
         }
         let tls = value(.tls) ?? (named.useTLS ? "1" : "0")

@@ -19,6 +19,7 @@ import Testing
     @Test(arguments: [
         ("https://k:s3cr3t@api-eu.pusher.com/apps/7", PusherServer(.cluster("eu"))),
         ("http://k:s3cr3t@api.pusherapp.com/apps/7", PusherServer(.defaultHost)),
+        ("http://k:s3cr3t@ws.pusherapp.com:80/apps/7", PusherServer(.defaultHost)),
         ("http://k:s3cr3t@127.0.0.1:6001/apps/7/", PusherServer(.host("127.0.0.1"), port: 6001, useTLS: false)),
         ("https://k:s3%2Fcr3t@ws.example/apps/7", PusherServer(.host("ws.example"))),
     ])
