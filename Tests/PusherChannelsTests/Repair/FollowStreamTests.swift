@@ -55,6 +55,14 @@ import Testing
         }
     }
 
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func `A state without an age is loaded again each second, not at once`(maximumAge: Duration) async throws {
+        try await FollowRig.follow(maximumAge: maximumAge) { rig, following in
+            await rig.executor.advance(by: .seconds(10))
+            #expect((9...11).contains(following.words.count))
+        }
+    }
+
     @Test func `A load that hangs is canceled after 30 seconds and tried again`() async throws {
         try await FollowRig.follow(loadTime: .seconds(10_000)) { rig, following in
             await rig.executor.advance(by: .seconds(29))
