@@ -23,8 +23,11 @@ final class ServerProcess {
         let line = String(decoding: standardOutput.fileHandleForReading.availableData, as: UTF8.self)
         if line.isEmpty {
             process.waitUntilExit()
-            let status = process.terminationStatus
-            throw Failure("the server didn't begin to listen on port \(port): it ended with \(status)", because: ExitCode(status))
+            let (status, hasExited) = (process.terminationStatus, process.terminationReason == .exit)
+            let end = hasExited ? "ended with \(status)" : "was ended by signal \(status)"
+            throw Failure(
+                "the server didn't begin to listen on port \(port): it \(end)",
+                because: hasExited && status != 0 ? ExitCode(status) : nil)
         }
         guard let port = line.split(separator: ":").last.flatMap({ Int($0.filter(\.isNumber)) }) else {
             throw Failure("the server did not say where it listens")

@@ -57,6 +57,13 @@ import TestSupport
         #expect(front.connectionCount >= 3)
     }
 
+    @Test func `The demo ends with its server's status if the server can't listen`() async throws {
+        let holder = try RawServer { _ in }
+        let demo = try await Command.run("demo --server-port \(holder.port)")
+        #expect(demo.failed(75, "step 1, ", "the server didn't begin to listen on port \(holder.port): it ended with 75"), "\(demo)")
+        withExtendedLifetime(holder) {}
+    }
+
     @Test func `The demo names the step at which a connection fails, and the cause`() async throws {
         let refusing = try RawServer.refusingPort()
         defer { close(refusing.descriptor) }
