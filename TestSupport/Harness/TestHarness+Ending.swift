@@ -186,8 +186,8 @@ extension TestHarness {
     }
 
     /// Waits in the same way without blocking the thread. Its time is that of the task pool, which the owners may be waiting for.
-    func waitForLastOwners(alive: Bool) async {
-        let watchdog = Watchdog(patience: .seconds(2))
+    func waitForLastOwners(alive: Bool, patience: Duration = .seconds(2)) async {
+        let watchdog = Watchdog(patience: patience)
         defer { watchdog.callOff() }
         while mayLetGo(alive: alive), !watchdog.isOver, !Task.isCancelled {
             await Self.pause(.milliseconds(5))

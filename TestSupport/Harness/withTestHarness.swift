@@ -70,7 +70,7 @@ public func withTestHarness<Result>(
         await harness.stopServers()
         // The test's `defer` may have cancelled a task that has yet to release a client.
         harness.session.release()
-        await harness.waitForLastOwners(alive: false)
+        await harness.waitForLastOwners(alive: false, patience: .milliseconds(200))
         throw harness.ended(with: error)
     }
     try await harness.finish(alive: true)
