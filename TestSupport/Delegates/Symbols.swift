@@ -66,7 +66,7 @@ struct Symbols: Sendable {
             Self.names(beginningWith: Array(prefix.utf8), in: UnsafeRawBufferPointer(rebasing: bytes[names]))
         }
         // Every type has a descriptor, whose name is the type's and `Mn`.
-        let nested = found.filter { $0.hasSuffix("Mn") }.map { $0.dropLast(2) }.filter { $0 != prefix }
+        let nested = found.filter { $0.hasSuffix("Mn") }.map { String($0.dropLast(2)) }.filter { $0 != prefix }
         return found.filter { name in !nested.contains { name.hasPrefix($0) } }.compactMap(Self.demangle)
     }
 

@@ -323,6 +323,7 @@ extension ServerMachine {
         let (told, reported) = (effects + ends, webhooks)
         for id in ids { remove(id) }
         (effects, webhooks, countsDue) = (told, reported, [:])
+        nextDeadline = deadlineWithoutConnections
         knownChannels = []
         cache = ServerCache()
     }

@@ -143,7 +143,7 @@ public final class NetworkFaultProxy: Sendable {
     }
 
     /// Injects a fault into one connection, open or future. The first connection that is accepted is number 1. A fault for a
-    /// connection that has ended, or never comes, becomes one of the ``findings``.
+    /// connection that has ended, or never comes, becomes one of the ``findings``, unless the proxy is stopped already.
     ///
     /// - Throws: ``UnsupportedFault`` for a fault that ``Fault/Seam/networkFaultProxy`` doesn't support, and for `refused`,
     ///   because refused connections can't be counted.
