@@ -60,7 +60,8 @@ import TestSupport
     @Test func `The demo ends with its server's status if the server can't listen`() async throws {
         let holder = try RawServer { _ in }
         let demo = try await Command.run("demo --server-port \(holder.port)")
-        #expect(demo.failed(75, "step 1, ", "the server didn't begin to listen on port \(holder.port): it ended with 75"), "\(demo)")
+        let reason = "the server didn't begin to listen on port \(holder.port): it ended with 75"
+        #expect(demo.failed(75, "step 1, ", reason), "\(demo)")
         withExtendedLifetime(holder) {}
     }
 
