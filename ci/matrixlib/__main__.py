@@ -11,7 +11,14 @@ def main() -> int:
     if not sys.flags.utf8_mode:  # Logs and reports are UTF-8, whatever the terminal's encoding.
         os.execv(sys.executable, [sys.executable, "-X", "utf8"] + sys.orig_argv[1:])
     from .cli import main as command_line
-    return command_line(sys.argv[1:])
+    from .screen import to_nowhere
+    status = command_line(sys.argv[1:])
+    for out in (sys.stdout, sys.stderr):  # If nobody reads what is left in one, Python would end with 120.
+        try:
+            out.flush()
+        except OSError:
+            to_nowhere(out)
+    return status
 
 
 if __name__ == "__main__":

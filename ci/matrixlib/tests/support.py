@@ -32,9 +32,9 @@ LIMIT = 60
 
 
 def environment(**values):
-    """Returns the environment without the variables that a hosted runner, or a cell that runs these tests, has set."""
+    """Returns the environment without the variables that a hosted runner, or a cell that runs these tests, has set, or that change Python."""
     ours = {name: value for name, value in os.environ.items()
-            if name not in ("CI", "SWIFTPM_BUILD_DIR", "CI_METRICS", "CI_CELL") and not name.startswith("GITHUB_")}
+            if name not in ("CI", "SWIFTPM_BUILD_DIR", "CI_METRICS", "CI_CELL", "PYTHONUNBUFFERED") and not name.startswith("GITHUB_")}
     return ours | values
 
 
