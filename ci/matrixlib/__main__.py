@@ -12,13 +12,14 @@ def main() -> int:
         os.execv(sys.executable, [sys.executable, "-X", "utf8"] + sys.orig_argv[1:])
     from .cli import main as command_line
     from .screen import to_nowhere
-    status = command_line(sys.argv[1:])
-    for out in (sys.stdout, sys.stderr):  # If nobody reads what is left in one, Python would end with 120.
-        try:
-            out.flush()
-        except OSError:
-            to_nowhere(out)
-    return status
+    try:
+        return command_line(sys.argv[1:])
+    finally:
+        for out in (sys.stdout, sys.stderr):  # If nobody reads what is left in one, Python would end with 120.
+            try:
+                out.flush()
+            except OSError:
+                to_nowhere(out)
 
 
 if __name__ == "__main__":

@@ -229,7 +229,8 @@ class Reader:
             kind, _, name = requirement.partition(":")
             self.one_of(sorted(REQUIREMENTS), where, "requirement", kind)
             self.check("\n" not in name, where, f"the requirement '{kind}' has a line break in its name: it is said in one line")
-            self.check(name if kind in NAMED else requirement == kind, where, f"the requirement '{kind}' {f'needs a name: {kind}:X' if kind in NAMED else 'has no name'}")
+            need = f"needs a name: {kind}:X" if kind in NAMED else "has no name"
+            self.check(name if kind in NAMED else requirement == kind, where, f"the requirement '{kind}' {need}")
 
     def matrix(self, table: Any) -> Matrix:
         table = self.take("top level", table, OF_FILE)

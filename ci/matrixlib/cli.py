@@ -20,7 +20,6 @@ from .history import History
 from .init import init
 from .problems import Problem, StrPath, in_words, naming
 from .run import code, run
-from .screen import to_nowhere
 from .selection import changed, matching, select
 from .shell import Places
 from .watch import watch
@@ -119,10 +118,8 @@ def main(arguments: list[str]) -> int:
         print(f"matrix: {problem}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        to_nowhere(sys.stdout)
+        pass  # The program's end sees to what is left.
     except OSError as error:
-        if error.filename == output:
-            to_nowhere(sys.stdout)
         print(f"matrix: {in_words(error)}", file=sys.stderr)
         return 4
     except KeyboardInterrupt:

@@ -95,8 +95,7 @@ public struct PusherSettings: Sendable, CustomStringConvertible {
             server = PusherServer(.cluster(cluster))
             return
         }
-        let host = value(.host).map { PusherHost.host($0) }
-        guard let named = host.map({ PusherServer($0, useTLS: false) }) ?? url?.server else {
+        guard let named = value(.host).map({ PusherServer(.host($0), useTLS: false) }) ?? url?.server else {
             throw PusherError(.invalidRequest, message: "PUSHER_URL, PUSHER_CLUSTER or PUSHER_HOST is not set")
         }
         // The hosted service has its own port, always with TLS.

@@ -185,7 +185,7 @@ extension ConnectionMachine {
             if let serials = subscriptions[channel]?.recovery?.asked {
                 askForPage(of: channel, serials, cursor: nil, at: now)
             } else {
-                _ = recovery.pageCame(of: channel)
+                forgetPage(of: channel)
             }
         }
     }
@@ -223,8 +223,7 @@ extension ConnectionMachine {
     ) {
         outputs.append(.log(.notRecovered(channel, problem: problem)))
         guard let state = subscriptions[channel]?.recovery, state.isLive else { return missed(channel, at: now) }
-        // One that was read for a replay that was given up is told already.
-        if state.asked != nil { outputs.append(.deliver(.gap(channel: channel, since: state.missingSince))) }
+        outputs.append(.deliver(.gap(channel: channel, since: state.missingSince)))
         filled(channel, at: now)
     }
 

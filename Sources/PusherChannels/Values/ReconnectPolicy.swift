@@ -7,7 +7,8 @@
 public struct ReconnectPolicy: Equatable, Sendable {
     /// The upper bound of the first delay. Negative values count as zero, more than a century as a century.
     public var initialDelay: Duration
-    /// The upper bound of every delay; one second more after a server asked to wait (4100 to 4199). Negative values count as zero, more than a century as a century.
+    /// The upper bound of every delay; one second more after a server asked to wait (4100 to 4199). Negative values count as zero,
+    /// more than a century as a century.
     public var maximumDelay: Duration
     /// The maximum number of consecutive retries after a failed first attempt or a lost connection, before the client gives up;
     /// nil for no limit, zero or less for no retries.

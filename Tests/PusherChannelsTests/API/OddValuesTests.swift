@@ -6,6 +6,12 @@ import Testing
 
 /// Each number that an application can set, with odd values of all kinds: nothing traps, and a client still ends well.
 @Suite(.timeLimit(.lost)) struct OddValuesTests {
+    @Test func `A buffer's limits are at least one, also if they are set later`() {
+        var buffering = StreamBuffering()
+        (buffering.limit, buffering.byteLimit) = (0, -1)
+        #expect(buffering == StreamBuffering(limit: 1, byteLimit: 1))
+    }
+
     /// What an application sets for a client and a stream.
     struct Values {
         var options = PusherClientOptions(authMethod: .inline(secret: "s"))

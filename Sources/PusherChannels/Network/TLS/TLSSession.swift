@@ -125,8 +125,8 @@ final class TLSSession {
         }
     }
 
-    /// The role of the client's certificate. A server that requests one sends a list of authorities, up to TLS 1.2 even if it is empty;
-    /// later, a request without a list can't be seen here.
+    /// The role of the client's certificate. A server that requests one sends a list of authorities, up to TLS 1.2 even if it is
+    /// empty; later, a request without a list can't be seen here.
     private var clientCertificate: TLSDiagnosis.ClientCertificate {
         if context.configuration.identity != nil { return .shown }
         return SSL_get0_peer_CA_list(tls) == nil ? .notAsked : .missing
