@@ -192,6 +192,14 @@ extension Conformance {
                 }
             },
             Check("event to a user", needs: "sign in") { checks in
+                // It is asked for after the sign-in, and an event before that is nobody's.
+                let userChannel = "#server-to-user-conformance-ann"
+                try await checks.ann.wait {
+                    switch $0 {
+                    case .subscribed(userChannel), .subscriptionFailed(userChannel, _): ()
+                    default: nil
+                    }
+                }
                 try await checks.api.sendToUser("conformance-ann", eventName: "to-user", data: "text")
                 _ = try await checks.ann.waitForEvent("to-user")
             },
