@@ -31,9 +31,7 @@ import Testing
 
     /// A refusal that may pass by itself is logged at level debug, for those who look closely; the others are warnings.
     @Test(arguments: [("e", 0, LogLevel.warning), ("client-e", 0, .warning), ("client-e", 2, .debug)])
-    func `A refused client event is logged, as a warning unless it may pass by itself`(
-        name: String, earlier: Int, level: LogLevel
-    ) throws {
+    func `A refused client event is logged, as a warning unless it may pass`(name: String, earlier: Int, level: LogLevel) throws {
         var transcript = Transcript.connected { $0.unsentEventLimit = 2 }
         if earlier > 0 { transcript.subscribe("private-room", auth: .signed) }
         for _ in 0..<earlier { transcript.play(.trigger(event)) }
@@ -79,9 +77,7 @@ import Testing
         ("client-" + String(repeating: "n", count: 194), 2, false),
         ("client-e", 10_240, true), ("client-e", 10_241, false),
     ])
-    func `A client event's name may have 200 characters and its data 10 KB, and no more unless the limits are switched off`(
-        name: String, size: Int, isAccepted: Bool
-    ) {
+    func `By default, a client event may have a 200-character name and 10 KB of data`(name: String, size: Int, isAccepted: Bool) {
         let data = "\"" + String(repeating: "x", count: size - 2) + "\""
         let event = ClientEvent(name: name, channel: "private-room", data: data)
         #expect((trigger(subscribed(), event) == .sent) == isAccepted)

@@ -28,9 +28,7 @@ import Testing
             (.waits(atLeast: .zero), true, [4300, 4301, 4302, 4303, 4999, 1002, 1003, 1007, 1008, 1009, 1010, 1015, 3000]),
             (.waits(atLeast: .zero), false, [1000, 1001, 1005, 1006, 1011, 1012, 1013, 1014]),
         ] as [(Outcome, Bool, [UInt16])])
-    func `A close's code says whether the client stops, returns at once, or waits, and whether it is reported`(
-        expected: Outcome, isReported: Bool, codes: [UInt16]
-    ) {
+    func `A close's code decides what the client does, and if it is told`(expected: Outcome, isReported: Bool, codes: [UInt16]) {
         for code in codes {
             // The initial delay of a retry is zero, so any wait is due to the code.
             var transcript = Transcript.connected { $0.reconnectPolicy.initialDelay = .zero }
@@ -162,9 +160,7 @@ import Testing
 
     // Proves P5.8.
     @Test(arguments: [(4001, ConnectionState.disconnected), (4000, .disconnected), (4099, .disconnected), (4100, .connecting)])
-    func `An error with 4000 to 4099 before the establishment ends the attempt and is told once`(
-        code: Int, state: ConnectionState
-    ) {
+    func `An error with 4000 to 4099 before establishment ends the attempt and is told once`(code: Int, state: ConnectionState) {
         var transcript = Transcript.opened()
         let outputs = transcript.receive(
             #"{"event":"pusher:error","data":"{\"message\":\"no such app\",\"code\":\#(code)}"}"#)

@@ -206,9 +206,7 @@ import Testing
     @Test(arguments: [
         played(.connect, after: Transcript()), .connected(), played(.disconnect), played(.disconnect, .connect),
     ])
-    func `A shutdown closes the socket in any phase, at its deadline if the server doesn't, and the client stays disconnected`(
-        transcript: Transcript
-    ) {
+    func `A shutdown in any phase closes the socket, at its deadline at the latest, and is final`(transcript: Transcript) {
         var transcript = transcript
         transcript.play(.shutDown)
         #expect(transcript.machine.state == .disconnecting)

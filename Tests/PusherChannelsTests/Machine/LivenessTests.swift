@@ -11,9 +11,7 @@ import Testing
 
     // Proves P4.1, P4.3.
     @Test(arguments: [(30, false, 22_500), (300, false, 90_000), (30, true, 22_500), (120, true, 30_000)])
-    func `The shorter activity time-out, the server's or the client's, or half a minute by default, decides when a ping is sent`(
-        timeout: Int, isDefault: Bool, milliseconds: Int
-    ) {
+    func `The shorter activity time-out or half a minute decides when to ping`(timeout: Int, isDefault: Bool, milliseconds: Int) {
         var transcript = Transcript.connected(activityTimeout: timeout) {
             if isDefault { $0 = ConnectionMachine.Configuration() }
         }

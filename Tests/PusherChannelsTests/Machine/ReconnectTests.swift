@@ -43,12 +43,6 @@ import Testing
         }
     }
 
-    // Proves P5.10, W7.11.
-    @Test func `Reconnect delays differ between seeds and are the same for the same seed`() {
-        #expect(delays(5, seed: 1) == delays(5, seed: 1))
-        #expect(delays(5, seed: 1) != delays(5, seed: 2))
-    }
-
     // Proves P5.10.
     @Test func `A connection that lasted 30 seconds makes the next reconnect delay short again`() throws {
         var transcript = connecting(failing: 10)
@@ -105,7 +99,6 @@ import Testing
         #expect(transcript.play(.connect).opened.count == 1, "the user can start again")
     }
 
-    /// This also applies if the client would reconnect immediately.
     // Proves P5.11.
     @Test(arguments: [4200, 1006] as [UInt16])
     func `With zero retries, also set while connected, a client gives up even if the server asks it to return`(code: UInt16) {

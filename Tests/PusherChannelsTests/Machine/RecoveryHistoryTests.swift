@@ -28,13 +28,10 @@ import Testing
 
     // Proves P19.11.
     @Test func `A second reading of the history that waits for its turn isn't given up when the first one's time is over`() {
-        var transcript = Transcript.connected { $0.protocol = .sockudo }
-        for channel: Name in ["room", "b", "c", "d"] {
-            transcript.subscribe(channel)
-            transcript.succeed(channel, serial: 5, attach: 5)
-        }
+        let channels: [Name] = ["room", "b", "c", "d"]
+        var transcript = Transcript.sockudo(channels, attach: 5)
         transcript.reconnect()
-        for channel: Name in ["room", "b", "c", "d"] { transcript.succeed(channel, serial: 1_000, attach: 1_000) }
+        for channel in channels { transcript.succeed(channel, serial: 1_000, attach: 1_000) }
         transcript.event(1_901)
         transcript.history([1_000])
         transcript.pass(.seconds(29))
@@ -45,15 +42,9 @@ import Testing
 
     // Proves P19.11.
     @Test(arguments: [false, true])
-    func `A channel's history is asked for when those before it are given up, or subscribed again, without an answer`(
-        isAgain: Bool
-    ) {
-        var transcript = Transcript.connected { $0.protocol = .sockudo }
+    func `A history is asked for when the channels before it are given up, or subscribed again, unanswered`(isAgain: Bool) {
         let channels: [Name] = ["a", "b", "c"]
-        for channel in channels {
-            transcript.subscribe(channel)
-            transcript.succeed(channel, serial: 5, attach: 5)
-        }
+        var transcript = Transcript.sockudo(channels, attach: 5)
         transcript.reconnect()
         for channel in channels { transcript.succeed(channel, serial: 1_000, attach: 1_000) }
         let outputs = channels.dropLast().flatMap {
@@ -62,21 +53,14 @@ import Testing
         #expect(outputs.sent.contains(.history(channel: "c", serials: 6...1_000, cursor: nil)))
     }
 
-    // Proves P19.11.
-    @Test func `A history that doesn't come after its replay was given up tells no second gap`() {
+    // Proves P19.11, P19.12.
+    @Test(arguments: [Duration.zero, .seconds(30)])
+    func `A channel whose replay was given up tells no second gap, whether its history may still come or not`(wait: Duration) {
         var transcript = Transcript.sockudo(attach: 5) { $0.heldEventByteLimit = 200 }
         transcript.subscribeAgain(serial: 1_000, attach: 1_000)
         #expect(transcript.events(1_001, 1_002).gaps.count == 1)
-        #expect(transcript.pass(.seconds(30)).gaps.isEmpty)
+        #expect(transcript.pass(wait).gaps.isEmpty)
         transcript.events(1_004, 1_003)
-        #expect(transcript.pass(.milliseconds(400)).gaps.isEmpty)
-    }
-
-    // Proves P19.12.
-    @Test func `What is missing after a replay was given up is waited for, whatever history is still asked for`() {
-        var transcript = Transcript.sockudo(attach: 5) { $0.heldEventByteLimit = 200 }
-        transcript.subscribeAgain(serial: 1_000, attach: 1_000)
-        transcript.events(1_001, 1_002, 1_004, 1_003)
         #expect(transcript.pass(.milliseconds(400)).gaps.isEmpty)
     }
 
@@ -94,11 +78,7 @@ import Testing
 
     // Proves P19.4.
     @Test func `Events that a channel holds while it waits for its turn count as its replay`() {
-        var transcript = Transcript.connected { $0.protocol = .sockudo }
-        for channel: Name in ["a", "b", "c"] {
-            transcript.subscribe(channel)
-            transcript.succeed(channel, serial: 0, attach: nil)
-        }
+        var transcript = Transcript.sockudo(["a", "b", "c"], attach: nil, serial: 0)
         for channel: Name in ["b", "c"] { transcript.event(500, on: channel) }
         let start = StreamPosition(stream: "s", serial: 0)
         #expect(transcript.resumed("a").sent == [.resume(["b": start])])

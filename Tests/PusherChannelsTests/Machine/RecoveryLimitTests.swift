@@ -43,9 +43,7 @@ import Testing
         arguments: [
             ("continuity_unverifiable", 8, 300, 5), ("position_expired", nil, 100, 1), ("version_stream_id_mismatch", 8, 100, 1),
         ] as [(String, Int?, Int, Int)])
-    func `A replay refused for a passing reason is requested again before it is a gap`(
-        code: String, attach: Int?, pause: Int, times: Int
-    ) {
+    func `A replay refused in passing is asked for again before it is a gap`(code: String, attach: Int?, pause: Int, times: Int) {
         var transcript = waiting(attach: attach)
         for _ in 0..<times {
             #expect(transcript.refuse(code).told.isEmpty)

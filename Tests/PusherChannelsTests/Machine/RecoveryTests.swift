@@ -166,13 +166,9 @@ import Testing
 
     // Proves P19.4.
     @Test func `Replays of several channels are requested one at a time, each for fewer than 900 events`() {
-        var transcript = Transcript.connected { $0.protocol = .sockudo }
         let channels: [Name] = ["a", "b", "c", "d"]
-        for channel in channels {
-            transcript.subscribe(channel)
-            transcript.succeed(channel, serial: 0, attach: 0)
-            transcript.event(1, on: channel)
-        }
+        var transcript = Transcript.sockudo(channels, attach: 0, serial: 0)
+        for channel in channels { transcript.event(1, on: channel) }
         transcript.reconnect()
         let place = StreamPosition(stream: "s", serial: 1)
         let sent = zip(channels, [500, 451, 451, 400]).flatMap { transcript.succeed($0, serial: $1, attach: $1).sent }
@@ -188,12 +184,8 @@ import Testing
 
     /// Channels that missed nothing are asked for, too, and a request is no larger for ten thousand of them.
     @Test func `A replay request names at most 899 channels, however many wait`() {
-        var transcript = Transcript.connected { $0.protocol = .sockudo }
         let channels = (0..<1_000).map { Name("c-\($0)") }
-        for channel in channels {
-            transcript.subscribe(channel)
-            transcript.succeed(channel, serial: 1, attach: 1)
-        }
+        var transcript = Transcript.sockudo(channels, attach: 1, serial: 1)
         transcript.reconnect()
         for channel in channels { transcript.succeed(channel, serial: 1, attach: 1) }
         let sent = transcript.resumed("c-0").sent
@@ -292,16 +284,19 @@ extension ClientMessage {
 }
 
 extension Transcript {
-    /// Creates a transcript of a client that has subscribed to `room` on a Sockudo server.
+    /// Creates a transcript of a client that has subscribed to these channels on a Sockudo server.
     static func sockudo(
-        attach: Int?, serial: Int? = 5, _ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }
+        _ channels: [Name] = ["room"], attach: Int?, serial: Int? = 5,
+        _ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }
     ) -> Transcript {
         var transcript = Transcript.connected {
             $0.protocol = .sockudo
             change(&$0)
         }
-        transcript.subscribe("room")
-        transcript.succeed(serial: serial, attach: attach)
+        for channel in channels {
+            transcript.subscribe(channel)
+            transcript.succeed(channel, serial: serial, attach: attach)
+        }
         return transcript
     }
 

@@ -187,9 +187,7 @@ import Testing
     /// It may come while nobody wants the channel, or while it is authorized again; some servers name the channel in an error.
     // Proves P6.7.
     @Test(arguments: [false, true], [false, true])
-    func `The refusal of a request that was undone is its answer, so the next success counts`(isError: Bool, isWanted: Bool)
-        throws
-    {
+    func `The refusal of an undone request is its answer, so the next success counts`(isError: Bool, isWanted: Bool) throws {
         var transcript = Transcript.subscribing(to: channel, auth: .signed)
         transcript.unsubscribe(channel)
         func refuse() {

@@ -49,9 +49,7 @@ import Testing
     }
 
     // Proves P9.9.
-    @Test func `A user's authorization that times out is requested again, but not one refused, nor a sign-in without an answer`()
-        throws
-    {
+    @Test func `A user's authorization that times out is requested again, a refused or unanswered sign-in is not`() throws {
         var (timedOut, refused) = (Transcript.connected(), Transcript.connected())
         timedOut.play(.signIn)
         timedOut.pass(.seconds(15))

@@ -140,9 +140,7 @@ import Testing
 
     // Proves P9.4, P9.8.
     @Test(arguments: [(4009, true), (4200, true), (nil, true), (4301, false), (4302, false)] as [(Int?, Bool)])
-    func `An error that names no channel ends the sign-in under way, if it may be about it, unless a success follows`(
-        code: Int?, isAboutIt: Bool
-    ) throws {
+    func `An error that may be about the sign-in ends it, unless a success follows`(code: Int?, isAboutIt: Bool) throws {
         var transcript = try signingIn()
         let outputs = transcript.receiveError("no", code: code)
         #expect(outputs.signInFailures == (isAboutIt ? [PusherError(.server, code: code, message: "no")] : []))
@@ -199,9 +197,7 @@ import Testing
         #expect(transcript.close(1000).signInFailures.isEmpty, "nor in the middle of signing in again")
     }
 
-    @Test func `Disconnecting or releasing the client fails a pending sign-in, once, and the next connection tries it again`()
-        throws
-    {
+    @Test func `Disconnecting or releasing the client fails a pending sign-in once, and connecting tries it again`() throws {
         var transcript = try signingIn()
         #expect(transcript.play(.signIn).isEmpty, "it is pending")
         var released = transcript
