@@ -51,18 +51,6 @@ import Testing
             ])
     }
 
-    // Proves P6.3, P7.6.
-    @Test func `The protocol's events can be bound under their public names, not their internal ones`() {
-        let rig = ClientRig()
-        let room = rig.pusher.subscribe("presence-room")
-        for event in ["pusher:subscription_succeeded", "pusher:member_added", "pusher_internal:subscription_succeeded"] {
-            room.bind(eventName: event, eventCallback: hear("room"))
-        }
-        rig.pusher.connect()
-        rig.socket.serverSendsEvent("pusher_internal:member_added", channel: "presence-room", data: #"{"user_id":"bob"}"#)
-        #expect(calls == ["room: pusher:subscription_succeeded", "room: pusher:member_added"])
-    }
-
     @Test func `A binding that another binding removes during an event is not called for that event`() {
         let room = rig.pusher.subscribe("room")
         let (ids, hear) = (Locked<[String]>([]), hear("second"))

@@ -58,9 +58,7 @@ import Testing
     }
 
     @Test(arguments: [StreamBuffering.Overflow.dropOldest, .dropNewest])
-    func `If a gap's element is dropped, the next gap begins where the dropped one began`(overflow: StreamBuffering.Overflow)
-        async throws
-    {
+    func `If a gap's element is dropped, the next gap begins where it began`(overflow: StreamBuffering.Overflow) async throws {
         let rig = ClientRig.connected()
         let buffering = StreamBuffering(limit: 1, overflow: overflow)
         var updates = rig.pusher.subscribe("news").updates(buffering: buffering).makeAsyncIterator()

@@ -21,9 +21,7 @@ import Testing
     }
 
     @Test(arguments: End.allCases)
-    func `The README's loop ends with the client's error, or without one when it is canceled or the client is shut down`(
-        end: End
-    ) async throws {
+    func `The README's loop ends with the client's error, or with none if it is canceled or shut down`(end: End) async throws {
         let rig = rig()
         let following = Task { try await readme.follow(rig.pusher) }
         try await connected(rig)

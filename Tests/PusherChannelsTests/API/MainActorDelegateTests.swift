@@ -25,9 +25,7 @@ private func errorFrame(_ message: String) -> String { #"{"event":"pusher:error"
     }
 
     @Test(arguments: [DeliveryPolicy.queue(.main), .privateQueue, .immediate])
-    func `A main-actor delegate is called on the main actor, in order, with every delivery policy`(
-        delivery: DeliveryPolicy
-    ) async {
+    func `A main-actor delegate is called on the main actor, in order, with any delivery policy`(delivery: DeliveryPolicy) async {
         let (over, continuation) = AsyncStream.makeStream(of: Void.self)
         let model = Model { continuation.finish() }
         let rig = ClientRig(auth: .noMethod) { $0.delivery = delivery }

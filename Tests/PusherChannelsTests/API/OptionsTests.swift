@@ -100,9 +100,7 @@ struct OptionsTests {
         (PusherClientOptions(proxy: .none), ["tls12 none"]),
         (PusherClientOptions(proxy: .http(HTTPProxy(host: "p", port: 1))), ["tls12 http(p:1)"]),
     ])
-    func `HTTP requests use the client's TLS and proxy settings, even if traffic is recorded`(
-        options: PusherClientOptions, settings: [String]
-    ) {
+    func `HTTP requests use the client's TLS and proxy, even when recorded`(options: PusherClientOptions, settings: [String]) {
         let session = RoutableSession()
         for environment in ([session, TrafficRecorder().recording(session)] as [any HTTPSession]).map({
             PusherEnvironment(httpSession: $0)

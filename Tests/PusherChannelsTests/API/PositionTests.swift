@@ -27,62 +27,51 @@ struct PositionTests {
     }
 
     @Test func `A stored position lets the next process continue after the last handled event`() async throws {
-        try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in
-            let executor = harness.makeExecutor()
-            let stored = try await executor.run { _ in
-                let pusher = harness.sockudo()
-                let updates = pusher.updates(of: "orders")
-                pusher.connect()
-                harness.publish(1...3)
-                for try await update in updates {
-                    guard case .event(let event) = update, event.data == "2" else { continue }
-                    await pusher.shutdown()
-                    return try JSONEncoder().encode(event.position)
-                }
-                return Data()
+        try await withSockudo { harness, first in
+            let updates = first.updates(of: "orders")
+            first.connect()
+            harness.publish(1...3)
+            var stored = Data()
+            for try await update in updates {
+                guard case .event(let event) = update, event.data == "2" else { continue }
+                stored = try JSONEncoder().encode(event.position)
+                break
             }
+            await first.shutdown()
             harness.publish(4...5)
+            let second = harness.sockudo()
             let position = try JSONDecoder().decode(StreamPosition.self, from: stored)
-            let words = try await executor.run { _ in
-                let pusher = harness.sockudo()
-                let updates = pusher.updates(of: "orders", after: position)
-                pusher.connect()
-                return try await updates.words(until: "subscribed")
-            }
+            let later = second.updates(of: "orders", after: position)
+            second.connect()
+            let words = try await later.words(until: "subscribed")
             #expect(words == ["placed 3", "placed 4", "placed 5", "recovered 3", "subscribed"])
         }
     }
 
-    @Test(arguments: [1, 2, 5]) func `A followed channel gets its first state after the events since a stored position`(
-        missed: Int
-    ) async throws {
-        try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in
-            try await harness.makeExecutor().run { _ in
-                let first = harness.sockudo()
-                let updates = first.updates(of: "orders")
-                first.connect()
-                for try await update in updates {
-                    if case .event = update { break }
-                    harness.publish(1...1)
-                }
-                let positions = first.positions
-                await first.shutdown()
-                harness.publish(2...1 + missed)
-                let second = harness.sockudo(after: positions)
-                var steps = second.follow("orders") { 7 }.makeAsyncIterator()
-                second.connect()
-                #expect(try await steps.next().map(Following.word) == "state 7 first")
-                harness.publish(100...100)
-                #expect(try await steps.next().map(Following.word) == "event 100")
+    @Test(arguments: [1, 2, 5])
+    func `A followed channel's first state comes after the events since a stored position`(missed: Int) async throws {
+        try await withSockudo { harness, first in
+            let updates = first.updates(of: "orders")
+            first.connect()
+            for try await update in updates {
+                if case .event = update { break }
+                harness.publish(1...1)
             }
+            let positions = first.positions
+            await first.shutdown()
+            harness.publish(2...1 + missed)
+            let second = harness.sockudo(after: positions)
+            var steps = second.follow("orders") { 7 }.makeAsyncIterator()
+            second.connect()
+            #expect(try await steps.next().map(Following.word) == "state 7 first")
+            harness.publish(100...100)
+            #expect(try await steps.next().map(Following.word) == "event 100")
         }
     }
 
     /// The clients of a node that hung notice nothing of it.
     // Proves P19.12.
-    @Test func `What a node wasn't told of is read from the history, once a later event shows that something is missing`()
-        async throws
-    {
+    @Test func `What a node wasn't told of is read from the history, once a later event shows the hole`() async throws {
         var profile = ServerProfile.sockudoV2
         profile.sockudoV2?.nodes = 2
         let words = try await withSockudo(profile: profile, time: .automatic, allowing: []) { harness, pusher in
@@ -114,50 +103,40 @@ struct PositionTests {
 
     // Proves P19.23, P19.24.
     @Test func `The next process gets what waited for a reader, and not what a reader took`() async throws {
-        try await withTestHarness(profile: .sockudoV2, allowing: [.unheard]) { harness in
-            let executor = harness.makeExecutor()
-            let stored = try await executor.run { _ in
-                let pusher = harness.sockudo()
-                let updates = pusher.updates(of: "orders")
-                pusher.subscribe("prices").bind(eventName: "seen") { _ in }
-                pusher.connect()
-                _ = try await updates.words(until: "placed 3") { update in
-                    guard case .event(let event) = update else { return harness.publish(1...5) }
-                    #expect(pusher.positions["orders"]?.serial ?? .max <= Int(event.data ?? "") ?? 0)
-                }
-                #expect(pusher.positions["orders"]?.serial == 3, "the loop has ended, and two events wait")
-                await pusher.shutdown()
-                #expect(pusher.positions.keys.sorted() == ["orders"], "closures may not have been called yet")
-                return try JSONEncoder().encode(pusher.positions)
+        try await withSockudo { harness, first in
+            let updates = first.updates(of: "orders")
+            first.subscribe("prices").bind(eventName: "seen") { _ in }
+            first.connect()
+            _ = try await updates.words(until: "placed 3") { update in
+                guard case .event(let event) = update else { return harness.publish(1...5) }
+                #expect(first.positions["orders"]?.serial ?? .max <= Int(event.data ?? "") ?? 0)
             }
+            #expect(first.positions["orders"]?.serial == 3, "the loop has ended, and two events wait")
+            await first.shutdown()
+            #expect(first.positions.keys.sorted() == ["orders"], "closures may not have been called yet")
+            let stored = try JSONEncoder().encode(first.positions)
             let positions = try JSONDecoder().decode([String: StreamPosition].self, from: stored)
-            try await executor.run { _ in
-                let pusher = harness.sockudo(after: positions)
-                #expect(pusher.positions == positions, "it has them until the channel is asked for")
-                let updates = pusher.updates(of: "orders")
-                pusher.connect()
-                let words = try await updates.words(until: "subscribed")
-                #expect(words.filter { $0.hasPrefix("placed") } == ["placed 4", "placed 5"])
-                #expect(pusher.positions["orders"]?.serial == 5)
-            }
+            let second = harness.sockudo(after: positions)
+            #expect(second.positions == positions, "it has them until the channel is asked for")
+            let later = second.updates(of: "orders")
+            second.connect()
+            let words = try await later.words(until: "subscribed")
+            #expect(words.filter { $0.hasPrefix("placed") } == ["placed 4", "placed 5"])
+            #expect(second.positions["orders"]?.serial == 5)
         }
     }
 
     // Proves P19.23.
     @Test func `In a flood, a position is at most 16 events behind its reader`() async throws {
-        try await withTestHarness(profile: .sockudoV2) { harness in
-            let behind = try await harness.makeExecutor().run { _ in
-                let pusher = harness.sockudo()
-                let updates = pusher.updates(of: "orders")
-                pusher.connect()
-                var behind: [Int] = []
-                _ = try await updates.words(until: "placed 100") { update in
-                    guard case .event(let event) = update else { return harness.publish(1...100) }
-                    behind.append((Int(event.data ?? "") ?? 0) - (pusher.positions["orders"]?.serial ?? 0))
-                }
-                await pusher.shutdown()
-                return behind
+        try await withSockudo(allowing: []) { harness, pusher in
+            let updates = pusher.updates(of: "orders")
+            pusher.connect()
+            var behind: [Int] = []
+            _ = try await updates.words(until: "placed 100") { update in
+                guard case .event(let event) = update else { return harness.publish(1...100) }
+                behind.append((Int(event.data ?? "") ?? 0) - (pusher.positions["orders"]?.serial ?? 0))
             }
+            await pusher.shutdown()
             #expect(behind.count == 100 && behind.max() ?? 0 <= 16, "\(behind)")
         }
     }
@@ -278,23 +257,6 @@ struct PositionTests {
                 }
             }
             #expect(words.filter { $0.hasPrefix("placed") } == ["placed 2"] && from == "ann")
-        }
-    }
-
-    // Proves P19.17.
-    @Test func `On protocol 7 a rewind or a filter ends the stream, and says which protocol it needs`() async throws {
-        try await withTestHarness { harness in
-            try await harness.makeExecutor().run { _ in
-                let pusher = harness.makePusher()
-                pusher.connect()
-                for updates in [
-                    pusher.updates(of: "orders", rewind: .events(1)), pusher.updates(of: "orders", filter: .events("placed")),
-                ] {
-                    let error = await updates.read().error
-                    #expect(error?.kind == .invalidRequest)
-                    #expect(error?.message.contains("PusherClientOptions.protocol") == true)
-                }
-            }
         }
     }
 }

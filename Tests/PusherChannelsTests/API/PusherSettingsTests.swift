@@ -23,9 +23,7 @@ import Testing
         ("http://k:s3cr3t@127.0.0.1:6001/apps/7/", PusherServer(.host("127.0.0.1"), port: 6001, useTLS: false)),
         ("https://k:s3%2Fcr3t@ws.example/apps/7", PusherServer(.host("ws.example"))),
     ])
-    func `PUSHER_URL alone gives the key, secret, app, and server, and descriptions hide the secret`(
-        url: String, server: PusherServer
-    ) async throws {
+    func `PUSHER_URL alone gives key, app, and server, and a secret that is hidden`(url: String, server: PusherServer) throws {
         let settings = try PusherSettings(environment: ["PUSHER_URL": url])
         #expect((settings.key, settings.server) == ("k", server))
         #expect(!"\(settings)".contains("s3"))
@@ -54,9 +52,7 @@ import Testing
         ("http://k:s@ws.example/apps/7", PusherServer(.host("ws.example"), port: 6001)),
         ("http://k:s@api-eu.pusher.com/apps/7", PusherServer(.cluster("eu"))),
     ])
-    func `A port and TLS set beside PUSHER_URL count for the application's own server, not a cluster`(
-        url: String, server: PusherServer
-    ) throws {
+    func `A port and TLS set beside PUSHER_URL count for a host, not for a cluster`(url: String, server: PusherServer) throws {
         let variables = ["PUSHER_URL": url, "PUSHER_PORT": "6001", "PUSHER_TLS": "1"]
         #expect(try PusherSettings(environment: variables).server == server)
     }

@@ -24,9 +24,7 @@ import Testing
         (UserAuthMethod.inline(secret: "s3cret", userData: #"{"id":"ann"}"#), [], "key:"),
         (.endpoint("http://h/user-auth"), ["socket_id=46123.486095"], "k:s"),
     ])
-    func `A sign-in sends the user data and a signature of the client's own or of the endpoint asked with the socket ID`(
-        method: UserAuthMethod, requests: [String], auth: String
-    ) {
+    func `A sign-in sends user data signed here or by the endpoint`(method: UserAuthMethod, requests: [String], auth: String) {
         let rig = rig(method)
         rig.respond(#"{"auth":"k:s","user_data":"{\"id\":\"ann\"}"}"#)
         rig.pusher.signIn { _ in }

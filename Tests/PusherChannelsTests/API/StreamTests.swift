@@ -10,7 +10,7 @@ import Testing
         return rig
     }
 
-    @Test func `A waiting reader is woken by new events, and ends when its task is canceled`() async throws {
+    @Test func `A waiting reader is woken by new events and ends when it is canceled, and the stream goes on`() async throws {
         // On one thread: when the executor has settled, its readers are waiting.
         try await TestExecutor().run { executor in
             let rig = rig()
@@ -22,6 +22,9 @@ import Testing
             reading.cancel()
             let data = try await reading.value
             #expect(data == ["0", "1"])
+            rig.publish(2..<3)
+            let next = try await stream.data(of: 1)
+            #expect(next == ["2"])
         }
     }
 
