@@ -19,7 +19,7 @@ struct APIRig: Sendable {
         api = PusherHTTPAPI(
             appID: "3", key: Self.key, secret: Self.secret, host: host, port: port, useTLS: useTLS, options: options,
             environment: PusherEnvironment(
-                scheduler: scheduler, httpSession: session, wallClock: { Date(timeIntervalSince1970: 1_353_088_179) },
+                scheduler: scheduler, httpSession: session, wallClock: { Date(timeIntervalSince1970: 1_353_088_179.9) },
                 randomSeed: { 1 }, jsonEncoder: { .sorted }))
     }
 

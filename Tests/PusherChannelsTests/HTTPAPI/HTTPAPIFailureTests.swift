@@ -40,9 +40,7 @@ import FoundationNetworking
     /// soketi sends every response with 200, and its refusals in the body.
     // Proves P15.10, P15.17.
     @Test(arguments: APICall.allCases)
-    func `Every call reports each failing status, also one in a 200 body, as its own error with the server's text and advice`(
-        call: APICall
-    ) async throws {
+    func `Each failing status, also in a 200 body, is an error of its own with text and advice`(call: APICall) async throws {
         for (status, failure, isRetryable, advice) in Self.statuses {
             let missing = failure == .notFound ? call.mayBeMissing : ""
             let warning = failure.mayHaveBeenCarriedOut && call.isPublish ? "; it may have been carried out" : ""
@@ -61,9 +59,7 @@ import FoundationNetworking
 
     // Proves P15.10.
     @Test(arguments: [("x", 1 << 20, ": \"\(String(repeating: "x", count: 200))…\""), ("\n", 1, "")])
-    func `An error quotes at most 200 characters of the HTTP API's response, and nothing of a blank one`(
-        character: String, count: Int, quoted: String
-    ) async {
+    func `An error quotes at most 200 characters, and no blank response`(character: String, count: Int, quoted: String) async {
         rig.respond(400, String(repeating: character, count: count))
         #expect(await rig.error()?.message == "the HTTP API answered with status 400\(quoted)")
     }
@@ -72,9 +68,7 @@ import FoundationNetworking
         (302, "https://ann:pw@eu.example/a?token=t", ", which leads to https://…@eu.example/a?…"),
         (301, "/b\u{1B}", ", which leads to /b\\u{1b}"), (404, "/b", "; check the app's id and the host"),
     ])
-    func `The error of a redirect names its location without credentials and query`(status: Int, location: String, words: String)
-        async
-    {
+    func `A redirect's error has its location without credentials or query`(status: Int, location: String, words: String) async {
         rig.respond(status, "", headers: ["Location": location])
         #expect(await rig.error()?.message == "the HTTP API answered with status \(status)\(words)")
     }
@@ -86,9 +80,7 @@ import FoundationNetworking
 
     // Proves P15.11.
     @Test(arguments: APICall.allCases)
-    func `An error without a response says whether a retry may help and whether a publish may have been carried out`(
-        call: APICall
-    ) async {
+    func `An error without a response says if a retry may help and if a publish may have been carried out`(call: APICall) async {
         for (codes, failure, isRetryable) in Self.unanswered {
             for code in codes {
                 rig.fail(code)
@@ -105,9 +97,7 @@ import FoundationNetworking
 
     /// Mocks and the application's own sessions may return such errors, also beside a response whose body was cut off.
     // Proves P15.11.
-    @Test func `A session's NSError is classified like a URLError if it has the URL error domain, also beside a 200 response`()
-        async throws
-    {
+    @Test func `A session's NSError of the URL error domain is taken like a URLError, also beside a response`() async throws {
         let url = try #require(URL(string: "http://api.example"))
         let ok: URLResponse? = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
         let results: [(response: URLResponse?, domain: String, code: Int, failure: HTTPAPIFailure)] = [
@@ -151,9 +141,7 @@ import FoundationNetworking
         (.users, #"{"users":[],"error":"","code":400}"#), (.get, #"{"job":1,"error":"x","code":400}"#), (.get, #"{"error":"x"}"#),
         (.post, #"{"error":null,"code":400}"#), (.trigger, #"{"error":7,"code":400}"#), (.get, ""), (.post, "<html>"),
     ])
-    func `A 200 response with the requested data succeeds even if it has an error member, too`(call: APICall, body: String)
-        async throws
-    {
+    func `A 200 response with the requested data succeeds, whatever its error member`(call: APICall, body: String) async throws {
         rig.respond(200, body)
         try await call.run(on: rig.api)
     }
@@ -163,9 +151,7 @@ import FoundationNetworking
     @Test(
         arguments: [APICall.trigger, .triggerBatch, .sendToUser, .terminateConnections],
         ["", "ok", "<html><body>Sign in</body></html>", "[{}]", "null", "{}}"])
-    func `A publish whose 200 response isn't a JSON object fails but may have been carried out`(call: APICall, body: String)
-        async throws
-    {
+    func `A publish answered by no JSON object fails, but may have been carried out`(call: APICall, body: String) async throws {
         rig.respond(200, body)
         let warning = call.isPublish ? "; it may have been carried out" : ""
         let message = "the HTTP API's response can't be read: it isn't a JSON object\(warning)"
@@ -176,9 +162,7 @@ import FoundationNetworking
 
     // Proves P15.10.
     @Test(arguments: [APICall.channels, .channel, .users])
-    func `A query whose 200 response lacks the expected JSON, such as whether a channel is occupied, fails and isn't retried`(
-        call: APICall
-    ) async {
+    func `A query whose 200 response lacks what was asked for, as JSON, fails and isn't retried`(call: APICall) async {
         let rig = APIRig()
         let incomplete = call == .channel ? ["{}", #"{"channel":"a"}"#, #"{"occupied":"yes"}"#] : []
         for body in ["", "ok", "[]", "7", #"{"channels":7}"#] + incomplete {

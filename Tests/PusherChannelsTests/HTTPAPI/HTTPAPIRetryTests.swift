@@ -55,9 +55,7 @@ private struct SilentSession: HTTPSession {
     /// The first two attempts fail; the third would succeed.
     // Proves P15.12, P15.18.
     @Test(arguments: APICall.allCases, Trouble.allCases)
-    func `A publish that may have been carried out is retried only if the guarantee allows it`(call: APICall, trouble: Trouble)
-        async throws
-    {
+    func `An uncertain publish is retried only if the guarantee allows it`(call: APICall, trouble: Trouble) async throws {
         for guarantee in [RetryPolicy.Guarantee.atMostOnce, .atLeastOnce, .idempotent] {
             let executor = TestExecutor()
             let rig = APIRig(RetryPolicy(publishing: guarantee), on: executor)
@@ -72,9 +70,7 @@ private struct SilentSession: HTTPSession {
 
     // Proves P15.12, P15.17.
     @Test(arguments: APICall.allCases, [(503, false), (429, true), (404, false)])
-    func `An error code in a 200 response is retried exactly when that status would be`(
-        call: APICall, refusal: (code: Int, isAlwaysRetried: Bool)
-    ) async throws {
+    func `An error in a 200 is retried like its status`(call: APICall, refusal: (code: Int, isAlwaysRetried: Bool)) async throws {
         let executor = TestExecutor()
         let rig = APIRig(on: executor)
         rig.respond(200, #"{"error":"why","code":\#(refusal.code)}"#)
@@ -111,9 +107,7 @@ private struct SilentSession: HTTPSession {
     /// The server carries a publish out, and its response is lost.
     // Proves P15.18.
     @Test(arguments: [(RetryPolicy.Guarantee.idempotent, 1), (.atLeastOnce, 2)])
-    func `A publish whose response is lost is published once if idempotent and twice if atLeastOnce`(
-        guarantee: RetryPolicy.Guarantee, times: Int
-    ) async throws {
+    func `A publish whose answer is lost is made once if idempotent`(guarantee: RetryPolicy.Guarantee, times: Int) async throws {
         let executor = TestExecutor()
         let server = InMemoryServer(ServerMachine(profile: .sockudo), scheduler: executor.scheduler)
         let session = MockSession(delivery: .immediate)
@@ -131,9 +125,7 @@ private struct SilentSession: HTTPSession {
 
     /// Sockudo takes the key of a publish that failed for that of one under way.
     // Proves P15.12, P15.18.
-    @Test func `The key of a failed publish is refused for two minutes, with 503 and Retry-After, and usable again then`()
-        async throws
-    {
+    @Test func `A failed publish's key is refused for two minutes, with 503 and Retry-After, then usable again`() async throws {
         let executor = TestExecutor()
         let server = InMemoryServer(ServerMachine(profile: .sockudo), scheduler: executor.scheduler)
         let session = MockSession(server: server, delivery: .immediate)

@@ -68,9 +68,7 @@ import Testing
 
     /// Encoded as JSON, bytes would be base64.
     // Proves P15.2, P15.6.
-    @Test func `A string or UTF-8 bytes as an event's data are sent as they are, and data that has no text is refused`()
-        async throws
-    {
+    @Test func `A string or UTF-8 bytes as event data are sent as they are, and data without text is refused`() async throws {
         rig.respond()
         try await rig.api.trigger(channels: ["a"], eventName: "e", data: "plain")
         try await rig.api.trigger(channels: ["a"], eventName: "e", data: ["plain"])

@@ -13,9 +13,7 @@ import Testing
             (#"{"socket_id":"1.2","channel_name":"private-a","tenant":7}"#, "1.2", "private-a"),
             ("\r\n\t {\"socket_id\":\"1.2\"}", "1.2", nil), (#"{"socket_id":"1.2","channel_name":null}"#, "1.2", nil),
         ] as [(String, String, String?)])
-    func `The socket id and channel of an authorization request are read from a form or from JSON`(
-        body: String, socketID: String, channelName: String?
-    ) throws {
+    func `Socket id and channel are read from a form or from JSON`(body: String, socketID: String, channelName: String?) throws {
         let request = try PusherAuthRequest(body: Data(body.utf8))
         #expect(request.socketID == socketID)
         #expect(request.channelName == channelName)
@@ -37,9 +35,7 @@ import Testing
         (#"{"socket_id":"1.2","socket_id":"3.4"}"#, "its socket_id is there twice"),
         (#"{"socket_id":"1.2","channel\u005fname":"private-a","channel_name":"private-b"}"#, "its channel_name is there twice"),
     ])
-    func `An authorization body without a socket id, or with repeated or broken members, is refused`(
-        body: String, problem: String
-    ) {
+    func `An authorization body with no socket id, or repeated or broken members, is refused`(body: String, problem: String) {
         let error = PusherError(.invalidRequest, message: "the body of the authorization request can't be used: \(problem)")
         #expect(throws: error) { try PusherAuthRequest(body: Data(body.utf8)) }
     }

@@ -123,9 +123,8 @@ import Testing
         ]
 
     // Proves P16.5, P16.6.
-    @Test(arguments: refusals) func `A request with an invalid or unsuitable socket id, channel, or user isn't signed`(
-        refusal: Refusal
-    ) async throws {
+    @Test(arguments: refusals)
+    func `A request with an invalid or unsuitable socket id, channel, or user isn't signed`(refusal: Refusal) async throws {
         // This also holds if the server would accept names with any characters.
         for limits in [ProtocolLimits.serverLibraries, ProtocolLimits(channelNameLength: 200, restrictsChannelCharacters: false)]
         {

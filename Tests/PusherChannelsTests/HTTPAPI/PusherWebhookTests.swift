@@ -101,9 +101,7 @@ import Testing
             ("key", String(signature.dropLast()), .wrongSignature), ("key", signature + "0", .wrongSignature),
             ("key", signature.uppercased(), .wrongSignature), ("key2", signature, .wrongSignature),
         ] as [(String?, String?, PusherWebhookError)])
-    func `A webhook with a missing or wrong key or signature is refused`(
-        key: String?, signature: String?, error: PusherWebhookError
-    ) {
+    func `A webhook with a wrong or no key or signature is refused`(key: String?, signature: String?, error: PusherWebhookError) {
         let verifier = Self.verifier(secrets: ["key": "s3cret", "key2": "other"])
         #expect(throws: error) { try verifier.verify(body: Data(Self.occupied.utf8), key: key, signature: signature) }
     }
@@ -148,9 +146,7 @@ import Testing
             "9c02c0dae9544ddeb1bf8a7aed6c5384879c4e145b59ed4da2c6532ec9e67fa0"
         ),
     ])
-    func `Webhooks recorded from pusher-fake, ipe, and slanger are verified and read`(
-        body: String, seconds: TimeInterval, signature: String
-    ) throws {
+    func `Webhooks of pusher-fake, ipe, and slanger are verified`(body: String, seconds: TimeInterval, signature: String) throws {
         let time = Date(timeIntervalSince1970: seconds)
         let verifier = Self.verifier(secrets: ["local-key": "local-secret"], now: time)
         let webhook = try verifier.verify(body: Data(body.utf8), key: "local-key", signature: signature)
@@ -163,9 +159,7 @@ import Testing
         (#""1795775436779""#, 1_795_775_436.779), ("1795775436779", 1_795_775_436.779), ("1795775415", 1_795_775_415),
         (#""1795775415""#, 1_795_775_415), ("99999999999", 99_999_999_999), ("100000000000", 100_000_000), ("-1", -1),
     ])
-    func `A webhook's time is read from a number or a string, in milliseconds or in seconds`(
-        written: String, seconds: TimeInterval
-    ) throws {
+    func `A webhook's time is a number or a string of milliseconds or seconds`(written: String, seconds: TimeInterval) throws {
         func verify(at time: TimeInterval) throws -> PusherWebhook {
             let verifier = Self.verifier(now: Date(timeIntervalSince1970: time))
             return try Self.verify(#"{"time_ms":\#(written),"events":[]}"#, by: verifier)
@@ -189,9 +183,8 @@ import Testing
 
     /// Any client can send such data, and the server may put several events into one webhook.
     // Proves P17.3.
-    @Test(arguments: [1, 126, 127, 100_000]) func `Deeply nested data spoils only its own event, not the others of the webhook`(
-        depth: Int
-    ) throws {
+    @Test(arguments: [1, 126, 127, 100_000])
+    func `Deeply nested data spoils only its own event, not the others of the webhook`(depth: Int) throws {
         let data = String(repeating: "[", count: depth) + #""]}""# + String(repeating: "]", count: depth)
         let sent = #"{"name":"client_event","channel":"private-a","event":"client-x","data":\#(data)}"#
         let found = try events(#"{"name":"member_removed","channel":"presence-a","user_id":"7"},\#(sent)"#)

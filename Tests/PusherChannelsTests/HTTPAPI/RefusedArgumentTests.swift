@@ -41,6 +41,9 @@ import Testing
         Refusal("an event needs a name") {
             try await $0.triggerBatch(batch(1) + [PusherBatchEvent(channel: "a", eventName: "", data: "")])
         },
+        Refusal("private-encrypted-a needs PusherHTTPAPIOptions.encryptionMasterKeys") {
+            try await $0.triggerBatch(batch(1) + [PusherBatchEvent(channel: "private-encrypted-a", eventName: "e", data: "")])
+        },
         Refusal("a user needs an id") { try await $0.sendToUser("", eventName: "e", data: "") },
         Refusal("a user's id can't be longer than 128 characters, this one has 129") {
             try await $0.sendToUser(text(129), eventName: "e", data: "")
@@ -64,10 +67,9 @@ import Testing
         Refusal("Body_MD5 is the signature's own parameter") { _ = try await $0.get("/a", parameters: ["Body_MD5": "1"]) },
     ]
 
-    // Proves P15.6.
-    @Test(arguments: refusals) func `A call with an invalid argument is refused with the reason before anything is sent`(
-        refusal: Refusal
-    ) async throws {
+    // Proves P15.6, P15.15.
+    @Test(arguments: refusals)
+    func `A call with an invalid argument is refused with the reason before anything is sent`(refusal: Refusal) async throws {
         let rig = APIRig()
         rig.respond()
         let error = await #expect(throws: PusherError.self) { try await refusal.run(rig.api) }
