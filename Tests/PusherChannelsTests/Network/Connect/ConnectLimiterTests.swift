@@ -66,9 +66,7 @@ import Testing
     @Test(arguments: [
         (ECONNREFUSED, TransportError.Kind.connectionRefused), (ETIMEDOUT, .noAnswer), (ENETUNREACH, .unreachable),
     ])
-    func `The error of several failed addresses has the last one's kind and lists them all`(
-        number: Int32, kind: TransportError.Kind
-    ) {
+    func `The error of failed addresses has the last one's kind and lists them all`(number: Int32, kind: TransportError.Kind) {
         let last = SystemError(number: number)
         let others = number == ENETUNREACH ? [number] : [ECONNREFUSED, ETIMEDOUT, ENETUNREACH]
         for before in others.map(SystemError.init) {

@@ -19,9 +19,7 @@ import Testing
         (.tlsFailed(.clientCertificateRefused), .clientCertificateRejected), (.tlsFailed(.notTLS), .secureConnectionFailed),
         (.tlsFailed(.invalidConfiguration), .secureConnectionFailed), (.unsupported, .unsupportedURL),
     ])
-    func `Each kind of transport failure becomes a URLError with Foundation's code and its own text`(
-        kind: TransportError.Kind, code: URLError.Code
-    ) {
+    func `Each kind of transport failure is a URLError of its code and text`(kind: TransportError.Kind, code: URLError.Code) {
         let failure = TransportError(kind, "What happened to example.com:443")
         let error: any Error = HTTPFailure(failure).error
         #expect((error as? URLError)?.code == code)
@@ -44,9 +42,7 @@ import Testing
         (URLError.Code.cannotConnectToHost, true), (.timedOut, true), (.serverCertificateHasBadDate, true), (.cancelled, true),
         (.badURL, false), (.unsupportedURL, false), (.requestBodyStreamExhausted, false), (.dataLengthExceedsMaximum, false),
     ])
-    func `A network failure of an authorization is retryable unless the request or reply is unusable`(
-        code: URLError.Code, isRetryable: Bool
-    ) {
+    func `A failed authorization is retryable unless its request or reply is unusable`(code: URLError.Code, isRetryable: Bool) {
         let error = HTTPFailure(code, TransportError(.unsupported, "what happened")).error
         let result = AuthResponse.read(nil, nil, error) { _ in "" }
         guard case .failure(let failure) = result else { return #expect(Bool(false)) }

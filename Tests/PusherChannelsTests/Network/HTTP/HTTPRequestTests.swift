@@ -75,8 +75,7 @@ import FoundationNetworking
         ("http://example.com:443/", "example.com:443"), ("http://[::1]:81/", "[::1]:81"),
         ("https://[2001:db8::1]/x", "[2001:db8::1]"), ("HTTP://127.0.0.1/", "127.0.0.1"),
     ])
-    func `The Host header omits the scheme's default port and can be set by the application`(address: String, host: String) throws
-    {
+    func `The Host header omits the default port and can be set by the application`(address: String, host: String) throws {
         #expect(try text(request(address)).contains("\r\nHost: \(host)\r\n"))
         let own = try text(request(address, headers: ["host": "other.example"]))
         #expect(own.contains("\r\nhost: other.example\r\n"))
@@ -135,8 +134,7 @@ import FoundationNetworking
     @Test(arguments: [
         ("a\r\nX-Evil: 1", "b"), ("a b", "c"), ("", "c"), ("a", "b\r\nX-Evil: 1"), ("a", "b\nc"), ("a", "b\u{0}"), ("a:", "b"),
     ])
-    func `A header with an invalid name, or with a line break or NUL in its value, is refused`(name: String, value: String) throws
-    {
+    func `A header with an invalid name, or a line break or NUL in its value, is refused`(name: String, value: String) throws {
         // Foundation may omit such a header; if it passes the header on, the request is refused.
         let evil = try request("http://a/", headers: [name: value])
         guard evil.allHTTPHeaderFields?[name] == value else { return }
@@ -157,8 +155,7 @@ import FoundationNetworking
         ("http://a:65536/", .badURL),
         ("http://a%0D%0Ab/", .badURL), ("http://a%20b/", .badURL),
     ])
-    func `A request whose URL isn't HTTP, or has an invalid host or port, is refused`(address: String, code: URLError.Code) throws
-    {
+    func `A URL that isn't HTTP, or has an invalid host or port, is refused`(address: String, code: URLError.Code) throws {
         guard URL(string: address) != nil else { return }
         #expect(try failure(request(address)).code == code)
     }
@@ -175,9 +172,7 @@ import FoundationNetworking
             (0.25, Duration.milliseconds(250)), (15, .seconds(15)), (0, .seconds(60)), (-1, .seconds(60)), (.nan, .seconds(60)),
             (.infinity, .seconds(86_400)), (1e300, .seconds(86_400)),
         ] as [(TimeInterval, Duration)])
-    func `A request's timeout is its interval, at most a day, and 60 s if the interval is invalid`(
-        interval: TimeInterval, timeout: Duration
-    ) throws {
+    func `A request's timeout is its interval up to a day, or 60 s if invalid`(interval: TimeInterval, timeout: Duration) throws {
         var timed = try request("http://a/")
         timed.timeoutInterval = interval
         #expect(try HTTPRequest(timed).timeout == timeout)

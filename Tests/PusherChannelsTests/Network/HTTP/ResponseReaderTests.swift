@@ -168,9 +168,7 @@ import Testing
             ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 503 Busy\r\n\r\n", "503"),
             ("HTTP/1.1 200 OK\r\nA: b\r\n", nil), ("HTTP/1.1 100 Continue\r\n\r\n", nil), ("HT", nil), ("", nil),
         ] as [(String, String?)])
-    func `A head without a reason, with bare line feeds, or after interim responses is read, and an unfinished one isn't`(
-        text: String, head: String?
-    ) {
+    func `A complete head is read, without a reason, with bare line feeds, or after interim ones`(text: String, head: String?) {
         #expect(read(text) == head)
     }
 
@@ -184,9 +182,7 @@ import Testing
         ("HTTP/1.1 200 OK\r\nA: b\r\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\r\nA: b\0c\r\n\r\n", .malformed),
         ("HTTP/1.1 200 OK\r\nA b: c\r\n\r\n", .malformed), ("HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n", .malformed),
     ])
-    func `A head that isn't HTTP/1 or has a malformed status or field is refused`(
-        text: String, problem: ResponseHeadParser.Problem
-    ) {
+    func `A head that isn't HTTP/1, or has a bad status or field, is refused`(text: String, problem: ResponseHeadParser.Problem) {
         for size in [1, 3, Int.max] { #expect(read(text, by: size) == "\(problem)") }
     }
 

@@ -89,11 +89,9 @@ import Testing
             (["HTTP_PROXY": "http://f:1"], [nil, nil], [nil, nil]),
             (["https_proxy": "", "http_proxy": ""], [nil, nil], [nil, nil]), (["no_proxy": "a"], [nil, nil], [nil, nil]),
         ] as [([String: String], [String?], [String?])])
-    func
-        `The variable of a socket's or request's scheme comes before all_proxy, lower case first, and an empty one doesn't count`(
-            variables: [String: String], sockets: [String?], requests: [String?]
-        ) throws
-    {
+    func `The variable of a socket's or request's scheme comes before all_proxy, lower case first, unless it is empty`(
+        variables: [String: String], sockets: [String?], requests: [String?]
+    ) throws {
         let environment = ProxyEnvironment(variables: variables)
         for (index, secure) in [true, false].enumerated() {
             #expect(try environment.proxy(for: "ws.example", port: 443, secure: secure)?.description == sockets[index])
@@ -120,9 +118,7 @@ import Testing
         ("http://[::1]:3128", "[::1]:3128"), ("http://[::1]", "[::1]:80"), ("http://a:b:c@d:1", "a:b:c@d:1"),
         ("http://ann:p@ss@proxy.example:1", "ann:p@ss@proxy.example:1"),
     ])
-    func `A proxy variable may have credentials or an IPv6 address, and may omit scheme and port`(value: String, expected: String)
-        throws
-    {
+    func `A proxy variable may have credentials or an IPv6 address, no scheme, no port`(value: String, expected: String) throws {
         #expect(try proxy(["https_proxy": value]) == expected)
     }
 
@@ -153,8 +149,7 @@ import Testing
         // Same leading bits, but the address is of the other family.
         ("10.0.0.0/8", "a00::1", false), ("a00::/8", "10.0.0.1", false),
     ])
-    func `A host, domain, or network in no_proxy is reached without the proxy`(list: String, host: String, isDirect: Bool) throws
-    {
+    func `A host, domain, or network in no_proxy is reached without a proxy`(list: String, host: String, isDirect: Bool) throws {
         #expect(try (proxy(["https_proxy": "http://a:1", "no_proxy": list], host: host) == nil) == isDirect)
         #expect(try (proxy(["https_proxy": "http://a:1", "NO_PROXY": list], host: host) == nil) == isDirect)
     }

@@ -132,9 +132,7 @@ import Testing
 
     // Proves W7.3, W7.5, W7.10.
     @Test(arguments: Answer.allCases)
-    func `The client's close is reported as such if the server doesn't answer, ends the stream, or breaks the protocol`(
-        answer: Answer
-    ) {
+    func `The client's close is reported as such if the server is silent, ends the stream, or breaks the rules`(answer: Answer) {
         var rig = ConversationRig()
         _ = rig.close(4100, "bye")
         let did =

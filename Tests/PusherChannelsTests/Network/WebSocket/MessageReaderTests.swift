@@ -13,9 +13,7 @@ import Testing
             ([0x8A, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F], .pong("Hello")), ([0x82, 0x7E, 0x01, 0x00] + small, .binary(small)),
             ([0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + large, .binary(large)),
         ] as [([UInt8], Heard)])
-    func `The RFC's examples of whole and fragmented texts, of pings and pongs, and of large messages are read`(
-        bytes: [UInt8], heard: Heard
-    ) {
+    func `The RFC's examples of texts, fragments, pings, pongs, and large messages are read`(bytes: [UInt8], heard: Heard) {
         #expect(Heard.reading(bytes) == [heard])
     }
 
@@ -44,9 +42,7 @@ import Testing
             ),
             ([start("a"), ServerFrame.close(1001), end("b")], [.close(1001, "")]),
         ] as [([[UInt8]], [Heard])])
-    func `Fragments are joined to one message, and control frames between them are read at once`(
-        frames: [[UInt8]], heard: [Heard]
-    ) {
+    func `Fragments are joined to a message, and control frames amid them are read at once`(frames: [[UInt8]], heard: [Heard]) {
         #expect(Heard.reading(Array(frames.joined())) == heard)
     }
 

@@ -26,9 +26,7 @@ import Testing
         (true, "ws.example", 80, "ws.example:80"), (false, "::1", 80, "[::1]"), (true, "fe80::1%eth0", 8443, "[fe80::1]:8443"),
         (false, "127.0.0.1", 81, "127.0.0.1:81"),
     ])
-    func `The upgrade's Host field omits the default port and puts an IPv6 address in brackets`(
-        secure: Bool, host: String, port: Int, field: String
-    ) throws {
+    func `The Host field omits the default port and brackets IPv6`(secure: Bool, host: String, port: Int, field: String) throws {
         let lines = try lines(WebSocketRequest(secure: secure, host: host, port: port, path: "/"))
         #expect(lines.filter { $0.hasPrefix("Host:") } == ["Host: \(field)"])
     }
@@ -60,9 +58,7 @@ import Testing
 
     // Proves W3.1, W3.2.
     @Test(arguments: invalidHosts.map { ($0, "/") } + invalidPaths.map { ("a", $0) })
-    func `An upgrade to an invalid host, or to a path that isn't absolute and percent-encoded, is refused`(
-        host: String, path: String
-    ) {
+    func `An upgrade to an invalid host, or a path that isn't absolute and encoded, is refused`(host: String, path: String) {
         #expect(throws: TransportError.self) {
             try UpgradeRequest(WebSocketRequest(secure: true, host: host, port: 1, path: path))
         }
@@ -200,9 +196,7 @@ import Testing
             ("Sec-WebSocket-Extensions", "permessage-deflate", .unwantedExtension("permessage-deflate")),
             ("Sec-WebSocket-Protocol", "chat", .unwantedSubprotocol("chat")),
         ] as [(String, String?, UpgradeRefusal)])
-    func `A reply with a wrong, missing, or unwanted field is refused as a protocol violation`(
-        name: String, value: String?, refusal: UpgradeRefusal
-    ) {
+    func `A reply with a wrong or unwanted field is a protocol violation`(name: String, value: String?, refusal: UpgradeRefusal) {
         #expect(result([(name, value)]) == .failure(refusal))
         #expect(refusal.failure(endpoint: "host:80").kind == .protocolViolation)
         #expect(refusal.failure(endpoint: "host:80").message.hasPrefix("host:80 doesn't answer like a WebSocket server: "))
@@ -259,9 +253,7 @@ import Testing
         nil, "ws://ws.example/", "http://ws.example/", "ftp://ws.example/", "mailto:a@b", "wss://", "https://",
         "wss://ws.example:0/", "/" + String(repeating: "x", count: 8192),
     ])
-    func `A redirect without a location that can be requested, to plain text, or to another scheme isn't followed`(
-        location: String?
-    ) {
+    func `A redirect without a usable location, to plain text, or to another scheme isn't followed`(location: String?) {
         #expect(redirect(location) == nil)
     }
 

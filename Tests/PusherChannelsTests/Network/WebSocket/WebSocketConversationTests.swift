@@ -119,9 +119,7 @@ import Testing
             (ServerFrame.close(1000), .close(1000), .setTimer(.seconds(2))),
             ([0x83, 0], .close(1002, "unknown opcode 3"), .closedStream),
         ] as [([UInt8], ClientFrame, Did)])
-    func `A pong that a full stream held back isn't sent after the answer to a close or violation`(
-        bytes: [UInt8], close: ClientFrame, end: Did
-    ) {
+    func `A pong that was held back isn't sent behind an answer to an end`(bytes: [UInt8], close: ClientFrame, end: Did) {
         var rig = ConversationRig.full()
         #expect(rig.receive(ServerFrame.ping("p")) == [.heardControlFrame])
         #expect(rig.receive(bytes).count == 2)
