@@ -4,6 +4,8 @@ import PusherChannels
 import TestSupport
 import Testing
 
+/// The client as its user sees it, on a socket in memory.
+@Suite struct PusherTests {
     @Test func `If the server answers at once, the client is connected when connect() returns`() {
         let rig = ClientRig.connected()
         #expect(rig.pusher.connection.connectionState == .connected)

@@ -61,9 +61,7 @@ import Testing
         (AuthEndpoint.Encoding.form, "socket_id=46123.486095&channel_name=private-a&tenant=7"),
         (.json, #"{"channel_name":"private-a","socket_id":"46123.486095","tenant":"7"}"#),
     ])
-    func `An endpoint's own parameters never replace the socket ID and the channel name`(
-        encoding: AuthEndpoint.Encoding, body: String
-    ) async throws {
+    func `An endpoint's own parameters don't replace the client's`(encoding: AuthEndpoint.Encoding, body: String) async throws {
         let own = ["channel_name": "private-b", "socket_id": "1.1", "tenant": "7"]
         let rig = rig(encoding: encoding, parameters: own)
         try await subscribe(rig)
@@ -99,7 +97,7 @@ import Testing
         arguments: [
             (NoToken(), "NoToken", true, [false]), (busy, "busy", true, [false]), (refused, "old", false, [false, true]),
         ] as [(any Error, String, Bool, [Bool])])
-    func `An error that the headers closure throws is reported and retried, but a 401 only once, with new headers`(
+    func `An error of the headers closure is reported and retried, but a 401 only once, with new headers`(
         error: any Error, words: String, isRetryable: Bool, retries expected: [Bool]
     ) async throws {
         let rig = rig { _ in throw error }

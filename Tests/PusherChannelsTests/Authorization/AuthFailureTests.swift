@@ -27,9 +27,7 @@ import FoundationNetworking
         (302, false), (400, false), (401, false), (403, false), (404, false), (407, false), (408, true), (425, true),
         (429, true), (499, false), (500, true), (599, true), (600, false),
     ])
-    func `The status of an endpoint's reply, or the code of a handler's error, decides whether the authorization is retried`(
-        status: Int, isRetryable: Bool
-    ) async throws {
+    func `A reply's status, or a handler's error code, decides what is retried`(status: Int, isRetryable: Bool) async throws {
         let thrown = await failure(of: PusherError(.authorization, code: status, message: "no"))
         for failure in [try failure(Data(), status: status), thrown] {
             #expect(failure?.status == status)
@@ -99,9 +97,7 @@ import FoundationNetworking
             (URLError(.unsupportedURL), false), (URLError(.dataLengthExceedsMaximum), false),
             (PusherError(.authorization, message: "no"), true), (PusherError(.invalidRequest, message: "no socket id"), false),
         ] as [(any Error, Bool)])
-    func `A handler's error without a status is retried, unless the request was wrong`(
-        error: any Error, isRetryable: Bool
-    ) async {
+    func `A handler's error without a status is retried unless the request was wrong`(error: any Error, isRetryable: Bool) async {
         let failure = await failure(of: error)
         #expect(failure?.isRetryable == isRetryable)
         if error is PusherError { #expect(failure?.status == nil) }

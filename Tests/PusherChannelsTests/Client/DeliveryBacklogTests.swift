@@ -51,30 +51,6 @@ import Testing
         #expect(rig.recorder.states == states, "news of the connection is never dropped")
     }
 
-    @Test func `Past a second pause limit, joins are dropped, too, and the member list stays right`() async throws {
-        let (rig, _) = rig(limit: 100)
-        let lobby = rig.pusher.subscribe("presence-lobby") as? PusherPresenceChannel
-        func come(_ numbers: Range<Int>) {
-            for number in numbers {
-                rig.socket.serverSendsEvent(
-                    "pusher_internal:member_added", channel: "presence-lobby", data: #"{"user_id":"\#(number)"}"#)
-            }
-        }
-        rig.publish(0..<100)
-        rig.scheduler.advance(by: .seconds(5))
-        #expect(rig.socket.isReading)
-        come(0..<300)
-        #expect(!rig.socket.isReading)
-        rig.scheduler.advance(by: .seconds(5))
-        #expect(rig.socket.isReading)
-        come(300..<2_000)
-        #expect(rig.socket.isReading)
-        #expect(rig.pusher.connection.droppedEvents > 1_900)
-        #expect(lobby?.members.count == 2_001, "the list of members is right all the same")
-        gate.signal()
-        try await rig.recorder.next { if case .gap("presence-lobby", _) = $0 { true } else { false } }
-    }
-
     @Test func `Log lines that wait for the delegate stop the socket's reading, too`() {
         let (rig, _) = rig(limit: 100)
         for _ in 0..<200 { rig.socket.serverSendsEvent("n", channel: "nobody's") }

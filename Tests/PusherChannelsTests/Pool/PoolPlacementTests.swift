@@ -112,9 +112,7 @@ import Testing
         (["PUSHER_SHARD_COUNT": "3", "HOSTNAME": "web"], "the end of HOSTNAME is web"),
         (["PUSHER_SHARD_COUNT": "3", "PUSHER_SHARD_INDEX": "3"], "PUSHER_SHARD_INDEX is 3: a number from 0 to 2"),
     ])
-    func `An environment that names no valid shard is refused, and the error names the variable`(
-        variables: [String: String], message: String
-    ) {
+    func `An environment with no valid shard is refused with the variable's name`(variables: [String: String], message: String) {
         let error = #expect(throws: PusherError.self) { try Shard(environment: variables) }
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }

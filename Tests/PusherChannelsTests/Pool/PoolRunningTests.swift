@@ -17,9 +17,7 @@ import Testing
     enum Ending: CaseIterable { case disconnect, shutdown, cancel }
 
     @Test(arguments: Ending.allCases)
-    func `Disconnecting, shutting down, or canceling ends a pool's run, and its streams once they were read`(ending: Ending)
-        async throws
-    {
+    func `Disconnecting, a shutdown, or canceling ends a pool's run, and its streams once read`(ending: Ending) async throws {
         let rig = PoolRig()
         rig.pool.subscribe(PoolRig.names(30))
         let updates = rig.pool.updates

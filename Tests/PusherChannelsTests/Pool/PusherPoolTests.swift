@@ -47,9 +47,7 @@ import Testing
             (-.infinity, .milliseconds(50)), (.leastNonzeroMagnitude, .seconds(1000)),
             (.greatestFiniteMagnitude, .microseconds(1)),
         ] as [(Double, Duration)])
-    func `A rate of attempts is bounded, and counts as the default if it isn't positive and finite`(
-        rate: Double, interval: Duration
-    ) {
+    func `A rate of attempts is bounded, and is the default unless it is positive and finite`(rate: Double, interval: Duration) {
         #expect(ConnectRate(attemptsPerSecond: rate).interval == interval)
     }
 

@@ -46,9 +46,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2])
-    func `A followed channel's event is given when it comes together with those of channels that aren't followed`(
-        connections: Int
-    ) async throws {
+    func `A followed channel's event is given if it comes with those of channels not followed`(connections: Int) async throws {
         try await rig(channels: 10, connections: connections) { rig in
             let others = (0..<10).map { "other-\($0)" }
             rig.pool.subscribe(others)

@@ -161,15 +161,4 @@ struct ServerProfileTests {
         #expect(failed)
         #expect(client.pusher.user.id == nil)
     }
-
-    @Test(arguments: ServerCase.all)
-    func `A client subscribes to its channels again after any server's shutdown`(_ profile: ServerCase) {
-        let server = server(profile)
-        let client = client(of: server)
-        let channel = client.pusher.subscribe("private-a")
-        server.shutdown()
-        scheduler.advance(by: .seconds(5))
-        #expect(channel.subscribed)
-        #expect(client.recorder.subscribedChannels == ["private-a", "private-a"])
-    }
 }

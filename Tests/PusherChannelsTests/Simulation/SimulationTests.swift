@@ -18,9 +18,8 @@ import Testing
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
     }
 
-    @Test(arguments: 0..<parts) func `Whatever goes wrong, the client ends up as the user wants and announces every gap`(
-        part: Int
-    ) {
+    @Test(arguments: 0..<parts)
+    func `Whatever goes wrong, the client ends up as the user wants and announces every gap`(part: Int) {
         var gaps = 0
         for seed in Self.from..<Self.from + Self.count where seed % UInt64(Self.parts) == UInt64(part) {
             var simulation = Simulation(seed: seed)
@@ -40,9 +39,8 @@ import Testing
     /// On one node and on two, with a history and without, with the server's own faults and without: nothing is lost outside an
     /// announced gap, and nothing comes twice. Two nodes that share no history, or don't hear each other, may lose events silently.
     // Proves P19.3, P19.7, P19.9, P19.12.
-    @Test(arguments: 0..<parts) func `With a Sockudo server, no event comes twice, and none is lost outside an announced gap`(
-        part: Int
-    ) {
+    @Test(arguments: 0..<parts)
+    func `With a Sockudo server, no event comes twice, and none is lost outside an announced gap`(part: Int) {
         var (gaps, replayed, lost) = (0, 0, 0)
         for seed in Self.from..<Self.from + Self.count where seed % UInt64(Self.parts) == UInt64(part) {
             var simulation = Simulation(seed: seed, ServerProfile.SockudoV2(seed: seed))

@@ -17,9 +17,7 @@ import Testing
             ("private-encrypted-room", .encrypted, false), ("private-encrypted-cache-room", .encrypted, true),
             ("private-encrypted-\u{301}", .encrypted, false),
         ] as [(String, ChannelName.Kind, Bool)])
-    func `The prefix of a channel's name decides its kind and whether it is a cache channel`(
-        name: String, kind: ChannelName.Kind, isCache: Bool
-    ) {
+    func `A name's prefix decides the channel's kind and if it has a cache`(name: String, kind: ChannelName.Kind, isCache: Bool) {
         let channel = ChannelName(name)
         #expect(channel.kind == kind)
         #expect(channel.isCache == isCache)
@@ -56,9 +54,7 @@ import Testing
             ("a\nb", #"a channel name can't contain "\n": letters, digits and _ - = @ , . ; are allowed"#),
             ("raum-é", #"a channel name can't contain "é": letters, digits and _ - = @ , . ; are allowed"#),
         ] as [(String, String?)])
-    func `A valid channel name has no problem, and an invalid one is reported with what is wrong with it`(
-        name: String, problem: String?
-    ) {
+    func `A valid channel name has no problem, and an invalid one's says what is wrong`(name: String, problem: String?) {
         #expect(ChannelName(name).problem(.hosted) == problem)
     }
 

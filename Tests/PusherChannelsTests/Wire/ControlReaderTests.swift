@@ -37,9 +37,7 @@ import Testing
             (#"{"socket_id":"1.2","activity_timeout":1e300}"#, "1.2", nil),
             (#"{"socket_id":"1.2","activity_timeout":"soon"}"#, "1.2", nil),
         ] as [(String, String, Duration?)])
-    func `A connection's establishment gives a socket id, and a timeout only if it makes sense`(
-        data: String, socketID: String, timeout: Duration?
-    ) throws {
+    func `An establishment gives a socket id, and a sensible timeout`(data: String, socketID: String, timeout: Duration?) throws {
         let id = try #require(SocketID(socketID))
         let expected = ServerControl.connectionEstablished(socketID: id, activityTimeout: timeout)
         #expect(read("pusher:connection_established", data: data) == .success(expected))
@@ -132,8 +130,7 @@ import Testing
             (#"{}"#, nil, "the server gave no reason", nil),
             (#""not JSON at all""#, nil, "not JSON at all", nil),
         ] as [(String, String?, String, Int?)])
-    func `A subscription error is read under both of its event names`(data: String, type: String?, message: String, status: Int?)
-    {
+    func `A subscription error is read under both its event names`(data: String, type: String?, message: String, status: Int?) {
         let expected = ServerControl.subscriptionError(channel: "private-room", type: type, message: message, status: status)
         for event in ["pusher:subscription_error", "pusher_internal:subscription_error"] {
             #expect(read(event, channel: "private-room", data: data) == .success(expected))

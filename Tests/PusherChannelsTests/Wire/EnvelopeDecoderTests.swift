@@ -30,8 +30,7 @@ import Testing
             (#"{"n":null}"#, #"{"n":null}"#),
             ("null", nil),
         ] as [(String, String?)])
-    func `Event data is the content of a string, the text of another value, or nothing if it is null`(sent: String, data: String?)
-    {
+    func `Event data is a string's content, the text of another value, or nothing if it is null`(sent: String, data: String?) {
         #expect(envelope(#"{"event":"e","data":\#(sent)}"#) == Envelope(event: "e", data: data))
         #expect(envelope(#"{"data" : \#(sent) , "event" : "e"}"#) == Envelope(event: "e", data: data))
     }
@@ -99,8 +98,7 @@ import Testing
     }
 
     // Proves P2.8.
-    @Test func `An event is the protocol's if its name begins with pusher: or pusher_internal:, and the application's otherwise`()
-    {
+    @Test func `An event is the protocol's if its name begins with pusher: or pusher_internal:, otherwise the application's`() {
         for name in [
             "pusher:ping", "pusher:nonsense", "pusher:", "pusher_internal:", "pusher_internal:nonsense", #"pusher\u003aping"#,
             #"\u0070usher:ping"#,

@@ -128,9 +128,7 @@ struct JSONNumberTests {
         (#""\ud83d\u0041""#, "\u{FFFD}A"), (#""\ud83d\ud83d\ude42""#, "\u{FFFD}🙂"),
         (#""\ude42\ud83d""#, "\u{FFFD}\u{FFFD}"), (#""\ud83d\\ude42""#, "\u{FFFD}\\ude42"),
     ])
-    func `Escapes in a JSON string are their characters, and halves of surrogate pairs are replaced`(
-        text: String, expected: String
-    ) {
+    func `Escapes in a JSON string are characters, and halves of surrogate pairs are replaced`(text: String, expected: String) {
         #expect(string(text.utf8) == .success(expected))
     }
 
@@ -161,8 +159,7 @@ struct JSONNumberTests {
         ("é🙂\u{7F}\u{2028}", "\"é🙂\u{7F}\u{2028}\""),
         (#"{"a":"\n"}"#, #""{\"a\":\"\\n\"}""#),
     ])
-    func `Only quotes, backslashes, and control characters are escaped in a written JSON string`(string: String, expected: String)
-    {
+    func `Only quotes, backslashes, and control characters of a JSON string are escaped`(string: String, expected: String) {
         #expect(string.quotedJSON == expected)
     }
 

@@ -7,23 +7,6 @@ import Testing
         PresenceMember(userID: Name(id), info: info.map { JSONText($0) })
     }
 
-    @Test func `Members keep the order in which they came, and one that comes again is the last`() {
-        var list = MemberList()
-        list.insert("b")
-        list.insert("a")
-        list.insert("b")
-        #expect(list.members.map(\.userID) == ["b", "a"])
-        let news = [list.update(member("c", 1)), list.update(member("b", 2))]
-        #expect(news == [true, false], "the second is a newer description of one who is there")
-        #expect(list.members == [member("b", 2), member("a"), member("c", 1)])
-        let gone = [list.remove("a"), list.remove("a")]
-        #expect(gone == [member("a"), nil])
-        #expect(list["a"] == nil)
-        #expect(list.members == [member("b", 2), member("c", 1)])
-        list.insert("a")
-        #expect(list.members.map(\.userID) == ["b", "c", "a"], "who comes again is the last")
-    }
-
     @Test(arguments: 1...8)
     func `A member list agrees with a dictionary and an ordered array after any operations`(seed: UInt64) {
         var random = SplitMix64(seed: seed)

@@ -25,9 +25,7 @@ import Testing
             ("a+b", "a b"), ("%2b", "+"), ("%c3%A9", "é"), ("a&b", "a&b"), ("%", nil), ("%4", nil), ("%4g", nil), ("%g4", nil),
             ("a%", nil), ("%ff", nil), ("%c3", nil),
         ] as [(String, String?)])
-    func `A form's plus sign is a space, its escapes are characters, and broken ones are refused`(
-        text: String, meaning: String?
-    ) {
+    func `A form's plus sign is a space, escapes are characters, and broken ones are refused`(text: String, meaning: String?) {
         #expect(formDecoded(text.utf8) == meaning)
     }
 }
