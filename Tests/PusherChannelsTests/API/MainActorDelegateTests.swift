@@ -84,7 +84,6 @@ private func errorFrame(_ message: String) -> String { #"{"event":"pusher:error"
         #expect(recorder.states.isEmpty)
     }
 
-    /// Waits until the main queue has made its waiting calls.
     private func letMainQueueRun() async {
         await withCheckedContinuation { done in DispatchQueue.main.async { done.resume() } }
     }

@@ -12,7 +12,6 @@ import Testing
         #expect(buffering == StreamBuffering(limit: 1, byteLimit: 1))
     }
 
-    /// What an application sets for a client and a stream.
     struct Values {
         var options = PusherClientOptions(authMethod: .inline(secret: "s"))
         var buffering = StreamBuffering(limit: 3, byteLimit: 500)

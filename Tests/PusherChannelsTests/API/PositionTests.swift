@@ -16,7 +16,6 @@ extension TestHarness {
 
 /// A position that is stored with what an event changed, for the next process.
 struct PositionTests {
-    /// Runs a body with a client of a Sockudo server.
     private func withSockudo<Result: Sendable>(
         profile: ServerProfile = .sockudoV2, time: TestExecutor.Time = .manual, allowing: Set<Finding.Kind> = [.unheard],
         _ body: @escaping @Sendable (TestHarness, Pusher) async throws -> Result

@@ -4,7 +4,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// What services are told by their environment.
 @Suite struct PusherSettingsTests {
     private func problem(_ variables: [String: String]) -> String {
         do {

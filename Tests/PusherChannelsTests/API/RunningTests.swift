@@ -5,7 +5,6 @@ import Testing
 
 // On one thread: a second one that still handles the effects of connecting would also handle later effects, at any time.
 @Suite(.timeLimit(.lost)) struct RunningTests {
-    /// Runs a body with a client that is running.
     private func withRun(
         _ body: @escaping @Sendable (ClientRig, Task<Void, any Error>, TestExecutor) async throws -> Void
     ) async throws {
@@ -166,7 +165,6 @@ private final class LooksAtTheClock: Scheduler {
 
     func at(_ look: Int, _ action: @escaping @Sendable () -> Void) { state.withLock { $0 = (look, action) } }
 
-    /// Indicates whether the action has run.
     var areOver: Bool { state.withLock { $0.action == nil } }
 
     var now: Instant {

@@ -116,7 +116,6 @@ import Testing
         }
     }
 
-    /// Lets the time limit of a shutdown pass.
     private func shutDown(_ rig: ClientRig, within limit: Duration) async {
         let shutdown = Task { await rig.pusher.shutdown(within: limit) }
         await rig.scheduler.waitForTimer(labeled: "shutdown")

@@ -79,7 +79,6 @@ import Testing
     }
 }
 
-/// Readers of streams whose tasks are cancelled.
 @Suite(.timeLimit(.lost)) struct CancelledReaderTests {
     private func rig() -> ClientRig {
         let rig = ClientRig.connected()

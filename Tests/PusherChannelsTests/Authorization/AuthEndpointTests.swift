@@ -10,7 +10,6 @@ import Testing
     /// Whether each call for the headers was a retry.
     private let retries = Locked<[Bool]>([])
 
-    /// A client whose endpoint gives this reply.
     private func rig(
         _ status: Int = 200, _ body: String = #"{"auth":"k:s"}"#,
         encoding: AuthEndpoint.Encoding = .form, parameters: [String: String] = [:],
@@ -107,11 +106,5 @@ import Testing
         #expect(failure.isRetryable == isRetryable)
         #expect(failure.retryAfter == (error as? PusherError)?.retryAfter)
         #expect(retries.withLock { $0 } == expected)
-    }
-
-    @Test func `An auth method's description shows the endpoint's address but no headers`() {
-        var endpoint = AuthEndpoint("http://auth.example/auth")
-        endpoint.headers = { _ in ["Authorization": "Bearer s3cret"] }
-        #expect("\(AuthMethod.customEndpoint(endpoint))" == "customEndpoint(http://auth.example/auth)")
     }
 }

@@ -4,16 +4,6 @@ import Testing
 
 /// The methods that need no HTTP request from the SDK.
 @Suite(.timeLimit(.lost)) struct AuthMethodTests {
-    private struct OwnAuthorizer: Authorizer {
-        let replies: [PusherAuth?]
-
-        func fetchAuthValue(
-            socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void
-        ) {
-            for reply in replies { completionHandler(reply) }
-        }
-    }
-
     private func auths(_ rig: ClientRig) -> [String?] {
         rig.socket.frames.filter { $0.event == "pusher:subscribe" }.map { $0.dataString("auth") }
     }
@@ -28,7 +18,7 @@ import Testing
     func `The first value of an authorizer is sent with the subscription, and nil fails it`(
         replies: [PusherAuth?], auth: String?, error: String?
     ) {
-        let rig = ClientRig.connected(auth: .authorizer(authorizer: OwnAuthorizer(replies: replies)))
+        let rig = ClientRig.connected(auth: .asking { reply in replies.forEach(reply) })
         rig.pusher.subscribe("private-room")
         #expect(auths(rig) == (auth.map { [$0] } ?? []))
         #expect(rig.recorder.errors.map(\.message) == (error.map { [$0] } ?? []))

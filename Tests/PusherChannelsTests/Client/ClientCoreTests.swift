@@ -191,13 +191,11 @@ private final class Replaced: WebSocket {
     func setReading(_ reading: Bool) { base.setReading(reading) }
 }
 
-/// The one timer of a connection, as a value.
 @Suite struct DeadlineTimerTests {
     private struct Scheduled: ScheduledAction { func cancel() {} }
 
     private var timer = DeadlineTimer()
 
-    /// Sets a timer for a deadline and returns its number.
     private mutating func set(_ deadline: Instant) throws -> Int {
         let change = timer.change(for: deadline)
         return try #require(change).number

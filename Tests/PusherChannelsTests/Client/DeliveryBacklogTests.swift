@@ -61,7 +61,6 @@ import Testing
     }
 }
 
-/// The deliveries that wait on the application's queue, as a value.
 @Suite struct BacklogValueTests {
     private let event = Delivery.event(Envelope(event: "n", channel: "news", data: "1"))
 

@@ -4,17 +4,6 @@ import Testing
 @testable import PusherChannels
 
 @Suite(.timeLimit(.lost)) struct LeftBehindTests {
-    /// An authorizer that keeps its replies, for the test to send later or never.
-    private final class HeldAuthorizer: Authorizer {
-        typealias Reply = @Sendable (PusherAuth?) -> Void
-
-        let held = Locked<[Reply]>([])
-
-        func fetchAuthValue(socketID: String, channelName: String, completionHandler: @escaping Reply) {
-            held.withLock { $0.append(completionHandler) }
-        }
-    }
-
     private func underWay(_ rig: ClientRig) -> Int { rig.pusher.connection.core.readState(\.outbox.authorizations.count) }
 
     @Test func `An authorization that is answered at once isn't kept`() {
@@ -24,12 +13,12 @@ import Testing
         #expect(underWay(rig) == 0)
     }
 
-    @Test func `An authorization is kept only until its reply, its time-out, or the channel's unsubscribe`() {
-        let authorizer = HeldAuthorizer()
-        let rig = ClientRig.connected(auth: .authorizer(authorizer: authorizer))
+    @Test func `An authorization is kept only until its reply or the channel's unsubscribe`() {
+        let held = Locked<[@Sendable (PusherAuth?) -> Void]>([])
+        let rig = ClientRig.connected(auth: .asking { reply in held.withLock { $0.append(reply) } })
         for channel in ["private-a", "private-b", "private-c"] { rig.pusher.subscribe(channel) }
         #expect(underWay(rig) == 3)
-        let replies = authorizer.held.withLock { $0 }
+        let replies = held.withLock { $0 }
         replies[0](PusherAuth(auth: "k:s"))
         replies[0](nil)
         replies[1](nil)
@@ -38,7 +27,11 @@ import Testing
         #expect(underWay(rig) == 0)
         replies[2](PusherAuth(auth: "k:s"))
         #expect(underWay(rig) == 0)
-        rig.pusher.subscribe("private-d")
+    }
+
+    @Test func `An authorization that times out isn't kept`() {
+        let rig = ClientRig.connected(auth: .asking { _ in })
+        rig.pusher.subscribe("private-room")
         rig.scheduler.advance(by: .seconds(15))
         #expect(underWay(rig) == 0)
     }

@@ -33,37 +33,29 @@ import Testing
         #expect(orders == [false, true, nil], "it is taken back by the thread that is at it")
     }
 
-    /// An authorizer that keeps its caller waiting until the gate opens.
-    private final class BusyAuthorizer: Authorizer {
-        let (isAsked, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-
-        func fetchAuthValue(
-            socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void
-        ) {
-            isAsked.signal()
-            gate.wait()
-            gate.signal()  // The gate stays open.
-            completionHandler(nil)
-        }
-    }
-
     /// Runs the body with a client whose stream is full while another thread of the client is busy in the application's code.
     private func withFullStream(
         pauseLimit: Duration = .seconds(5), _ body: (ClientRig, PusherStream<PusherEvent>) async throws -> Void
     ) async throws {
-        let authorizer = BusyAuthorizer()
-        let rig = ClientRig.connected(auth: .authorizer(authorizer: authorizer)) { $0.pauseLimit = pauseLimit }
+        let (isAsked, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let busy = AuthMethod.asking { reply in
+            isAsked.signal()
+            gate.wait()
+            gate.signal()  // The gate stays open.
+            reply(nil)
+        }
+        let rig = ClientRig.connected(auth: busy) { $0.pauseLimit = pauseLimit }
         let stream = rig.pusher.subscribe("news").events(buffering: StreamBuffering(limit: 3, overflow: .pauseThenDrop))
         let thread = AsyncStream<Void>.makeStream()
         Thread.detachNewThread {
             rig.pusher.subscribe("private-news")
             thread.continuation.finish()
         }
-        authorizer.isAsked.wait()
+        isAsked.wait()
         rig.publish(0..<5)
         #expect(!rig.socket.isReading)
         try await body(rig, stream)
-        authorizer.gate.signal()
+        gate.signal()
         for await _ in thread.stream {}
         #expect(rig.socket.isReading)
     }

@@ -73,7 +73,6 @@ import Testing
     }
 }
 
-/// The elements that wait for the readers of one stream, as a value.
 @Suite struct StreamQueueTests {
     private func queue(_ elements: Int...) -> StreamQueue<Int> {
         var queue = StreamQueue<Int>(StreamBuffering()) { $0 }

@@ -3,7 +3,6 @@ import PusherChannels
 import TestSupport
 import Testing
 
-/// A failure and the error that reports it.
 struct ErrorScenario: Sendable, CustomTestStringConvertible {
     /// Its heading on the page.
     let name: String
@@ -18,7 +17,6 @@ struct ErrorScenario: Sendable, CustomTestStringConvertible {
         self.run = run
     }
 
-    /// Returns the error that a call throws.
     static func thrown<Result>(by call: () async throws -> Result) async throws -> PusherError {
         try await #require(throws: PusherError.self) { _ = try await call() }
     }
@@ -35,7 +33,6 @@ struct ErrorScenario: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The error if nothing went wrong.
     struct NoError: Error {}
 }
 

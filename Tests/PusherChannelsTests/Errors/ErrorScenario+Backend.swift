@@ -6,7 +6,6 @@ import TestSupport
 extension ErrorScenario {
     private static let onceOnly = PusherHTTPAPIOptions(retryPolicy: .none)
 
-    /// A publish that the API answers with the given status and body.
     private static func status(
         _ name: String, _ status: Int, _ body: String = "", headers: [String: String] = [:]
     ) -> ErrorScenario {
@@ -30,7 +29,6 @@ extension ErrorScenario {
         NSError(domain: NSURLErrorDomain, code: code.rawValue, userInfo: [NSLocalizedDescriptionKey: text])
     }
 
-    /// A call that is refused before its request is sent.
     private static func misuse(_ name: String, _ call: @escaping @Sendable (PusherHTTPAPI) async throws -> Void) -> Self {
         ErrorScenario(name) { try await thrown { try await call(APIRig().api) } }
     }

@@ -46,7 +46,7 @@ extension ErrorScenario {
         method(
             "Your handler threw an error",
             .customHandler { _, _ in throw PusherError(.authorization, code: 404, message: "no such user") }),
-        reported("The authorization took too long", by: { .connected(auth: .authorizer(authorizer: SilentAuthorizer())) }) {
+        reported("The authorization took too long", by: { .connected(auth: .asking { _ in }) }) {
             $0.pusher.subscribe("private-orders")
             $0.scheduler.advance(by: .seconds(15))
         },
@@ -126,9 +126,4 @@ extension ErrorScenario {
             return refusal
         },
     ]
-}
-
-/// An authorizer that never calls back.
-private final class SilentAuthorizer: Authorizer {
-    func fetchAuthValue(socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void) {}
 }

@@ -29,7 +29,6 @@ struct APIRig: Sendable {
         session.stub(.any, StubResponse(status: status, headers: headers, body: Data(body.utf8)))
     }
 
-    /// Makes every request fail.
     func fail(_ code: URLError.Code) {
         session.removeAllStubs()
         session.stub(.any, .failure(code))
@@ -50,8 +49,12 @@ struct APIRig: Sendable {
         return { times.withLock { $0 } }
     }
 
-    /// The bodies that were sent.
     var bodies: [String] { session.requests.map(\.text) }
+}
+
+/// A value that can't be encoded.
+struct NoJSON: Encodable {
+    func encode(to encoder: any Encoder) throws { throw URLError(.unknown) }
 }
 
 extension JSONEncoder {

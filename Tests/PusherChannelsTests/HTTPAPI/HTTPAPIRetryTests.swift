@@ -7,7 +7,6 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A session that answers nothing.
 private struct SilentSession: HTTPSession {
     struct Task: HTTPTask {
         let handler: @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -52,7 +51,6 @@ private struct SilentSession: HTTPSession {
         }
     }
 
-    /// The first two attempts fail; the third would succeed.
     // Proves P15.12, P15.18.
     @Test(arguments: APICall.allCases, Trouble.allCases)
     func `An uncertain publish is retried only if the guarantee allows it`(call: APICall, trouble: Trouble) async throws {
@@ -255,7 +253,6 @@ private struct SilentSession: HTTPSession {
 }
 
 extension APIRig {
-    /// Creates an API that retries in the executor's time.
     fileprivate init(_ policy: RetryPolicy = RetryPolicy(), on executor: TestExecutor) {
         self.init(options: PusherHTTPAPIOptions(retryPolicy: policy), scheduler: executor.scheduler)
     }

@@ -10,10 +10,6 @@ import Testing
         let value: Int
     }
 
-    private struct NoJSON: Encodable {
-        func encode(to encoder: any Encoder) throws { throw URLError(.unknown) }
-    }
-
     private enum Order: ChannelEvents {
         case placed(Int)
     }

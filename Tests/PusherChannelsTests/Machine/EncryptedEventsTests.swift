@@ -40,7 +40,6 @@ import Testing
         }
     }
 
-    /// Receives an event that only this key decrypts.
     @discardableResult
     private func receive(_ name: String, opening key: String, _ transcript: inout Transcript) -> [Output] {
         reply(&transcript, transcript.receive(event(name)), opening: key)

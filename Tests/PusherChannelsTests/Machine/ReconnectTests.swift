@@ -22,7 +22,6 @@ import Testing
         return until - transcript.now
     }
 
-    /// Fails one attempt after the other; returns the delay after each.
     private func delays(_ count: Int, seed: UInt64) -> [Duration] {
         var transcript = connecting(failing: 0, seed: seed)
         return (0..<count).compactMap { _ in

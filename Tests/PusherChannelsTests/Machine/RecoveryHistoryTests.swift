@@ -170,7 +170,6 @@ import Testing
 }
 
 extension [Output] {
-    /// The event that is to be decrypted.
     fileprivate var decryption: ConnectionMachine.EncryptedEvent? {
         for case .command(.decrypt(let event, _)) in self { return event }
         return nil

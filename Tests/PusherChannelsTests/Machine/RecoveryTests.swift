@@ -334,7 +334,6 @@ extension Transcript {
         )
     }
 
-    /// Receives a page of the channel's history.
     @discardableResult
     mutating func history(
         _ serials: [Int], cursor: String? = nil, complete: Bool = true, stream: String = "s", of channel: Name = "room",

@@ -105,7 +105,6 @@ import Testing
 
     private let last = "private-c: Connection is unauthorized (code 4009)"
 
-    /// Receives a refusal that names no channel.
     private func unnamed(_ transcript: inout Transcript) -> [String] {
         failures(transcript.receiveError("Connection is unauthorized", code: 4009))
     }

@@ -252,7 +252,6 @@ import Testing
 }
 
 extension Transcript {
-    /// Receives the end of the past.
     @discardableResult
     fileprivate mutating func rewound(_ channel: Name = "room") -> [Output] {
         receive(#"{"event":"sockudo:rewind_complete","channel":"\#(channel)","data":{"historical_count":2,"complete":false}}"#)

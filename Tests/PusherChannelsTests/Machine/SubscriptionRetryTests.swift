@@ -11,7 +11,6 @@ import Testing
         return (transcript, asked)
     }
 
-    /// Fails the requested authorization.
     @discardableResult
     private func fail(
         _ asked: [SubscriptionAttempt], status: Int? = nil, isRetryable: Bool = true, retryAfter: Duration? = nil,
@@ -21,7 +20,6 @@ import Testing
         return transcript.play(.authorized(try #require(asked.first), .failure(failure)))
     }
 
-    /// A connection on which the channel's authorization failed.
     private func failed(status: Int, isRetryable: Bool = true, retryAfter: Duration? = nil) throws -> Transcript {
         var (transcript, asked) = authorizing()
         try fail(asked, status: status, isRetryable: isRetryable, retryAfter: retryAfter, &transcript)

@@ -30,7 +30,6 @@ struct PoolRig {
         pool.delegate = recorder
     }
 
-    /// Creates a pool whose connections are all established.
     static func connected(
         connections: Int = 3, channelsPerConnection: Int = 100, channels: Int = 30,
         _ change: (inout PusherClientOptions) -> Void = { _ in }
@@ -50,12 +49,10 @@ struct PoolRig {
     var states: [ConnectionState] { pool.connections.map(\.connectionState) }
     var isReading: [Bool] { sockets.withLock(\.self).map(\.isReading) }
 
-    /// The channels whose gaps were reported.
     var gaps: [String] {
         recorder.notifications.compactMap { if case .gap(let channel, _) = $0 { channel } else { nil } }.sorted()
     }
 
-    /// Indicates whether all of the pool's channels are subscribed.
     var isSubscribed: Bool { pool.channels.allSatisfy { $0.subscribed } }
 
     func publish(_ data: String, to channels: [String]) {
@@ -64,7 +61,6 @@ struct PoolRig {
 }
 
 extension PoolUpdate {
-    /// A short description of the update, for comparisons.
     var word: String {
         switch update {
         case .event(let event): "\(channelName) \(event.data ?? "")"

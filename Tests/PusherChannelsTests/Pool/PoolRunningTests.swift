@@ -133,11 +133,13 @@ import Testing
         #expect(elements.count { if case .event = $0.update { true } else { false } } == 150 && error?.code == 4001)
     }
 
-    /// `Pusher.subscribe` does the same.
     @Test func `A pool requests authorization for a refused channel each time it is subscribed again`() {
         let asked = Locked(0)
         let rig = PoolRig.connected(channels: 0) {
-            $0.authMethod = .authorizer(authorizer: Refusing { asked.withLock { $0 += 1 } })
+            $0.authMethod = .asking { reply in
+                asked.withLock { $0 += 1 }
+                reply(nil)
+            }
         }
         for _ in 0..<3 { rig.pool.subscribe("private-orders") }
         #expect(asked.withLock { $0 } == 3)
@@ -276,14 +278,5 @@ private final class ConnectingAgain: PusherDelegate, Sendable {
 
     func changedConnectionState(from old: ConnectionState, to new: ConnectionState) {
         if new == .disconnected { body.withLock { $0.take() }?() }
-    }
-}
-
-private struct Refusing: Authorizer {
-    let onAsked: @Sendable () -> Void
-
-    func fetchAuthValue(socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void) {
-        onAsked()
-        completionHandler(nil)
     }
 }

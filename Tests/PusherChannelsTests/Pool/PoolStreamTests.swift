@@ -116,7 +116,6 @@ import Testing
         #expect(try await updates.elements(1).map(\.word) == ["prices-0 1"], "the stream goes on")
     }
 
-    /// This holds for the elements of all connections.
     @Test func `A canceled reader still gets the elements that waited when it was canceled`() async throws {
         let rig = PoolRig.connected(connections: 2)
         let updates = rig.pool.updates

@@ -38,7 +38,6 @@ final class FollowBackend: Sendable {
 
     func version(_ channel: String) -> Int { state.withLock { $0.versions[channel, default: 0] } }
 
-    /// Commits a change and publishes it.
     func change(_ channel: String) {
         let version = changeSilently(channel)
         if !server.subscribers(of: channel).isEmpty { server.publish(channel: channel, event: "n", data: "\(version)") }
@@ -151,7 +150,6 @@ final class Following: Sendable {
 struct FollowRig: Sendable {
     struct Unexpected: Error {}
 
-    /// Indicates whether this is the simulation, which has more time.
     static let isSimulation = ProcessInfo.processInfo.environment["SIMULATE_SEEDS"] != nil
 
     let executor: TestExecutor

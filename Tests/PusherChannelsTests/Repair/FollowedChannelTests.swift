@@ -15,7 +15,6 @@ import Testing
         .eventsMayBeMissing(EventGap(since: .distantPast, reason: reason))
     }
 
-    /// A channel whose first load is under way.
     private func loading(_ buffering: StreamBuffering = StreamBuffering()) -> FollowedChannel {
         var channel = FollowedChannel(buffering)
         _ = channel.read(.subscribed, at: .origin)
@@ -23,7 +22,6 @@ import Testing
         return channel
     }
 
-    /// A channel whose first state came.
     private func live() -> FollowedChannel {
         var channel = loading()
         _ = channel.loaded(1, at: .origin)

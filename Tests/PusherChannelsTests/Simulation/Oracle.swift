@@ -9,7 +9,6 @@ struct Oracle {
         var isBeginning = true
     }
 
-    /// The first problem found.
     private(set) var problem: String?
     var triggered: Set<String> = []
     private var passedOn: Set<String> = []

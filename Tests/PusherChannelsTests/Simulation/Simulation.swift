@@ -7,7 +7,6 @@ import TestSupport
 /// Everything is drawn from the seed, so a seed replays its scenario. One queue orders all events. The extensions handle them:
 /// ``+Network`` carries, cuts and delays messages, ``+Adversary`` makes trouble, and ``Oracle`` checks the results.
 struct Simulation {
-    /// A scheduled event.
     enum Event {
         case clientHears(Input)
         /// A message arrives, unless its link was cut.
@@ -33,9 +32,7 @@ struct Simulation {
     var links: [Link.ID: Link] = [:]
     var linkInUse: Link.ID?
     var oracle = Oracle()
-    /// Indicates whether each event prints a line.
     var isTraced = false
-    /// Indicates whether nothing goes wrong anymore.
     var isCalm = false
     var remainingTroubles = 40
     /// Indicates whether a server's nodes stop hearing each other at times.

@@ -70,3 +70,18 @@ extension ClientRig {
         session.stub(.any, StubResponse(status: status, body: Data(body.utf8)))
     }
 }
+
+extension AuthMethod {
+    /// An authorizer that does this with its reply.
+    static func asking(_ fetch: @escaping @Sendable (@escaping @Sendable (PusherAuth?) -> Void) -> Void) -> AuthMethod {
+        .authorizer(authorizer: ClosureAuthorizer(fetch: fetch))
+    }
+}
+
+private struct ClosureAuthorizer: Authorizer {
+    let fetch: @Sendable (@escaping @Sendable (PusherAuth?) -> Void) -> Void
+
+    func fetchAuthValue(socketID: String, channelName: String, completionHandler: @escaping @Sendable (PusherAuth?) -> Void) {
+        fetch(completionHandler)
+    }
+}

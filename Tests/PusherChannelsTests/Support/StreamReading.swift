@@ -41,7 +41,6 @@ extension PusherStream<ChannelUpdate> {
 }
 
 extension ChannelUpdate {
-    /// A short description of the update, for comparisons.
     var word: String {
         switch self {
         case .subscribed: "subscribed"

@@ -13,7 +13,6 @@ struct Transcript {
         machine = ConnectionMachine(configuration: configuration, seed: seed)
     }
 
-    /// Creates a transcript that begins after the connection was established.
     static func connected(
         activityTimeout: Int = 120, _ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }, seed: UInt64 = 1
     ) -> Transcript {
@@ -31,7 +30,6 @@ struct Transcript {
         return transcript
     }
 
-    /// Creates a transcript of a connection on which a channel was asked for.
     static func subscribing(
         to channel: Name, auth: PusherAuth? = nil, _ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }
     ) -> Transcript {
@@ -40,7 +38,6 @@ struct Transcript {
         return transcript
     }
 
-    /// Creates a transcript of a connection on which a channel is subscribed.
     static func subscribed(
         to channel: Name, auth: PusherAuth? = nil, _ change: (inout ConnectionMachine.Configuration) -> Void = { _ in }
     ) -> Transcript {
@@ -62,7 +59,6 @@ struct Transcript {
         play(first) + play(second)
     }
 
-    /// Opens the socket and establishes the connection as the server does.
     @discardableResult
     mutating func establish(activityTimeout: Int = 120) -> [Output] {
         play(.socketOpened(attempt))
@@ -71,13 +67,11 @@ struct Transcript {
             )
     }
 
-    /// Triggers a client event as the application does.
     mutating func trigger(_ event: ClientEvent) -> TriggerResult {
         defer { _ = machine.takeOutputs() }
         return machine.trigger(event, at: now)
     }
 
-    /// Asks for a channel as the application does.
     @discardableResult
     mutating func subscribe(
         _ channel: Name, auth: PusherAuth? = nil, options: SubscriptionOptions? = nil
@@ -90,19 +84,16 @@ struct Transcript {
         play(.unsubscribe(channel: channel))
     }
 
-    /// Gives the authorization that was requested for a channel.
     @discardableResult
     mutating func authorize(_ attempt: SubscriptionAttempt, _ auth: PusherAuth = .signed) -> [Output] {
         play(.authorized(attempt, .success(auth)))
     }
 
-    /// Receives a frame from the server.
     @discardableResult
     mutating func receive(_ text: String) -> [Output] {
         play(Self.input(text, attempt, machine.configuration.protocol))
     }
 
-    /// Receives a `pusher:error`.
     @discardableResult
     mutating func receiveError(_ message: String = "no", code: Int? = nil, channel: Name? = nil) -> [Output] {
         let named = channel.map { #""channel":"\#($0)","# } ?? ""
@@ -110,7 +101,6 @@ struct Transcript {
         return receive(#"{"event":"pusher:error",\#(named)"data":{"code":\#(code),"message":"\#(message)"}}"#)
     }
 
-    /// Receives the server's refusal of a subscription.
     @discardableResult
     mutating func receiveRefusal(of channel: Name, status: Int = 403) -> [Output] {
         receive(#"{"event":"pusher:subscription_error","channel":"\#(channel)","data":{"status":\#(status),"error":"no"}}"#)
@@ -219,7 +209,6 @@ extension Output {
 }
 
 extension [Output] {
-    /// The outputs without log lines.
     var withoutLogs: [Output] {
         filter { if case .log = $0 { false } else { true } }
     }
@@ -249,7 +238,6 @@ extension [Output] {
         deliveries.compactMap { if case .stateChanged(_, let new, _) = $0 { new } else { nil } }
     }
 
-    /// The reasons of the changes of state.
     var reasons: [PusherError?] {
         deliveries.compactMap { if case .stateChanged(_, _, let reason) = $0 { .some(reason) } else { nil } }
     }

@@ -3,15 +3,17 @@ import PusherChannels
 import Testing
 
 @Suite struct PusherAuthTests {
-    @Test(arguments: [
-        (PusherAuth(auth: "key:sig"), "PusherAuth(auth)"),
-        (PusherAuth(auth: "key:sig", channelData: "{}"), "PusherAuth(auth, channelData)"),
-        (PusherAuth(auth: "key:sig", sharedSecret: "c2VjcmV0"), "PusherAuth(auth, sharedSecret)"),
-        (PusherAuth(auth: "key:sig", channelData: "{}", sharedSecret: "c2VjcmV0"), "PusherAuth(auth, channelData, sharedSecret)"),
-    ])
-    func `The description of an authorization names its parts and shows no secret`(auth: PusherAuth, description: String) {
-        #expect("\(auth)" == description)
-        #expect(String(reflecting: auth) == description)
+    @Test func `The description of what holds secrets names the parts, but shows no secret`() {
+        for (value, description) in [
+            (PusherAuth(auth: "key:sig"), "PusherAuth(auth)"),
+            (PusherAuth(auth: "key:sig", channelData: "{}"), "PusherAuth(auth, channelData)"),
+            (PusherAuth(auth: "key:sig", sharedSecret: "c2VjcmV0"), "PusherAuth(auth, sharedSecret)"),
+            (AuthMethod.customEndpoint(AuthEndpoint("http://auth.example/auth")), "customEndpoint(http://auth.example/auth)"),
+            (PusherAuthenticator(key: "key", secret: "s3cret"), "PusherAuthenticator(key key)"),
+            (PusherWebhookVerifier(secrets: ["key": "s3cret"]), "PusherWebhookVerifier(1 keys)"),
+        ] as [(Any, String)] {
+            #expect("\(value)" == description)
+        }
     }
 
     private static let signature = "278d425bdf160c739803:58df8b0c36d6982b82c3ecf6b4662e34fe8c25bba48f5369f135bf843651c3a4"

@@ -25,7 +25,6 @@ enum DecodedTypes {
     }
     #endif
 
-    /// The types that contain dictionaries.
     private static let unordered: [any (Decodable & Equatable & SendableMetatype).Type] = [
         [String: Int].self, [String: [String: String?]].self, [Int: Double].self, [Kind: UInt8].self,
     ]

@@ -4,7 +4,6 @@ import Foundation
 
 /// Decodes a text with this package's decoder and Foundation's: both must return the same value or fail with the same error.
 enum DecoderComparison {
-    /// The result of decoding: a value, or the description of an error.
     enum Outcome<Value> {
         case value(Value)
         case refused(String)

@@ -4,7 +4,6 @@ import Testing
 
 @testable import PusherChannels
 
-/// Errors are Foundation's with the text of ours.
 @Suite struct HTTPFailureTests {
     @Test(arguments: [
         (TransportError.Kind.hostNotFound, URLError.Code.cannotFindHost), (.connectionRefused, .cannotConnectToHost),

@@ -270,7 +270,6 @@ private func outcome(of pieces: [[UInt8]], _ read: (inout ByteCursor) throws -> 
 
 /// Describes the response that a reader finds in a server's bytes as one line of text, however the bytes are split.
 enum ResponseTranscript {
-    /// The state of the connection after the bytes.
     enum Ending {
         case open, closed
     }

@@ -58,7 +58,6 @@ struct ConversationRig: ~Copyable {
         return outputs()
     }
 
-    /// Makes the stream accept this number of bytes at once.
     mutating func streamTakes(_ room: Int) -> [Did] {
         self.room = room
         return outputs()
