@@ -23,9 +23,8 @@ import Testing
             retries.withLock { $0.append(context.isRetry) }
             return try headers(context)
         }
-        let endpointInUse = endpoint
-        let rig = ClientRig.connected(
-            auth: .customEndpoint(endpointInUse), { $0.userAuthMethod = .customEndpoint(endpointInUse) })
+        let used = endpoint
+        let rig = ClientRig.connected(auth: .customEndpoint(used), { $0.userAuthMethod = .customEndpoint(used) })
         rig.pusher.connection.session = session
         return rig
     }

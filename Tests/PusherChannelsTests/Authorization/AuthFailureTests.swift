@@ -9,16 +9,10 @@ import FoundationNetworking
 
 @Suite(.timeLimit(.lost)) struct AuthFailureTests {
     /// Returns what becomes of an endpoint's response, of which only an `auth` is wanted.
-    private func read(
-        _ body: Data, status: Int, _ fields: [String: String]? = nil
-    ) throws -> Result<JSONValue?, AuthorizationFailure> {
+    private func failure(_ body: Data, status: Int, _ fields: [String: String]? = nil) throws -> AuthorizationFailure? {
         let url = try #require(URL(string: "http://auth.example/"))
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields)
-        return AuthResponse.read(body, response, nil) { json throws(AuthResponse.Unusable) in json["auth"] }
-    }
-
-    private func failure(_ body: Data, status: Int, _ fields: [String: String]? = nil) throws -> AuthorizationFailure? {
-        let result = try read(body, status: status, fields)
+        let result = AuthResponse.read(body, response, nil) { json throws(AuthResponse.Unusable) in json["auth"] }
         return #expect(throws: AuthorizationFailure.self) { try result.get() }
     }
 
@@ -63,11 +57,6 @@ import FoundationNetworking
         #expect(failure?.status == status)
         #expect(failure?.isRetryable == isRetryable)
         #expect(failure?.body == nil)
-    }
-
-    // Proves P14.2.
-    @Test func `An error beside an auth value in an endpoint's reply is ignored`() throws {
-        #expect(try read(Data(#"{"auth":"k:s","error":"","code":403}"#.utf8), status: 200).get() == "k:s")
     }
 
     // Proves P14.14.

@@ -64,8 +64,7 @@ import Testing
 
     // Proves P14.6.
     @Test func `An async handler's authorization is sent with the subscription`() async throws {
-        let rig = ClientRig.connected(
-            auth: .customHandler { socketID, channel in PusherAuth(auth: "key:\(socketID)/\(channel)") })
+        let rig = ClientRig.connected(auth: .customHandler { PusherAuth(auth: "key:\($0)/\($1)") })
         rig.pusher.subscribe("private-room")
         try await rig.recorder.next { $0 == .subscribed(channel: "private-room") }
         #expect(auths(rig) == ["key:46123.486095/private-room"])

@@ -125,8 +125,7 @@ import Testing
         let verifier = Self.verifier(now: Self.time.addingTimeInterval(difference))
         let verify = { try Self.verify(Self.occupied, by: verifier) }
         if isFine { _ = try verify() } else { #expect(throws: PusherWebhookError.outOfTime) { try verify() } }
-        _ = try Self.verify(
-            Self.occupied, by: Self.verifier(tolerance: nil, now: Self.time.addingTimeInterval(difference)))
+        _ = try Self.verify(Self.occupied, by: Self.verifier(tolerance: nil, now: Self.time.addingTimeInterval(difference)))
     }
 
     /// As real servers sent them; all official libraries take them.

@@ -46,10 +46,7 @@ import Testing
             (#"{"event":"e","data":"{\u0022v\u0022:9}","channel":"cache-c"}"#, #"{"v":9}"#),
             (#"{"event":"client-e","data":{"v":9},"channel":"cache-c"}"#, #"{"v":9}"#),
             // These are the events' own data.
-            (
-                #"{"data":"{\"data\":1,\"event\":\"e\",\"channel\":\"other\"}"}"#,
-                #"{"data":1,"event":"e","channel":"other"}"#
-            ),
+            (#"{"data":"{\"data\":1,\"event\":\"e\",\"channel\":\"other\"}"}"#, #"{"data":1,"event":"e","channel":"other"}"#),
             (#"{"data":"{\"data\":1,\"channel\":\"cache-c\"}"}"#, #"{"data":1,"channel":"cache-c"}"#),
             (#"{"data":null}"#, nil), ("{}", nil),
         ] as [(String, String?)])

@@ -61,13 +61,6 @@ import Testing
         #expect(Set(delays).count == 10)
     }
 
-    // Proves P5.6.
-    @Test func `A transport failure on an established connection is reported, and the client backs off`() {
-        var transcript = Transcript.connected()
-        #expect(transcript.fail().errors == [PusherError(.transport(.connectionLost), message: "lost")])
-        #expect(transcript.machine.state == .reconnecting)
-    }
-
     // Proves P5.2.
     @Test(arguments: [true, false])
     func `A close with 4000 makes the client reconnect with TLS, once, if the options allow it, else it stops`(isAllowed: Bool) {

@@ -203,9 +203,7 @@ import Testing
         #expect(isFinal(transcript))
     }
 
-    @Test(arguments: [
-        played(.connect, after: Transcript()), .connected(), played(.disconnect), played(.disconnect, .connect),
-    ])
+    @Test(arguments: [played(.connect, after: Transcript()), .connected(), played(.disconnect), played(.disconnect, .connect)])
     func `A shutdown in any phase closes the socket, at its deadline at the latest, and is final`(transcript: Transcript) {
         var transcript = transcript
         transcript.play(.shutDown)

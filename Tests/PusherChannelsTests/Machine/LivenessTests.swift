@@ -58,9 +58,7 @@ import Testing
         // So that only silence can be the reason for a ping.
         func speak() { _ = (transcript.subscribe("room"), transcript.unsubscribe("room")) }
         let attempt = transcript.attempt
-        for input in [
-            Transcript.input(pong, attempt), .receivedControlFrame(attempt), Transcript.input("not JSON", attempt),
-        ] {
+        for input in [Transcript.input(pong, attempt), .receivedControlFrame(attempt), Transcript.input("not JSON", attempt)] {
             transcript.pass(.seconds(60))
             speak()
             #expect(transcript.pass(.seconds(59)).isEmpty)

@@ -36,11 +36,9 @@ import Testing
         var delays: [Duration] = []
         for _ in 0..<40 {
             try fail(after: outputs, &transcript)
+            transcript.receive(#"{"event":"pusher:ping"}"#)
             let began = transcript.now
-            repeat {
-                outputs = transcript.passToDeadline()
-                if outputs.sent.contains(.ping) { transcript.receive(#"{"event":"pusher:pong"}"#) }
-            } while outputs.userAttempt == nil
+            outputs = transcript.passToDeadline()
             delays.append(transcript.now - began)
         }
         #expect(delays[0] <= .seconds(1) && delays[1] <= .seconds(2))

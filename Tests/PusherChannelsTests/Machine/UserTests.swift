@@ -242,9 +242,7 @@ import Testing
         let data = #"{"events":[{"name":"online","user_ids":["1",2]},{"name":"offline","user_ids":["3"]}]}"#
         for form in [data, data.quotedJSON] {
             let outputs = transcript.receive(#"{"event":"pusher_internal:watchlist_events","data":\#(form)}"#)
-            let events = [
-                WatchlistEvent(name: "online", userIDs: ["1", "2"]), WatchlistEvent(name: "offline", userIDs: ["3"]),
-            ]
+            let events = [WatchlistEvent(name: "online", userIDs: ["1", "2"]), WatchlistEvent(name: "offline", userIDs: ["3"])]
             #expect(outputs.deliveries == events.map { .watchlist($0) })
         }
         for odd in ["{}", "[]", "null", #"{"events":[{},7,{"name":"online"}]}"#] {

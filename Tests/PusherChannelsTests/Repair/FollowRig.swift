@@ -190,10 +190,10 @@ struct FollowRig: Sendable {
     /// Runs a body with a loop that follows `private-orders`, until the body ends.
     static func follow(
         loadTime: Duration = .zero, failures: Int = 0, buffering: StreamBuffering = StreamBuffering(overflow: .pauseThenDrop),
-        maximumAge: Duration? = nil, covers: (@Sendable (Int, PusherEvent) -> Bool)? = nil,
+        maximumAge: Duration? = nil, covers: (@Sendable (Int, PusherEvent) -> Bool)? = nil, isSockudo: Bool = false,
         _ body: @escaping @Sendable (FollowRig, Following) async throws -> Void
     ) async throws {
-        try await run { rig in
+        try await run(isSockudo: isSockudo) { rig in
             (rig.backend.loadTime, rig.backend.failures) = (loadTime, failures)
             let following = rig.follow("private-orders", buffering: buffering, maximumAge: maximumAge, covers: covers)
             try await body(rig, following)

@@ -7,37 +7,29 @@ import Testing
 /// A copy of what a backend has, kept equal by `follow`.
 @Suite(.timeLimit(FollowRig.isSimulation ? .minutes(60) : .lost)) struct FollowStreamTests {
     @Test func `A followed channel gives its state, then events, and the state again after a gap`() async throws {
-        try await FollowRig.run { rig in
-            let backend = rig.backend
-            await rig.executor.settle()
-            let following = rig.follow("private-orders")
+        try await FollowRig.follow { rig, following in
             try await rig.executor.eventually { following.store.version == 0 }
-            backend.change("private-orders")
+            rig.backend.change("private-orders")
             await rig.executor.advance(by: .seconds(61))
             rig.server.shutdown()
-            backend.change("private-orders")
+            rig.backend.change("private-orders")
             try await rig.executor.eventually { following.store.version == 2 }
             #expect(following.words == ["state 0 first", "event 1", "state 2 reconnected"])
-            following.task.cancel()
         }
     }
 
     @Test func `What a Sockudo server replays needs no load, and what it lost needs one`() async throws {
-        try await FollowRig.run(isSockudo: true) { rig in
-            let backend = rig.backend
-            await rig.executor.settle()
-            let following = rig.follow("private-orders")
+        try await FollowRig.follow(isSockudo: true) { rig, following in
             try await rig.executor.eventually { following.store.version == 0 }
             for losesStreams in [false, true] {
                 await rig.executor.advance(by: .seconds(61))
                 rig.server.shutdown()
                 if losesStreams { rig.server.loseStreams(of: "private-orders") }
-                let version = backend.changeSilently("private-orders")
+                let version = rig.backend.changeSilently("private-orders")
                 rig.server.publish(channel: "private-orders", event: "n", data: "\(version)")
                 try await rig.executor.eventually { following.store.version == version }
             }
             #expect(following.words == ["state 0 first", "event 1", "state 2 reconnected"])
-            following.task.cancel()
         }
     }
 

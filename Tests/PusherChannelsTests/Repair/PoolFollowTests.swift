@@ -170,9 +170,7 @@ import Testing
         func pause(_ isPaused: Bool) { state.withLock { $0.isPaused = isPaused } }
     }
 
-    private func rig(
-        channels: Int, connections: Int, _ body: @escaping @Sendable (Rig) async throws -> Void
-    ) async throws {
+    private func rig(channels: Int, connections: Int, _ body: @escaping @Sendable (Rig) async throws -> Void) async throws {
         try await TestExecutor().run(limit: 50_000_000) { executor in
             let server = InMemoryServer(scheduler: executor.scheduler)
             let backend = FollowBackend(server, executor.clock)
@@ -194,8 +192,7 @@ import Testing
             }
             pool.connect()
             await executor.advance(by: .seconds(1))
-            try await body(
-                Rig(executor: executor, server: server, backend: backend, pool: pool, stream: stream, state: state))
+            try await body(Rig(executor: executor, server: server, backend: backend, pool: pool, stream: stream, state: state))
             task.cancel()
         }
     }

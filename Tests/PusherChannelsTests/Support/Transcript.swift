@@ -73,9 +73,7 @@ struct Transcript {
     }
 
     @discardableResult
-    mutating func subscribe(
-        _ channel: Name, auth: PusherAuth? = nil, options: SubscriptionOptions? = nil
-    ) -> [Output] {
+    mutating func subscribe(_ channel: Name, auth: PusherAuth? = nil, options: SubscriptionOptions? = nil) -> [Output] {
         play(.subscribe(channel: channel, auth: auth, options: options))
     }
 

@@ -63,9 +63,7 @@ import Testing
 }
 
 @Suite struct AddressRefusalsTests {
-    @Test(arguments: [
-        (ECONNREFUSED, TransportError.Kind.connectionRefused), (ETIMEDOUT, .noAnswer), (ENETUNREACH, .unreachable),
-    ])
+    @Test(arguments: [(ECONNREFUSED, TransportError.Kind.connectionRefused), (ETIMEDOUT, .noAnswer), (ENETUNREACH, .unreachable)])
     func `The error of failed addresses has the last one's kind and lists them all`(number: Int32, kind: TransportError.Kind) {
         let last = SystemError(number: number)
         let others = number == ENETUNREACH ? [number] : [ECONNREFUSED, ETIMEDOUT, ENETUNREACH]
