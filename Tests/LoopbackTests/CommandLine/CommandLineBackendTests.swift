@@ -161,10 +161,7 @@ import TestSupport
     }
 
     @Test func `A command asks a cluster's HTTP API through the proxy of --proxy`() async throws {
-        let proxy = try RawServer { connection in
-            _ = try connection.readRequest()
-            try connection.send("HTTP/1.1 403 Forbidden\r\n\r\n")
-        }
+        let proxy = try RawServer.replying(.text("HTTP/1.1 403 Forbidden\r\n\r\n"), then: .finish)
         let environment = ["PUSHER_CLUSTER": "nowhere", "PUSHER_SECRET": "s3cret"]
         let run = try await Command.run("channels --proxy http://127.0.0.1:\(proxy.port)", environment: environment)
         #expect(proxy.requests.all.first?.hasPrefix("CONNECT api-nowhere.pusher.com:443 HTTP/1.1\r\n") == true)
@@ -189,13 +186,9 @@ import TestSupport
 
     // MARK: Without a network
 
-    /// The vectors of the protocol's documentation; the presence one recomputed with
+    /// The presence channel's signature is recomputed with
     /// `printf '1234.1234:presence-foobar:{"user_id":"10","user_info":{"name":"Mr. Channels"}}' | openssl dgst -sha256 -hmac …`.
     @Test(arguments: [
-        (
-            ["private-foobar"],
-            #"{"auth":"278d425bdf160c739803:58df8b0c36d6982b82c3ecf6b4662e34fe8c25bba48f5369f135bf843651c3a4"}"#
-        ),
         (
             ["presence-foobar", "--user-id", "10", "--user-info", #"{"name":"Mr. Channels"}"#],
             #"{"auth":"278d425bdf160c739803:4c6d8fc42a207ba96a0779844171b0bb819d96ffceef9609f5cce596ab17a800","#
@@ -208,7 +201,7 @@ import TestSupport
                 + #""user_data":"{\"id\":\"10\",\"user_info\":{\"n\":[12345678901234567890,1.50]}}"}"#
         ),
     ])
-    func `The auth sign command makes the signatures of the protocol's documentation`(arguments: [String], reply: String)
+    func `The auth sign command signs for a member of a presence channel, and for a user`(arguments: [String], reply: String)
         async throws
     {
         let environment = ["PUSHER_KEY": "278d425bdf160c739803", "PUSHER_SECRET": "7ad3773142a6692b25b8"]

@@ -10,9 +10,8 @@ import TestSupport
 /// The options and the output of commands, tested without a process.
 @Suite struct CommandLineOptionsTests {
     /// Returns the reason why a command line is refused, with status 64; nil if it can be used.
-    private func refusal(of line: String) -> String? { refusal(of: line.words) }
-
-    private func refusal(of arguments: [String]) -> String? {
+    private func refusal(of line: String) -> String? {
+        let arguments = line.words
         // The user's own file must not matter; these two commands read none.
         let file = ["serve", "demo"].contains(arguments[0]) ? [] : ["--config", "/dev/null"]
         do {
@@ -34,6 +33,7 @@ import TestSupport
     private static let proxy = "--proxy takes none, or http://user:password@host:port"
     private static let upstream =
         "--upstream takes http://HOST:PORT, https, ws or wss, and a second one only for the other kind"
+    private static let webhook = "--webhook takes an address that begins with http:// or https://"
     private static let name = "--allow-host takes only a host name, such as dev.example: no scheme, port or path"
 
     @Test(
@@ -77,6 +77,8 @@ import TestSupport
             ("doctor --channel news", "--channel takes one that needs an authorization, such as private-orders"),
             ("doctor --secret s --auth-endpoint http://127.0.0.1/", "give --secret or --auth-endpoint, not both"),
             ("serve --encryption-master-key AAAA", masterKey), ("serve --encryption-master-key abc", masterKey),
+            ("serve --webhook httpx://a.example", webhook), ("serve --webhook ftp://a.example", webhook),
+            ("serve --webhook a.example", webhook),
             ("serve --allow-host http://dev.example", name), ("serve --allow-host dev.example:6001", name),
             ("serve --allow-any-host --allow-host dev.example", "give --allow-any-host or --allow-host, not both"),
             ("serve --record a.har", "--record requires --upstream, the server that is recorded"),
@@ -105,12 +107,15 @@ import TestSupport
         #expect(refusal(of: line) != nil)
     }
 
+    /// A server is recorded at one address, or at one for requests and one for WebSockets.
     @Test(arguments: [
-        "http://a.example:8080/", "wss://a.example", "https://[::1]:6001 --port 6002",
-        "https://a.example --upstream wss://b.example",
+        "--record a.har --upstream http://a.example:8080/", "--record a.har --upstream wss://a.example",
+        "--record a.har --upstream https://[::1]:6001 --port 6002",
+        "--record a.har --upstream https://a.example --upstream wss://b.example",
+        "--webhook http://127.0.0.1:8080/hook", "--webhook https://a.example", "--webhook HTTP://a.example",
     ])
-    func `The serve command records a server at one address, or at one for requests and one for WebSockets`(addresses: String) {
-        #expect(refusal(of: "serve --record a.har --upstream \(addresses)") == nil)
+    func `The serve command takes the addresses of a server to record and of webhooks`(options: String) {
+        #expect(refusal(of: "serve " + options) == nil)
     }
 
     @Test func `The serve command lists the profiles if it doesn't know the given one`() {
@@ -126,15 +131,6 @@ import TestSupport
         #expect(refusal(of: line + " --ca-file /nowhere/roots.pem") == nowhere)
         let noCertificate = "--ca-file takes a PEM file: /etc/passwd has no certificate"
         #expect(refusal(of: line + " --ca-file /etc/passwd") == noCertificate)
-    }
-
-    @Test(arguments: [
-        ("http://127.0.0.1:8080/hook", true), ("https://a.example", true), ("HTTP://a.example", true),
-        ("httpx://a.example", false), ("ftp://a.example", false), ("a.example", false), ("", false),
-    ])
-    func `The --webhook option takes only addresses that begin with http:// or https://`(address: String, isTaken: Bool) {
-        let refusal = refusal(of: ["serve", "--webhook", address])
-        #expect(refusal == (isTaken ? nil : "--webhook takes an address that begins with http:// or https://"))
     }
 
     @Test func `An encrypted channel's master key is that of the options, or else that of serve's app`() throws {
@@ -183,7 +179,7 @@ import TestSupport
 }
 
 /// Colors and progress, which commands write only to a terminal unless told otherwise.
-@Suite(.serialized) struct CommandLineTerminalTests {
+@Suite(.serialized, .watchdog) struct CommandLineTerminalTests {
     private static let terminal = ["TERM": "xterm", "NO_COLOR": "", "FORCE_COLOR": ""]
 
     @Test(arguments: [
@@ -234,24 +230,22 @@ import TestSupport
 
     @Test(arguments: [true, false])
     func `The bench command shows its progress only on a terminal`(onTerminal: Bool) async throws {
-        try await withWatchdog {
-            let subscribed = Note<Void>()
-            let settings = LocalServer.Settings(onEvent: { event in
-                if case .notice(.subscribed) = event { subscribed.send(()) }
-            })
-            let server = try await LocalServer.start(settings: settings)
-            let bench = try Command(
-                "bench --json --port \(server.port)".words, environment: Self.terminal, onTerminal: onTerminal)
-            await subscribed.next()
-            for event in ["tick", "done"] { server.publish(channel: "bench", event: event, data: "{}") }
-            let run = try await Command.Run(bench)
-            #expect(run.end == .exit(0) && run.output.first?.hasPrefix(#"{"events":1,"#) == true, "\(run)")
-            let errors = run.errors.joined()
-            let hasProgress = errors.contains("\u{1B}[Kconnecting") || errors.contains("\u{1B}[K0 events tick")
-            #expect(hasProgress == onTerminal && errors.hasSuffix("\u{1B}[K") == onTerminal, "\(errors.debugDescription)")
-            #expect(errors.contains("\u{1B}") == onTerminal)
-            await server.stop()
-        }
+        let subscribed = Note<Void>()
+        let settings = LocalServer.Settings(onEvent: { event in
+            if case .notice(.subscribed) = event { subscribed.send(()) }
+        })
+        let server = try await LocalServer.start(settings: settings)
+        let bench = try Command(
+            "bench --json --port \(server.port)".words, environment: Self.terminal, onTerminal: onTerminal)
+        await subscribed.next()
+        for event in ["tick", "done"] { server.publish(channel: "bench", event: event, data: "{}") }
+        let run = try await Command.Run(bench)
+        #expect(run.end == .exit(0) && run.output.first?.hasPrefix(#"{"events":1,"#) == true, "\(run)")
+        let errors = run.errors.joined()
+        let hasProgress = errors.contains("\u{1B}[Kconnecting") || errors.contains("\u{1B}[K0 events tick")
+        #expect(hasProgress == onTerminal && errors.hasSuffix("\u{1B}[K") == onTerminal, "\(errors.debugDescription)")
+        #expect(errors.contains("\u{1B}") == onTerminal)
+        await server.stop()
     }
 }
 #endif

@@ -7,7 +7,7 @@ import Testing
 import TestSupport
 
 /// The commands as a user runs them: processes, exit statuses and output.
-@Suite(.serialized) struct CommandLineTests {
+@Suite(.serialized, .watchdog) struct CommandLineTests {
     @Test func `The --version option prints the library's version`() async throws {
         #expect(try await Command.run("--version") == Command.Run(output: [libraryVersion]))
     }
@@ -41,19 +41,14 @@ import TestSupport
 
     // MARK: Demo
 
-    @Test func `The demo performs all of its 11 steps and exits with 0`() async throws {
-        let demo = try await Command.run("demo")
-        #expect(demo.end == .exit(0) && demo.output.count == 12 && demo.output.last == "all 11 steps happened", "\(demo)")
-    }
-
-    @Test func `The demo's clients reach its server through the address of --front`() async throws {
+    @Test func `The demo performs all of its 11 steps through the address of --front`() async throws {
         let port = try RawServer.refusingPort()
         let front = try NetworkFaultProxy.start(to: "127.0.0.1", port: port.port, tls: .throwaway)
         let file = try #require(front.certificateAuthority).file().path
         close(port.descriptor)
         let line = "demo --front 127.0.0.1:\(front.port) --server-port \(port.port) --tls --ca-file"
         let demo = try await Command.run(line, file)
-        #expect(demo.end == .exit(0) && demo.output.last == "all 11 steps happened", "\(demo)")
+        #expect(demo.end == .exit(0) && demo.output.count == 12 && demo.output.last == "all 11 steps happened", "\(demo)")
         #expect(front.connectionCount >= 3)
     }
 
@@ -78,20 +73,18 @@ import TestSupport
 
     @Test(arguments: [(SIGINT, Command.End.exit(128 + SIGINT)), (SIGKILL, .signal(SIGKILL))])
     func `The demo's server ends with the demo, whichever signal ends it`(signal: Int32, end: Command.End) async throws {
-        try await withWatchdog {
-            let (port, held) = try HeldPort.take()
-            defer { close(held) }
-            // The demo's clients get no reply, so it stays at this step until the signal.
-            let silent = try RawServer { _ = $0.readRest() }
-            let demo = try Command("demo", "--server-port", String(port), "--front", "127.0.0.1:\(silent.port)")
-            try await demo.output.next(containing: "1. start a server")
-            let client = try RawClient(port: port)
-            demo.signal(signal)
-            #expect(await demo.end() == end)
-            #expect(try await client.reads().end != .open)
-            // The system may close accepted connections before the listener: a client that still gets in is disconnected at once.
-            while let late = try? RawClient(port: port) { try #require(try await late.reads().end != .open) }
-        }
+        let (port, held) = try HeldPort.take()
+        defer { close(held) }
+        // The demo's clients get no reply, so it stays at this step until the signal.
+        let silent = try RawServer { _ = $0.readRest() }
+        let demo = try Command("demo", "--server-port", String(port), "--front", "127.0.0.1:\(silent.port)")
+        try await demo.output.next(containing: "1. start a server")
+        let client = try RawClient(port: port)
+        demo.signal(signal)
+        #expect(await demo.end() == end)
+        #expect(try await client.reads().end != .open)
+        // The system may close accepted connections before the listener: a client that still gets in is disconnected at once.
+        while let late = try? RawClient(port: port) { try #require(try await late.reads().end != .open) }
     }
 }
 #endif

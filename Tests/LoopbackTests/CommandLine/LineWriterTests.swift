@@ -10,7 +10,7 @@ import TestSupport
 @testable import pusher_channels
 
 /// Commands whose output nobody reads.
-@Suite(.serialized) struct LineWriterTests {
+@Suite(.serialized, .watchdog) struct LineWriterTests {
     @Test func `A line writer never blocks its callers, and counts the lines left out beyond its limit`() {
         let (isWriting, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let written = Locked<[String]>([])
@@ -47,21 +47,19 @@ import TestSupport
     }
 
     @Test func `The serve command serves and ends although nobody reads its notices`() async throws {
-        try await withWatchdog {
-            let unread = try NamedPipe(O_RDONLY | O_NONBLOCK)
-            let serve = try Command.inShell("serve --port 0", "2>" + unread.path)
-            let port = try await serve.listeningPort()
-            // More than a pipe holds.
-            let path = String(repeating: "x", count: 190)
-            for _ in 1...500 {
-                let client = try RawClient(port: port)
-                client.send(Array("GET /\(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8))
-                try #require(try await client.reads(12).bytes == Array("HTTP/1.1 404".utf8))
-            }
-            serve.signal(SIGTERM)
-            #expect(await serve.end() == .exit(0))
-            withExtendedLifetime(unread) {}
+        let unread = try NamedPipe(O_RDONLY | O_NONBLOCK)
+        let serve = try Command.inShell("serve --port 0", "2>" + unread.path)
+        let port = try await serve.listeningPort()
+        // More than a pipe holds.
+        let path = String(repeating: "x", count: 190)
+        for _ in 1...500 {
+            let client = try RawClient(port: port)
+            client.send(Array("GET /\(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8))
+            try #require(try await client.reads(12).bytes == Array("HTTP/1.1 404".utf8))
         }
+        serve.signal(SIGTERM)
+        #expect(await serve.end() == .exit(0))
+        withExtendedLifetime(unread) {}
     }
 }
 #endif

@@ -7,7 +7,7 @@ import Testing
 import TestSupport
 
 /// The output of `listen`, and the ways in which it ends.
-@Suite(.serialized) struct ListenTests {
+@Suite(.serialized, .watchdog) struct ListenTests {
     /// Starts the command, and waits until it is subscribed to all of its channels.
     private func listen(to channels: String..., at port: Int, _ options: String = "") async throws -> Command {
         let listen = try Command(["listen", "--port", "\(port)"] + channels + options.words)
@@ -127,37 +127,30 @@ import TestSupport
 
     /// The advice is printed once, and not if a server that was there goes away.
     @Test func `The listen command gives advice once if no server is there, and tries until one is`() async throws {
-        try await withWatchdog {
-            let (port, descriptor) = try RawServer.refusingPort()
-            let listen = try Command("listen", "news", "--port", String(port), "--max-delay", "0.05")
-            try await listen.errors.next(containing: "reconnecting")
-            let advice = await listen.errors.next() ?? ""
-            #expect(advice.contains("pusher-channels doctor") && advice.contains("pusher-channels serve"), "\(advice)")
-            try await listen.errors.next(containing: "reconnecting")
-            close(descriptor)
-            let server = try await Command.server(port: port).command
-            try await listen.errors.next(containing: "subscribed to news")
-            server.signal(SIGINT)
-            #expect(await server.end() == .exit(0))
-            try await listen.errors.next(containing: "reconnecting")
-            listen.signal(SIGTERM)
-            #expect(await listen.end() == .exit(128 + SIGTERM))
-            let errors = await listen.errors.toEnd()
-            #expect(errors.contains { $0.contains("connection refused") }, "\(errors)")
-            #expect(errors.count { $0.contains("doctor") } == 1, "\(errors)")
-        }
+        let (port, descriptor) = try RawServer.refusingPort()
+        let listen = try Command("listen", "news", "--port", String(port), "--max-delay", "0.05")
+        try await listen.errors.next(containing: "reconnecting")
+        let advice = await listen.errors.next() ?? ""
+        #expect(advice.contains("pusher-channels doctor") && advice.contains("pusher-channels serve"), "\(advice)")
+        try await listen.errors.next(containing: "reconnecting")
+        close(descriptor)
+        let server = try await Command.server(port: port).command
+        try await listen.errors.next(containing: "subscribed to news")
+        server.signal(SIGINT)
+        #expect(await server.end() == .exit(0))
+        try await listen.errors.next(containing: "reconnecting")
+        listen.signal(SIGTERM)
+        #expect(await listen.end() == .exit(128 + SIGTERM))
+        let errors = await listen.errors.toEnd()
+        #expect(errors.contains { $0.contains("connection refused") }, "\(errors)")
+        #expect(errors.count { $0.contains("doctor") } == 1, "\(errors)")
     }
 
     @Test func `The listen command prints why a server closes its connection, and subscribes again`() async throws {
-        try await withServer(profile: .soketi) { server in
+        try await withServer { server in
             let listen = try await listen(to: "news", at: server.port, "--max-delay 0.05")
             server.closeAll(code: 1000, reason: "tidying up")
             try await listen.errors.next(containing: "reconnecting: the server closed the connection: tidying up (code 1000)")
-            try await listen.errors.next(containing: "subscribed to news")
-            server.isClosing = true
-            server.closeAll(code: 4200)
-            try await listen.errors.next(containing: "Server is closing. Please reconnect shortly.")
-            server.isClosing = false
             try await listen.errors.next(containing: "subscribed to news")
         }
     }
@@ -177,35 +170,31 @@ import TestSupport
 
     @Test(arguments: [SIGINT, SIGTERM])
     func `The listen command closes its connection with 1000 at a signal, and then exits`(signal: Int32) async throws {
-        try await withWatchdog {
-            let closes = Note<[UInt8]>()
-            let server = try server { connection in
-                var frame = try connection.readFrame()
-                while frame.opcode != 8 { frame = try connection.readFrame() }
-                closes.send(frame.payload)
-                try connection.send(.close(1000))
-            }
-            let listen = try await listen(to: "news", at: server.port)
-            listen.signal(signal)
-            #expect(await closes.next()?.prefix(2) == [0x03, 0xE8])
-            #expect(await listen.end() == .exit(128 + signal))
-            let errors = await listen.errors.toEnd()
-            #expect(errors.last?.withoutTime == "stopping", "\(errors)")
+        let closes = Note<[UInt8]>()
+        let server = try server { connection in
+            var frame = try connection.readFrame()
+            while frame.opcode != 8 { frame = try connection.readFrame() }
+            closes.send(frame.payload)
+            try connection.send(.close(1000))
         }
+        let listen = try await listen(to: "news", at: server.port)
+        listen.signal(signal)
+        #expect(await closes.next()?.prefix(2) == [0x03, 0xE8])
+        #expect(await listen.end() == .exit(128 + signal))
+        let errors = await listen.errors.toEnd()
+        #expect(errors.last?.withoutTime == "stopping", "\(errors)")
     }
 
     /// The first signal starts a graceful shutdown, which waits for a server that never replies to the close; the second one
     /// skips the wait.
     @Test func `A second signal ends the listen command without waiting for the server's close`() async throws {
-        try await withWatchdog {
-            // Reads the close without a reply, until the process ends.
-            let server = try server { connection in while true { _ = try connection.readFrame() } }
-            let listen = try await listen(to: "news", at: server.port)
-            listen.signal(SIGINT)
-            try await listen.errors.next(containing: "stopping")
-            listen.signal(SIGTERM)
-            #expect(await listen.end() == .exit(128 + SIGTERM))
-        }
+        // Reads the close without a reply, until the process ends.
+        let server = try server { connection in while true { _ = try connection.readFrame() } }
+        let listen = try await listen(to: "news", at: server.port)
+        listen.signal(SIGINT)
+        try await listen.errors.next(containing: "stopping")
+        listen.signal(SIGTERM)
+        #expect(await listen.end() == .exit(128 + SIGTERM))
     }
 
     /// Events arrive while nobody reads the output. Reading starts only after the signal, or never.

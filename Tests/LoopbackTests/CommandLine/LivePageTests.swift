@@ -54,9 +54,8 @@ import TestSupport
         return try await ask("/page/publish", posting: body, headers: headers, of: server)
     }
 
-    private func event(_ channel: String = "news", name: String = "headline", data: String = "1", app: String = "shop") -> String
-    {
-        JSONValue.object(["app": .string(app), "channel": .string(channel), "event": .string(name), "data": .string(data)]).text
+    private func event(_ channel: String = "news", data: String = "1", app: String = "shop") -> String {
+        JSONValue.object(["app": .string(app), "channel": .string(channel), "event": "headline", "data": .string(data)]).text
     }
 
     @Test func `The live page is one file that loads nothing else, under a policy with a fresh nonce`() async throws {
@@ -167,11 +166,8 @@ import TestSupport
         try await withPage { server in
             let refusals = [
                 (event("no channel"), "Invalid channel name: no channel"),
-                (event(name: ""), "Missing: name, a string of at most 200 characters"),
-                (event(data: String(repeating: "x", count: 10_241)), "The data of event headline is longer than 10240 bytes"),
                 (event(app: "other"), "There is no such app."),
                 ("{}", "app, channel, event and data are required, as strings."),
-                ("", "app, channel, event and data are required, as strings."),
             ]
             for (body, reason) in refusals {
                 let response = try await publish(body, on: server)

@@ -7,7 +7,7 @@ import Testing
 import TestSupport
 
 /// `trigger --batch` at the end of a pipe, and input that can't be read.
-@Suite(.serialized) struct TriggerInputTests {
+@Suite(.serialized, .watchdog) struct TriggerInputTests {
     private func line(_ number: Int) -> String { #"{"channel":"c-\#(number)","event":"e"}"# + "\n" }
 
     private func channels(_ request: RecordedRequest) -> [String] {
@@ -35,20 +35,18 @@ import TestSupport
 
     @Test(arguments: [SIGINT, SIGTERM])
     func `Lines that the trigger command has read are published before a signal ends the command`(signal: Int32) async throws {
-        try await withWatchdog {
-            let (server, input, gate) = (try await LocalServer.start(), try NamedPipe(O_RDWR), Gate())
-            var held = StubResponse.json([String: String]())
-            held.gate = gate
-            server.stub("POST /apps/1/batch_events", held, .json([String: String]()))
-            input.write((1...12).map(line).joined() + #"{"channel":"#)
-            let trigger = try Command(["trigger", "--batch"], environment: server.environment, input: input.path)
-            #expect(channels(try await server.nextRequest()) == (1...10).map { "c-\($0)" })
-            trigger.signal(signal)
-            gate.open()
-            #expect(channels(try await server.nextRequest()) == ["c-11", "c-12"])
-            #expect(await trigger.end() == .exit(128 + signal), "\(trigger.errors.all)")
-            await server.stop()
-        }
+        let (server, input, gate) = (try await LocalServer.start(), try NamedPipe(O_RDWR), Gate())
+        var held = StubResponse.json([String: String]())
+        held.gate = gate
+        server.stub("POST /apps/1/batch_events", held, .json([String: String]()))
+        input.write((1...12).map(line).joined() + #"{"channel":"#)
+        let trigger = try Command(["trigger", "--batch"], environment: server.environment, input: input.path)
+        #expect(channels(try await server.nextRequest()) == (1...10).map { "c-\($0)" })
+        trigger.signal(signal)
+        gate.open()
+        #expect(channels(try await server.nextRequest()) == ["c-11", "c-12"])
+        #expect(await trigger.end() == .exit(128 + signal), "\(trigger.errors.all)")
+        await server.stop()
     }
 
     /// A line that isn't UTF-8 isn't repaired, because that would publish a different text. The longest line is blank.
@@ -82,13 +80,11 @@ import TestSupport
 
     /// A file that the system opens for itself might take the place of the closed input before it is read.
     @Test func `A command whose standard input is closed gets /dev/null in its place`() async throws {
-        try await withWatchdog {
-            let serve = try Command.inShell("serve --port 0", "<&-")
-            _ = await serve.output.next()
-            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(serve.id)/fd/0") == "/dev/null")
-            serve.signal(SIGTERM)
-            _ = await serve.end()
-        }
+        let serve = try Command.inShell("serve --port 0", "<&-")
+        _ = await serve.output.next()
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(serve.id)/fd/0") == "/dev/null")
+        serve.signal(SIGTERM)
+        _ = await serve.end()
     }
 
     @Test(arguments: ["trigger --batch", "webhook verify --signature x"], ["<&-", "</"])
