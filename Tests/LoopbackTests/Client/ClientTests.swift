@@ -24,24 +24,6 @@ import TestSupport
         }
     }
 
-    // Proves P7.6, P8.3.
-    @Test func `A member's client events reach the others, and members see each other join and leave`() async throws {
-        try await withServer { server in
-            let (ann, bob) = (LiveClient(of: server), LiveClient(of: server))
-            try await ann.connect()
-            try await bob.connect()
-            let annsLobby = try await ann.subscribe("presence-lobby")
-            let bobsLobby = try #require(try await bob.subscribe("presence-lobby") as? PusherPresenceChannel)
-            #expect(bobsLobby.count == 2)
-            #expect(try await ann.event("pusher:member_added")?.contains(bobsLobby.myID ?? "?") == true)
-            #expect(annsLobby.trigger(eventName: "client-hi", data: ["x": 1]) == .sent)
-            #expect(try await bob.event("client-hi") == #"{"x":1}"#)
-            bob.pusher.disconnect()
-            _ = try await ann.event("pusher:member_removed")
-            #expect((annsLobby as? PusherPresenceChannel)?.count == 1)
-        }
-    }
-
     // Proves P19.17, P19.18.
     @Test func `A Sockudo channel begins with what of its past the filter shows`() async throws {
         try await withServer(profile: .sockudoV2) { server in

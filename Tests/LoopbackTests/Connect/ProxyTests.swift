@@ -54,12 +54,6 @@ import TestSupport
         #expect(server.requests.all.first?.contains("Proxy-Authorization") == false)
     }
 
-    @Test func `A proxy can be given by its host name`() async throws {
-        let server = try RawServer.echo()
-        let proxy = try ConnectProxy(to: server.port)
-        await expectEcho(of: request(through: proxy, host: "localhost"))
-    }
-
     @Test func `A proxy's tunnel is closed with the connection that goes through the tunnel`() async throws {
         let server = try RawServer.echo()
         let proxy = try ConnectProxy(to: server.port)

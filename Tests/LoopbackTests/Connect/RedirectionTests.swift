@@ -6,7 +6,7 @@ import Processes
 import TestSupport
 import Testing
 
-/// Redirects of the upgrade, and addresses of both families.
+/// Redirects of the upgrade, and certificates for IPv6 addresses.
 @Suite(.watchdog) struct RedirectionTests {
     private func open(_ request: WebSocketRequest) async throws -> SocketEvent? {
         let rig = SocketRig()
@@ -59,13 +59,6 @@ import Testing
         let server = try RawServer.replying(.text("HTTP/1.1 302 x\r\nLocation: /again\r\n\r\n"))
         #expect(try await open(request(port: server.port, redirects: 5))?.failure?.kind == .upgradeRefused(status: 302))
         #expect(server.requests.all.count == 6)
-    }
-
-    @Test func `An upgrade request to an IPv6 address has the address in brackets in its Host header`() async throws {
-        let server = try RawServer.replying(on: .ipv6)
-        let request = WebSocketRequest(secure: false, host: "::1", port: server.port, path: "/")
-        #expect(try await open(request) == .opened(first))
-        #expect(server.requests.all.first?.contains("\r\nHost: [::1]:\(server.port)\r\n") == true)
     }
 
     /// Tested through a proxy, because the tests' TLS servers listen on an IPv4 address.

@@ -12,37 +12,6 @@ import Testing
     private let rig = HTTPRig()
     private let log = HTTPLog()
 
-    /// Makes requests, up to `limit` at a time, and returns the number of correct responses.
-    private func many(_ count: Int, atATime limit: Int, _ address: String, with rig: HTTPRig) async throws -> Int {
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            var good = 0
-            for number in 1...count {
-                if number > limit, try await group.next() == true { good += 1 }
-                group.addTask {
-                    let request = try HTTPRig.request("\(address)/\(number)", method: "POST", body: "\(number)")
-                    return try await rig.reply(request) == "200 ok"
-                }
-            }
-            for try await isGood in group where isGood { good += 1 }
-            return good
-        }
-    }
-
-    @Test(arguments: [false, true])
-    func `Requests at the same time share at most six connections`(secure: Bool) async throws {
-        let server = try RawServer(log: log) { _, _ in okay() }
-        let proxy = try NetworkFaultProxy.start(to: "127.0.0.1", port: server.port, tls: secure ? .throwaway : nil)
-        let roots = proxy.certificateAuthority.map { TLSConfiguration.Roots.only(.text($0.certificatePEM)) }
-        let tls = TLSConfiguration(roots: roots ?? .system)
-        let rig = HTTPRig(NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient))
-        let address = "\(secure ? "https" : "http")://127.0.0.1:\(proxy.port)"
-        let count = try await many(200, atATime: 16, address, with: rig)
-        #expect(count == 200)
-        #expect(log.requests.count == 200)
-        #expect(proxy.connectionCount <= ConnectionPool.limit)
-        proxy.stop()
-    }
-
     /// The seventh request waits until one of the first six gets its response, and later ones wait in order.
     @Test func `Requests beyond six at a time wait for a connection in order`() async throws {
         let gate = Note<Void>()
@@ -161,9 +130,8 @@ import Testing
             } else {
                 try connection.send(okay("first"))
                 heard.wait()
-                let forged = Array(okay("forged").utf8)
-                // Returns once the client has read the response.
-                try connection.send(forged, cut: .every(forged.count))
+                try connection.send(okay("forged"))
+                Delivery.waitUntilRead(from: connection.descriptor)
                 said.send(())
             }
             while true {

@@ -8,6 +8,17 @@ import Testing
 
 /// An open connection ends with exactly one report, whichever side ends it, and however.
 @Suite(.watchdog) struct ClosingTests {
+    /// Returns a server that replies to each client's close, and notes it once the connection has ended.
+    private func answering(_ closes: Note<Frame> = Note()) throws -> RawServer {
+        try RawServer { connection in
+            try connection.upgrade()
+            let close = try connection.readFrame()
+            try connection.send(close)
+            try connection.readToEnd()
+            closes.send(close)
+        }
+    }
+
     /// A close frame says whether to reconnect, and may arrive while reading is paused.
     @Test(arguments: [RawServer.Ending.finish, .reset], [false, true])
     func `A close frame that arrives while reading is paused is reported after the data before it`(
@@ -36,11 +47,7 @@ import Testing
 
     @Test(arguments: ["127.0.0.1", "localhost", "does-not-exist.invalid"])
     func `A socket that is closed as soon as it is opened reports its end`(host: String) async throws {
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            try connection.send(connection.readFrame())
-            try connection.readToEnd()
-        }
+        let server = try answering()
         for attempt in 1...20 {
             let rig = SocketRig()
             rig.open(port: server.port, host: host, attempt: attempt)
@@ -132,14 +139,8 @@ import Testing
     }
 
     @Test func `A socket that is released closes its connection with 1000 and leaves nothing behind`() async throws {
-        let frames = Note<Frame>()
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            let frame = try connection.readFrame()
-            try connection.send(frame)
-            try connection.readToEnd()
-            frames.send(frame)
-        }
+        let closes = Note<Frame>()
+        let server = try answering(closes)
         let (events, tokens) = (SocketEvents(), Tokens())
         do {
             let socket = tokens.makeSocket()
@@ -148,7 +149,7 @@ import Testing
             #expect(await events.next() == .opened(first))
         }
         #expect(await events.next() == .closed(.closed(code: 1000, reason: ""), first))
-        #expect(await frames.next() == .close(1000))
+        #expect(await closes.next() == .close(1000))
         await settle()
         #expect(tokens.living == 0)
     }
@@ -175,13 +176,8 @@ import Testing
     }
 
     @Test func `A hundred sockets opened and closed at the same time leave nothing behind`() async throws {
-        let ended = Note<Void>()
-        let server = try RawServer { connection in
-            try connection.upgrade()
-            try connection.send(connection.readFrame())
-            try connection.readToEnd()
-            ended.send(())
-        }
+        let closes = Note<Frame>()
+        let server = try answering(closes)
         let tokens = Tokens()
         await withTaskGroup(of: Void.self) { group in
             for attempt in (1...100).map({ ConnectionAttempt($0) }) {
@@ -194,7 +190,7 @@ import Testing
                 }
             }
         }
-        for _ in 1...100 { await ended.next() }
+        for _ in 1...100 { _ = await closes.next() }
         await settle()
         #expect(ProcessTables.connections(toPort: server.port) == 0)
         #expect(tokens.living == 0)

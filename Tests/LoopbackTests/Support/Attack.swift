@@ -6,13 +6,11 @@ import TestSupport
 
 /// Something that a program or a web page sends to a local server, in any size, to keep it busy.
 struct Attack: CustomStringConvertible, Sendable {
-    /// The result of an attack: the response to a request, or the messages on a WebSocket, as text.
-    typealias Outcome = String
-
     let name: String
     /// The size at which it is tried first, and then at four times that.
     let size: Int
-    let run: @Sendable (_ size: Int, _ port: Int) throws -> Outcome
+    /// Returns the response to a request, or the messages on a WebSocket, as text.
+    let run: @Sendable (_ size: Int, _ port: Int) throws -> String
     var description: String { name }
 
     /// Sends a request, and returns the response.

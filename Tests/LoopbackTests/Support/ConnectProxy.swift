@@ -1,6 +1,8 @@
 #if os(Linux)
+import Dispatch
 import Foundation
 import Glibc
+import Processes
 import PusherChannels
 @testable import TestSupport
 
@@ -45,8 +47,7 @@ final class ConnectProxy: Sendable {
                     close(server)
                 }
                 try client.send(head)
-                var tunnel = Tunnel(client.descriptor, server)
-                if tunnel.run() == .reset { for descriptor in [client.descriptor, server] { Sockets.resetOnClose(descriptor) } }
+                Tunnel(one: client.descriptor, other: server).run()
             }
         }
     }
@@ -72,6 +73,47 @@ final class ConnectProxy: Sendable {
         let head = ["HTTP/1.1 \(status) Refused"]
         let common = ["Content-Type: text/plain", "Content-Length: \(body.utf8.count)", "Connection: close"]
         return (head + fields + common).joined(separator: "\r\n") + "\r\n\r\n" + body
+    }
+}
+
+/// Two sockets, each of which gets the other's bytes, and the same kind of end: FIN as FIN, RST as RST.
+private struct Tunnel: Sendable {
+    let one: Int32
+    let other: Int32
+
+    /// Returns once both sides have sent everything, or either is gone.
+    func run() {
+        let isDone = DispatchSemaphore(value: 0)
+        let thread = Thread {
+            pass(from: one, to: other)
+            isDone.signal()
+        }
+        thread.start()
+        pass(from: other, to: one)
+        isDone.wait()
+    }
+
+    private func pass(from source: Int32, to target: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = uninterrupted { buffer.withUnsafeMutableBytes { recv(source, $0.baseAddress, $0.count, 0) } }
+            if count == 0 { return Sockets.finish(target) }
+            if count < 0 || !sendAll(buffer.prefix(count), to: target) { break }
+        }
+        for descriptor in [source, target] {
+            Sockets.resetOnClose(descriptor)
+            shutdown(descriptor, Int32(SHUT_RDWR))
+        }
+    }
+
+    private func sendAll(_ bytes: ArraySlice<UInt8>, to target: Int32) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = uninterrupted { rest.withUnsafeBytes { send(target, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
     }
 }
 

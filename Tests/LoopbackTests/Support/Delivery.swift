@@ -63,22 +63,4 @@ enum Delivery {
         return withUnsafeBytes(of: address) { Array($0) }
     }
 }
-
-/// The positions at which bytes are cut into pieces. Each piece is sent after the other end has read the one before.
-enum Cut: Sendable {
-    case nowhere
-    case every(Int)
-    case at(Int)
-
-    func pieces(of bytes: [UInt8]) -> [[UInt8]] {
-        let pieces: [ArraySlice<UInt8>] =
-            switch self {
-            case .nowhere: [bytes[...]]
-            case .at(let place): [bytes.prefix(place), bytes.dropFirst(place)]
-            case .every(let size):
-                stride(from: 0, to: bytes.count, by: max(1, size)).map { bytes[$0..<min($0 + max(1, size), bytes.count)] }
-            }
-        return pieces.filter { !$0.isEmpty }.map(Array.init)
-    }
-}
 #endif

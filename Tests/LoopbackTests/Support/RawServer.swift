@@ -154,15 +154,6 @@ final class RawConnection: Sendable {
         }
     }
 
-    /// Sends bytes in pieces, each after the peer has read the one before.
-    func send(_ bytes: [UInt8], cut: Cut) throws {
-        for piece in cut.pieces(of: bytes) {
-            try send(piece)
-            if case .nowhere = cut { return }
-            Delivery.waitUntilRead(from: descriptor)
-        }
-    }
-
     func send(_ frame: Frame) throws {
         try send(frame.bytes)
     }

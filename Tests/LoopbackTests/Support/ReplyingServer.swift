@@ -26,10 +26,9 @@ extension RawServer {
     ///
     /// - Parameters:
     ///   - data: The bytes after the head.
-    ///   - cut: The positions at which head and data are cut into pieces; with TLS, into records.
     ///   - received: The record that gets the bytes that each client sent after its request, once the client is gone.
     static func replying(
-        _ head: Head = .upgrade, followedBy data: [UInt8] = [], cut: Cut = .nowhere, then ending: Ending = .silence,
+        _ head: Head = .upgrade, followedBy data: [UInt8] = [], then ending: Ending = .silence,
         on address: Loopback = .ipv4, tls: ServerTLS? = nil, received: Record<[UInt8]>? = nil
     ) throws -> RawServer {
         try RawServer(on: address, tls: tls) { connection in
@@ -39,7 +38,7 @@ extension RawServer {
                 case .upgrade: RawConnection.upgradeHead(for: request)
                 case .bytes(let bytes): bytes
                 }
-            try connection.send(first + data, cut: cut)
+            try connection.send(first + data)
             switch ending {
             case .silence: break
             case .finish: connection.finish()
@@ -47,7 +46,8 @@ extension RawServer {
                 connection.resetOnceArrived()
                 return
             }
-            received?.append(connection.readRest())
+            let rest = connection.readRest()
+            received?.append(rest)
         }
     }
 

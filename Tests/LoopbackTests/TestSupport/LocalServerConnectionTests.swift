@@ -12,7 +12,7 @@ import Testing
         Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n".utf8)
     }
 
-    /// A body that a client doesn't expect would be the beginning of the next response.
+    /// A body that a client doesn't expect would be the beginning of the next response. The last one ends the connection.
     @Test func `The local server sends no body with 204, 304 or 100, or in response to HEAD`() async throws {
         try await withTestHarness { harness in
             let server = try await harness.startServer()
@@ -29,7 +29,9 @@ import Testing
                 guard end == .open, !bytes.isEmpty else { break }
             }
             client.send(Array("x".utf8) + request("/text", "Connection: close\r\n"))
-            text += String(decoding: try await client.reads().0, as: UTF8.self)
+            let (rest, end) = try await client.reads()
+            text += String(decoding: rest, as: UTF8.self)
+            #expect(end == .finished, "the client asked for that")
             let statuses = text.matches(of: #/HTTP/1\.1 (\d+)/#).map { String($0.1) }
             #expect(statuses == ["200", "204", "304", "100", "200", "200"], "\(text)")
             #expect(text.components(separatedBy: "hello").count == 3 && !text.contains("none"), "\(text)")
@@ -46,18 +48,6 @@ import Testing
             _ = try await client.reads(1)
             #expect(ProcessTables.sockets(atPort: server.port).count >= 2, "one listens")
             #expect(ProcessTables.delayingSockets(atPort: server.port) == 0)
-        }
-    }
-
-    @Test func `The local server closes the connection after its response if the client requests that`() async throws {
-        try await withTestHarness { harness in
-            let server = try await harness.startServer()
-            server.stub("/last", StubResponse(text: "bye"))
-            let client = try RawClient(port: server.port)
-            client.send(request("/last", "Connection: close\r\n"))
-            let (bytes, end) = try await client.reads()
-            #expect(String(decoding: bytes, as: UTF8.self).hasSuffix("bye"))
-            #expect(end == .finished)
         }
     }
 }
@@ -84,27 +74,6 @@ import Testing
             let sockets = { @Sendable in ProcessTables.descriptors(at: server.port) }
             try await harness.eventually("it has a listener and a connection", within: .zero) { sockets().count == 2 }
             #expect(sockets().filter { fcntl($0, F_GETFD) & FD_CLOEXEC == 0 } == [])
-        }
-    }
-}
-
-/// Each server profile, tested once over a socket.
-@Suite struct ServerProfileSmokeTests {
-    @Test(arguments: ServerProfile.byName.map(\.key))
-    func `A client subscribes, receives events and signs in on servers of every profile`(with name: String) async throws {
-        let profile = try #require(ServerProfile.byName.first { $0.key == name }?.value)
-        try await withServer(profile: profile) { server in
-            let client = LiveClient(of: server)
-            try await client.connect()
-            for channel in ["presence-room", "private-encrypted-orders", "cache-news"] {
-                try await client.subscribe(channel)
-                server.publish(channel: channel, event: "n", data: #"{"on":"\#(channel)"}"#)
-                #expect(try await client.event("n") == #"{"on":"\#(channel)"}"#)
-            }
-            if profile.supportsSignIn {
-                let id = try await client.pusher.signIn()
-                #expect(!id.isEmpty)
-            }
         }
     }
 }
