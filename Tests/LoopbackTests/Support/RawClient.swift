@@ -41,12 +41,6 @@ final class RawClient: Sendable {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Turns the close that follows into a reset.
-    func resetOnClose() {
-        var now = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
-    }
-
     /// Reads at least `limit` bytes, and returns them in the pieces that each call brought. Ends early when nothing more arrives.
     func readPieces(_ limit: Int) -> [[UInt8]] {
         var pieces: [[UInt8]] = []

@@ -92,8 +92,7 @@ final class RawConnection: Sendable {
 
     /// Turns the close that follows into a reset: the peer's kernel reports "connection reset".
     func resetOnClose() {
-        var linger = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+        Sockets.resetOnClose(descriptor)
     }
 
     /// Turns the close that follows into a reset, once the peer's system has all sent bytes: a reset discards those still in

@@ -3,6 +3,7 @@ import Dispatch
 import Glibc
 import Processes
 @testable import PusherChannels
+@testable import TestSupport
 
 /// A shortage of descriptors in this process, which has few left, or none. For tests that run in their own process.
 final class DescriptorShortage: Sendable {
@@ -67,29 +68,18 @@ final class FullListener: Sendable {
 
     init(address: String = "127.0.0.1", port: Int = 0) throws {
         let listener = Self.makeSocket()
-        var target = sockaddr_in()
-        target.sin_family = sa_family_t(AF_INET)
-        target.sin_port = UInt16(port).bigEndian
-        inet_pton(AF_INET, address, &target.sin_addr)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        var fillers: [Int32] = []
-        let listens = withUnsafeMutablePointer(to: &target) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                guard bind(listener, pointer, length) == 0, getsockname(listener, pointer, &length) == 0, listen(listener, 0) == 0
-                else { return false }
-                // One more than the queue has room for, so the queue is full when one of them has to wait.
-                fillers = (0..<4).map { _ in
-                    let filler = Self.makeSocket()
-                    connect(filler, pointer, length)
-                    return filler
-                }
-                return true
-            }
-        }
         self.listener = listener
-        self.fillers = fillers
-        self.port = Int(UInt16(bigEndian: target.sin_port))
-        guard listens else { throw RawServer.Trouble.system("listen") }
+        guard let own = SocketAddress(ip4: address, port: UInt16(port)), own.withPointer({ bind(listener, $0, $1) }) == 0,
+            listen(listener, 0) == 0
+        else { throw RawServer.Trouble.system("listen") }
+        let bound = Loopback.port(of: listener)
+        self.port = bound
+        // One more than the queue has room for, so the queue is full when one of them has to wait.
+        fillers = (0..<4).map { _ in
+            let filler = Self.makeSocket()
+            _ = own.with(port: UInt16(bound)).withPointer { connect(filler, $0, $1) }
+            return filler
+        }
     }
 
     deinit {

@@ -44,19 +44,6 @@ struct InMemoryServerTests {
         }
     }
 
-    @Test func `An in-memory server pings and closes a silent client by the scheduler's time`() {
-        var profile = ServerProfile.hosted
-        profile.idleTimeout = .seconds(60)
-        let server = InMemoryServer(ServerMachine(profile: profile), scheduler: scheduler)
-        let (socket, recorder) = open(server)
-        scheduler.advance(by: .seconds(60))
-        #expect(recorder.texts.last == #"{"event":"pusher:ping","data":{}}"#)
-        scheduler.advance(by: .seconds(30))
-        #expect(recorder.entries.last?.hasSuffix("closed 4201 Pong reply not received") == true)
-        #expect(scheduler.pendingTimers.isEmpty)
-        #expect(!socket.isOpen)
-    }
-
     @Test func `A server meets a deadline of a later connection that comes before the one it waits for`() {
         var hasty = ServerApp(id: "hasty", key: "hasty", secret: "s")
         hasty.authorizationTimeout = .seconds(30)

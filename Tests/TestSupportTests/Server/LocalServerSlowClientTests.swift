@@ -110,9 +110,5 @@ import Testing
         }
         await server.stop()
     }
-
-    @Test func `Every server profile limits the messages that may wait for a client`() {
-        for (name, profile) in ServerProfile.byName { #expect(profile.maximumWaitingMessages != nil, "\(name)") }
-    }
 }
 #endif

@@ -87,16 +87,6 @@ struct ServerMachineTests {
         #expect(rig.machine.nextDeadline == .seconds(160))
     }
 
-    @Test func `A connection that answers the ping stays open`() {
-        var rig = ServerRig(.hosted, open: 1) { $0.idleTimeout = .seconds(100) }
-        rig.wait(until: .seconds(100))
-        rig.now = .seconds(129)
-        rig.receive(#"{"event":"pusher:pong"}"#, from: 1)
-        rig.wait(until: .seconds(130))
-        #expect(rig.effects.isEmpty)
-        #expect(rig.machine.nextDeadline == .seconds(229))
-    }
-
     @Test func `A connection that answers its pings is pinged after each idle time, however long the wait for a pong`() {
         var rig = ServerRig(.hosted, open: 1) { $0.idleTimeout = .seconds(5) }
         for time in [5, 10, 15] {

@@ -79,8 +79,11 @@ struct ServerProfileTests {
             end(.soketi) == ["1: 4200 \(reason)", #"1: {"event":"pusher:error","data":{"code":4200,"message":"\#(reason)"}}"#])
     }
 
-    @Test func `Every profile but hosted says when the imitated server was recorded`() {
-        for (name, profile) in ServerProfile.byName { #expect(profile.about.contains("2026") == (name != "hosted"), "\(name)") }
+    @Test func `Every profile limits the messages that may wait, and says when the server was recorded, but for hosted`() {
+        for (name, profile) in ServerProfile.byName {
+            #expect(profile.maximumWaitingMessages != nil, "\(name)")
+            #expect(profile.about.contains("2026") == (name != "hosted"), "\(name)")
+        }
     }
 
     @Test(

@@ -10,26 +10,15 @@ struct ServerSubscriptionTests {
         #expect(rig.machine.subscribers(of: channel) == [.init(1)])
     }
 
-    @Test(arguments: ["private-a", "private-encrypted-a", "presence-a"])
-    func `A signature is accepted, but refused if one digit is another`(channel: String) throws {
+    @Test(
+        arguments: [nil, "", "local-key", "other:00", "local-key:", "local-key:00"] as [String?],
+        ["private-room", "private-encrypted-room"])
+    func `A private channel refuses a wrong signature with 401`(auth: String?, channel: String) {
         var rig = ServerRig(open: 1)
-        let data = channel.hasPrefix("presence-") ? #"{"user_id":10,"user_info":{"name":"Mr. Channels"}}"# : nil
-        let auth = try Signature.channel(channel, channelData: data, socketID: "1.2", key: "local-key", secret: "local-secret")
-        let wrong = auth.dropLast() + (auth.hasSuffix("0") ? "1" : "0")
-        for (auth, status) in [(String(wrong), 401), (auth, nil)] {
-            rig.receive(ServerRig.subscription(to: channel, auth: auth, channelData: data), from: 1)
-            #expect(rig.subscriptionError?.status == status)
-        }
-        #expect(rig.machine.subscribers(of: channel) == [.init(1)])
-    }
-
-    @Test(arguments: [nil, "", "local-key", "other:00", "local-key:", "local-key:00"])
-    func `A private channel refuses a wrong signature with 401`(auth: String?) {
-        var rig = ServerRig(open: 1)
-        rig.receive(ServerRig.subscription(to: "private-room", auth: auth), from: 1)
+        rig.receive(ServerRig.subscription(to: channel, auth: auth), from: 1)
         #expect(rig.subscriptionError?.type == "AuthError")
         #expect(rig.subscriptionError?.status == 401)
-        #expect(rig.machine.subscribers(of: "private-room").isEmpty)
+        #expect(rig.machine.subscribers(of: channel).isEmpty)
     }
 
     @Test func `A presence signature is valid only for the exact bytes of channel_data`() throws {

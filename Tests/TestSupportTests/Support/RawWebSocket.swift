@@ -62,16 +62,8 @@ final class RawWebSocket: Sendable {
         let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var timeout = timeval(tv_sec: Patience.seconds, tv_usec: 0)
         setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = inet_addr(host)
-        let result = withUnsafeBytes(of: &address) { bytes in
-            bytes.withMemoryRebound(to: sockaddr.self) {
-                Glibc.connect(file, $0.baseAddress, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else {
+        let address = SocketAddress(ip4: host, port: UInt16(port))
+        guard address?.withPointer({ Glibc.connect(file, $0, $1) }) == 0 else {
             Glibc.close(file)
             throw Failure(description: "connect: \(String(cString: strerror(errno)))")
         }
@@ -87,8 +79,7 @@ final class RawWebSocket: Sendable {
 
     /// Closes the connection with a RST.
     func reset() {
-        var linger = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(file, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+        Sockets.resetOnClose(file)
         close()
     }
 
