@@ -61,15 +61,4 @@ struct CoderMockTests {
         #expect(value as? Int == 7)
         #expect(context.debugDescription.contains("nextEncode"))
     }
-
-    // MARK: JSON
-
-    @Test func `Live JSON coders are configured by their closure and have the mocks' types`() throws {
-        let encoder = Live.jsonEncoder { $0.keyEncodingStrategy = .convertToSnakeCase }
-        let decoder = Live.jsonDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
-        let data = try encoder().encode(User(firstName: "Ada"))
-        #expect(data == Data(#"{"first_name":"Ada"}"#.utf8))
-        #expect(try decoder().decode(User.self, from: data) == User(firstName: "Ada"))
-        #expect(throws: DecodingError.self) { try decoder().decode([Int].self, from: data) }
-    }
 }

@@ -78,15 +78,6 @@ struct TestEnvironmentTests {
         #expect(environment.urlSession.reads.count == 2)
     }
 
-    @Test func `A delayed answer comes at the environment's virtual time`() throws {
-        environment.session.stub("/a", .ok.delayed(by: .seconds(5)))
-        let answer = try environment.session.ask("https://example.com/a")
-        environment.scheduler.advance(by: .seconds(4))
-        #expect(answer.withLock { $0 } == nil)
-        environment.scheduler.advance(by: .seconds(1))
-        #expect(answer.withLock { $0 } != nil)
-    }
-
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func `The SDK's environment is made of the test environment's mocks`() async throws {
         let socket = MockWebSocket()

@@ -20,22 +20,6 @@ import Testing
         for harness in [first, second] { try harness.verify() }
     }
 
-    @Test func `Clients of parallel harnesses log only into their own harness`() async throws {
-        await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 1...20 {
-                group.addTask {
-                    try withTestHarness { harness in
-                        let pusher = harness.makePusher()
-                        for channel in 1...number { pusher.subscribe("news-\(channel)") }
-                        pusher.connect()
-                        let subscribed = harness.logEvents(atLeast: .debug).filter { "\($0.message)" == "subscribed" }
-                        #expect(subscribed.count == number)
-                    }
-                }
-            }
-        }
-    }
-
     @Test func `Recorded events are equal if their data is the same JSON`() throws {
         typealias Notification = RecordingDelegate.Notification
         #expect(Notification.event("e", data: #"{"a":1,"b":[1.0,null]}"#) == .event("e", data: #"{ "b": [1, null], "a": 1 }"#))

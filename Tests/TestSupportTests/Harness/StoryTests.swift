@@ -157,22 +157,6 @@ import Testing
         }
     }
 
-    @Test func `A wait off an executor runs timers and tasks in turn`() async throws {
-        try await withTestHarness { harness in
-            let rounds = Locked(0)
-            let task = Task {
-                while !Task.isCancelled {
-                    try await harness.clock.sleep(for: .seconds(10))
-                    rounds.withLock { $0 += 1 }
-                }
-            }
-            try await harness.eventually("three rounds are over") { rounds.withLock { $0 } == 3 }
-            #expect(harness.scheduler.now == .seconds(30))
-            task.cancel()
-            _ = await task.result
-        }
-    }
-
     /// A response that arrives late may make such a timer.
     @Test func `A wait off an executor runs a timer that another thread makes late`() async throws {
         try await withTestHarness { harness in
@@ -252,22 +236,6 @@ import Testing
             #expect(harness.scheduler.now == .origin)
         }
     }
-
-    @Test func `A wait on an executor runs the executor's jobs and timers`() async throws {
-        try await withTestHarness { harness in
-            let executor = harness.makeExecutor()
-            try await executor.run { executor in
-                let done = Locked(false)
-                let task = executor.spawn {
-                    try await harness.clock.sleep(for: .seconds(20))
-                    done.withLock { $0 = true }
-                }
-                try await harness.eventually("it is done") { done.withLock(\.self) }
-                try await task.value
-            }
-            #expect(harness.scheduler.now == .seconds(20))
-        }
-    }
 }
 
 /// Time that waits for tasks which no executor runs.
@@ -337,18 +305,24 @@ import Testing
         #expect(afterwards == 3)
     }
 
-    @Test func `An advance on an executor runs the executor's tasks`() async throws {
+    @Test(arguments: [false, true])
+    func `An advance and a wait on an executor run the executor's tasks`(waits: Bool) async throws {
         try await withTestHarness { harness in
             let naps = Locked(0)
             try await harness.makeExecutor().run { executor in
                 let task = executor.spawn {
-                    try? await harness.clock.sleep(for: .seconds(1))
+                    try? await harness.clock.sleep(for: .seconds(20))
                     naps.withLock { $0 += 1 }
                 }
-                try await harness.advance(by: .seconds(1))
+                if waits {
+                    try await harness.eventually("it is done") { naps.withLock(\.self) == 1 }
+                } else {
+                    try await harness.advance(by: .seconds(20))
+                }
                 #expect(naps.withLock(\.self) == 1)
                 await task.value
             }
+            #expect(harness.scheduler.now == .seconds(20))
         }
     }
 

@@ -80,20 +80,6 @@ struct TestExecutorRunTests {
         #expect(executor.scheduler.now == .seconds(86_400))
     }
 
-    @Test func `Twenty thousand sleeps end at the right virtual time`() async throws {
-        let executor = TestExecutor()
-        try await executor.run(time: .automatic) { executor in
-            await withTaskGroup(of: Void.self) { group in
-                for worker in 0..<100 {
-                    group.addTask {
-                        for _ in 0..<200 { try? await executor.clock.sleep(for: .milliseconds(1 + worker)) }
-                    }
-                }
-            }
-        }
-        #expect(executor.scheduler.now == .seconds(20))
-    }
-
     // MARK: The body
 
     @TaskLocal private static var name = "none"
