@@ -7,7 +7,6 @@ import Processes
 import PusherChannels
 import Testing
 
-/// A service whose server is killed again and again.
 @Suite(.watchdog) struct ServerLossTests {
     /// The client runs in its own process, so all threads and descriptors there are its own.
     @Test func `A client whose server is killed twenty times goes on, and keeps no threads or descriptors`() async throws {

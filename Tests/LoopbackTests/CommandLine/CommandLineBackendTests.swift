@@ -209,7 +209,6 @@ import TestSupport
         #expect(run == Command.Run(output: [reply]))
     }
 
-    /// The app of `serve` has a master key, and its secret is known, too.
     @Test(arguments: [Data(repeating: 7, count: 32).base64EncodedString(), nil])
     func `The auth sign command derives an encrypted channel's secret from the given master key or that of serve's app`(
         given: String?

@@ -57,7 +57,6 @@ import TestSupport
         }
     }
 
-    /// As with `listen`, the secret and the master key of serve's app are known.
     @Test(arguments: [
         ("--key k", ["authorization", "subscription"]), ("--channel presence-a", []), ("--channel private-encrypted-a", []),
     ])

@@ -178,7 +178,6 @@ import TestSupport
     }
 }
 
-/// Colors and progress, which commands write only to a terminal unless told otherwise.
 @Suite(.serialized, .watchdog) struct CommandLineTerminalTests {
     private static let terminal = ["TERM": "xterm", "NO_COLOR": "", "FORCE_COLOR": ""]
 
@@ -197,7 +196,6 @@ import TestSupport
         #expect(traits.paint("text", nil) == "text")
     }
 
-    /// The text is the same with and without colors.
     @Test(arguments: [true, false])
     func `The doctor's lines have colors only on a terminal, with advice below the failed step`(isColored: Bool) async throws {
         let refusing = try RawServer.refusingPort()

@@ -107,7 +107,6 @@ import Testing
         #expect(route.success(of: .proxy) == "[::1]:3128 opens a tunnel to [2001:db8::1]:6001")
     }
 
-    /// The later steps weren't tried, so they aren't reported as working.
     @Test(arguments: [(false, false), (true, true)])
     func `The doctor reports the steps after the failed one as untested`(usesTLS: Bool, hasProxy: Bool) {
         let proxy = hasProxy ? HTTPProxy(url: "http://a:s3cret@p.example:3128") : nil

@@ -211,7 +211,6 @@ import TestSupport
     }
 }
 
-/// The visitors that may publish on the live page.
 @Suite struct PageVisitorTests {
     private static let own = "http://127.0.0.1:6001"
 

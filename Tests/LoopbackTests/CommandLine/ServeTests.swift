@@ -25,7 +25,6 @@ import TestSupport
         withExtendedLifetime(client) {}
     }
 
-    /// A server raises the soft limit of descriptors that a shell has set.
     @Test func `The serve command raises the soft limit of descriptors to accept more connections`() async throws {
         let serve = try Command(
             program: "/bin/sh", ["-c", "ulimit -S -n 64; exec \"$0\" serve --port 0", try Command.program()])

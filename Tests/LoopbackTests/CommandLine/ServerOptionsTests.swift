@@ -18,7 +18,6 @@ import Testing
     private static let own = ["PUSHER_HOST": "a.example", "PUSHER_PORT": "4000", "PUSHER_TLS": "0"]
     private static let hosted = ["PUSHER_CLUSTER": "us2", "PUSHER_PORT": "4000", "PUSHER_TLS": "0"]
 
-    /// Port and TLS belong to the server from the same source, unless a source with higher precedence overrides them.
     @Test(
         arguments: [
             ([], own, [:], PusherHost.host("a.example"), 4000, false),
@@ -62,7 +61,6 @@ import Testing
         try options().validateVariables(in: settings(["PUSHER_HOST": "a.example", "PUSHER_CLUSTER": ""]))
     }
 
-    /// A variable that an option overrides may have any value.
     @Test func `An environment variable is checked only if no option overrides the variable`() throws {
         let wrong = settings(["PUSHER_HOST": "http://a.example", "PUSHER_PORT": "six", "PUSHER_TLS": "perhaps"])
         #expect(throws: ValidationError.self) { try options().validateVariables(in: wrong) }

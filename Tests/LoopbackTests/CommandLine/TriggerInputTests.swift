@@ -14,7 +14,6 @@ import TestSupport
         request.json?["batch"]?.arrayValue?.compactMap { $0["channel"]?.stringValue } ?? []
     }
 
-    /// The command waits neither for ten lines nor for the end of the pipe.
     @Test func `The trigger command publishes a batch's line at once and digit for digit if no other line follows`()
         async throws
     {

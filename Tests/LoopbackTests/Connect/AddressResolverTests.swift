@@ -87,7 +87,6 @@ import Testing
         rig.end(3, "::3")
     }
 
-    /// A day of requests, one each second, that get no reply.
     @Test func `A name whose look-ups never return takes only 13 threads in a day of requests`() async throws {
         let rig = Rig()
         for _ in 1...86_400 {

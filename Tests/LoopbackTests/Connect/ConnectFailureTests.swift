@@ -7,13 +7,6 @@ import Testing
 
 /// Every failure to connect ends in one report, with an actionable reason.
 @Suite(.watchdog) struct ConnectFailureTests {
-    @Test func `The addresses of a host are tried in turn until one accepts the connection`() async throws {
-        let server = try RawServer.replying()
-        let rig = SocketRig(resolve: resolving(to: ["127.0.0.2", "::1", "127.0.0.1", "127.0.0.3"]))
-        rig.open(port: server.port, host: "several.example")
-        #expect(await rig.events.next() == .opened(first))
-    }
-
     /// The following steps have their own time limits, and no other address is tried.
     @Test(arguments: [false, true])
     func `An address's time limit ends when the address accepts the connection`(secure: Bool) async throws {

@@ -65,7 +65,6 @@ func resolving(to addresses: [String]) -> AddressResolver.Resolve {
 /// The time-outs for scenarios in which a response never comes.
 let impatient = NetworkTimeouts(stage: .seconds(2), address: .seconds(2))
 
-/// Each row of the page "When connecting fails" is made to happen, and the client's report must match the row.
 @Suite(.watchdog) struct FailureCatalogTests {
     /// The page's rows by the name of the problem, each with the failure's kind and message.
     private static let rows: [String: FailureReport] = {

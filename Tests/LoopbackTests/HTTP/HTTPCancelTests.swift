@@ -183,7 +183,6 @@ import Testing
         await loop.shutdown()
     }
 
-    /// A task retains its handler's captures until the handler has been called, and no longer.
     @Test func `A request's completion handler is released once it has been called`() async throws {
         final class Owner: Sendable {}
         let server = try RawServer(log: HTTPLog()) { _, _ in okay() }

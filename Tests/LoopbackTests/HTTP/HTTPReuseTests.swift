@@ -12,7 +12,6 @@ import Testing
     private let rig = HTTPRig()
     private let log = HTTPLog()
 
-    /// The seventh request waits until one of the first six gets its response, and later ones wait in order.
     @Test func `Requests beyond six at a time wait for a connection in order`() async throws {
         let gate = Note<Void>()
         let open = DispatchSemaphore(value: 0)
@@ -171,7 +170,6 @@ import Testing
         #expect(await isCut.next() == true)
     }
 
-    /// The connection's idle time passes while it is in use.
     @Test func `A connection in use is not closed when its keep-alive time is over`() async throws {
         let (open, end, isOver) = (DispatchSemaphore(value: 0), Note<String>(), Note<URLError.Code?>())
         let server = try RawServer(log: log) { _, request in
@@ -201,7 +199,6 @@ import Testing
 
     // MARK: Connections of sessions
 
-    /// The connections are closed at once, not when they are old.
     @Test func `The idle connections of a session are closed when the session is released`() async throws {
         let server = try RawServer(log: log) { _, _ in okay() }
         // Only its task still refers to the session.

@@ -13,7 +13,6 @@ import Testing
 
     // MARK: Responses
 
-    /// Without a length, only close_notify shows that the body wasn't cut off.
     @Test(arguments: [true, false])
     func `A response body without a length is complete only if TLS ends with close_notify`(isCut: Bool) async throws {
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
@@ -123,7 +122,6 @@ import Testing
         #expect(ProcessTables.connections(toPort: server.port) == 0)
     }
 
-    /// Each byte arrives in time, but the whole response doesn't.
     @Test func `A request times out if its response arrives steadily but doesn't end in time`() async throws {
         let server = try RawServer { connection in
             _ = try connection.readRequest()

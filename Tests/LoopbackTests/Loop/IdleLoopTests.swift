@@ -7,7 +7,6 @@ import Processes
 import TestSupport
 import Testing
 
-/// A loop whose connections have nothing to do sleeps, whatever data waits in them.
 @Suite(.watchdog) struct IdleLoopTests {
     /// The reason why a connection has nothing to do.
     enum Idleness: CaseIterable, Sendable {

@@ -31,7 +31,6 @@ import Testing
         await loop.shutdown()
     }
 
-    /// A delegate that receives a failure while it connects may try again at once, from within that call.
     @Test func `A delegate that is told that a loop can't start may open again within that call`() async throws {
         let server = try RawServer.replying()
         let threads = FewThreads()

@@ -8,7 +8,6 @@ import Processes
 import Testing
 import TestSupport
 
-/// A timer runs only the action that was set last, if any.
 @Suite struct LoopTimerTests {
     private final class Log {
         var rung: [String] = []
@@ -153,7 +152,6 @@ import TestSupport
         await fired.next()
     }
 
-    /// The action is added while a call of `prepare()` fails to start a thread.
     @Test func `A timer action that is added while a thread fails to start still runs`() async throws {
         let timers = Locked<TimerThreads?>(nil)
         let (tries, fired) = (Locked(0), Note<Void>())

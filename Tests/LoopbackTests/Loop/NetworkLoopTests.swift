@@ -229,13 +229,13 @@ import Testing
             NetworkTimeouts(stage: .seconds(86_400), address: .seconds(86_400), addresses: .milliseconds(90))
         ),
     ])
-    func `Addresses that don't answer give way to the host's next address, in time for its last one`(
+    func `Addresses that refuse or don't answer give way to the host's next address, in time for its last one`(
         silent: [String], timeouts: NetworkTimeouts
     ) async throws {
         let server = try RawServer.echo()
         let full = try silent.map { try FullListener(address: $0, port: server.port) }
         let loop = NetworkLoop(timeouts: timeouts)
-        let rig = SocketRig(on: loop, resolve: resolving(to: silent + ["127.0.0.1"]))
+        let rig = SocketRig(on: loop, resolve: resolving(to: ["127.0.0.9", "::1"] + silent + ["127.0.0.1"]))
         rig.open(port: server.port, host: "several.example")
         #expect(await rig.events.next() == .opened(first))
         withExtendedLifetime(full) {}

@@ -64,7 +64,6 @@ import Testing
         }
     }
 
-    /// More connections than may open at a time: each one that is closed meanwhile makes room for another.
     @Test func `A connection that is closed while it opens is cancelled, and makes room for the next one`() async throws {
         let (asked, gone) = (Note<Void>(), Note<Void>())
         let server = try RawServer { connection in

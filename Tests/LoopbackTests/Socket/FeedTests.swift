@@ -32,7 +32,6 @@ import TestSupport
         return (feed, address.split(separator: ":").last.map(String.init) ?? "")
     }
 
-    /// The reader, a command that prints, is slower than the server: the server waits, and the command's memory doesn't grow.
     @Test(.disabled(if: Self.sanitizer == "address", "the address sanitizer keeps what is freed"))
     func `A client slower than its server loses no event, and its memory doesn't grow`() async throws {
         let events = 200_000

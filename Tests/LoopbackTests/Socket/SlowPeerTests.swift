@@ -5,7 +5,6 @@ import Processes
 import Testing
 import TestSupport
 
-/// A slow peer loses nothing, and doesn't keep the client from reading.
 @Suite(.watchdog) struct SlowPeerTests {
     /// Four megabytes: more than the system buffers for a connection, and for a second one with TLS.
     private static let count = 2000

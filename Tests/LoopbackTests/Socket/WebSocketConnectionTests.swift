@@ -204,7 +204,6 @@ private let large = String(repeating: "x", count: WebSocketConnection.largeSize 
         #expect(counts == [limit, 0, limit + 1])
     }
 
-    /// A delegate that blocks holds up only its own loop's connections.
     @Test func `Each loop has a thread of its own for large messages`() async throws {
         let (held, goOn) = (Note<Void>(), DispatchSemaphore(value: 0))
         defer { goOn.signal() }

@@ -107,7 +107,6 @@ import Testing
 @Suite struct ChaosReportTests {
     private static let skip = Result<Trial.Result, any Error>.failure(Skipped("not here"))
 
-    /// A skipped trial doesn't hide the problems that other trials found, in whatever order they end.
     @Test(arguments: [[true, false], [false, true], [true, false, true]])
     func `A skipped chaos trial doesn't hide the problems of other trials, in any order`(skipped: [Bool]) {
         var report = Report()

@@ -52,7 +52,6 @@ import Testing
     }
 }
 
-/// A server that is stopped frees its port.
 @Suite struct LocalServerPortTests {
     /// Repeated, because a server may be stopped before it has waited for its first connection.
     @Test func `A stopped server's port is free even if a child process holds a copy of the listener`() async throws {

@@ -71,21 +71,6 @@ import TestSupport
         }
     }
 
-    @Test func `An injected fault can be limited to one connection, and its position counted in frames`() async throws {
-        let rig = try rig()
-        try rig.proxy.inject(.reset(after: .frames(3)), onConnection: 2)
-        var ends: [RawClient.End] = []
-        for number in 1...3 {
-            let client = try rig.client()
-            // A reset waits a while for a client that has sent nothing; so below.
-            if number == 2 { client.send([1]) }
-            let read = try await client.reads(number == 2 ? .max : Self.all.count)
-            #expect(read.bytes.count == (number == 2 ? Self.head.count + 12 : Self.all.count))
-            ends.append(read.end)
-        }
-        #expect(ends == [.open, .reset, .open])
-    }
-
     @Test func `Injected faults and cuts act on open connections, and later connections are unharmed`() async throws {
         let rig = try rig()
         let clients = try (1...4).map { _ in try rig.client() }

@@ -60,7 +60,6 @@ struct ClientFramesTests {
         #expect(read(bytes, in: 4).prefix(2) == ["one", "end 1002"])
     }
 
-    /// The length is announced, and nothing of it was sent.
     @Test(arguments: [70_000, 1 << 20, 1 << 62])
     func `A frame over the limit is refused with 1009 before its payload is read`(length: UInt64) {
         #expect(read(frame(0x81, "", length: length)).contains("end 1009"))

@@ -80,7 +80,6 @@ struct RequestReaderTests {
         #expect(read(longest).0.count == 1)
     }
 
-    /// Its first byte says so.
     @Test func `A client that speaks TLS to a plain port is refused with 400 at its first bytes`() {
         #expect(read("\u{16}\u{3}\u{1}").1?.status == 400)
     }

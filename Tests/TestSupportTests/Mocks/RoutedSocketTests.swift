@@ -130,20 +130,6 @@ struct RoutedSocketTests {
         }
     }
 
-    @Test func `A stopped server waits for a client that doesn't answer its close until the timeout`() async throws {
-        let limit = Duration.milliseconds(200)
-        let server = try await LocalServer.start(settings: LocalServer.Settings(closeTimeout: limit))
-        server.router.onWebSocket("/") { _, messages, _ in
-            for await _ in messages {}
-        }
-        let socket = try await RawWebSocket(port: server.port, path: "/")
-        let begin = ContinuousClock.now
-        await server.stop()
-        #expect(ContinuousClock.now - begin >= limit)
-        #expect(try await socket.receive() == .close(1001, "the server is being stopped"))
-        #expect(try await socket.receive() == .end)
-    }
-
     @Test func `A client that closes is answered with its own code even if the route closes later`() async throws {
         try await withServer { _, server in
             server.router.onWebSocket("/") { _, messages, play in

@@ -2,7 +2,6 @@ import Dispatch
 import TestSupport
 import Testing
 
-/// Timers that repeat, and timers on a queue.
 @Suite struct TestSchedulerTimerTests {
     @Test func `A repeating timer runs at its deadlines until it is canceled`() {
         let scheduler = TestScheduler()

@@ -3,7 +3,6 @@ import PusherChannels
 import Synchronization
 import Testing
 
-/// Clients and the HTTP API are made from a configuration.
 @Suite struct ConfigurationTests {
     private func reader(_ values: [AbsoluteConfigKey: ConfigValue]) -> ConfigReader {
         ConfigReader(provider: InMemoryProvider(values: values))

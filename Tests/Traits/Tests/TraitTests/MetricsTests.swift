@@ -216,7 +216,6 @@ import Testing
         #expect(waiting.lastValue == 0)
     }
 
-    /// The number of metrics is bounded, however many connections there are and whatever a server says.
     @Test func `The number of metrics is bounded, whatever close codes a server sends`() {
         let client = TracedClient { options, _ in options.reconnectPolicy.initialDelay = .zero }
         client.pusher.connect()

@@ -42,7 +42,6 @@ struct EventReader: Service {
         #expect(client.scheduler.pendingTimers.isEmpty)
     }
 
-    /// The service is asked to end before its client has begun.
     @Test func `A client that is shut down before it runs ends at once and for good`() async throws {
         let client = TracedClient()
         try await testGracefulShutdown { trigger in

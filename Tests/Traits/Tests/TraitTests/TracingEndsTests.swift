@@ -77,7 +77,6 @@ import Tracing
         #expect(client.spans("pusher.subscribe").map(\.parentSpanID) == [caller])
     }
 
-    /// A retry that the client makes by itself is another span.
     @Test func `Each attempt at a subscription is a span of its own`() {
         let client = TracedClient { options, _ in options.authMethod = .endpoint(authEndpoint: "https://example.com/auth") }
         client.session.stub("POST https://example.com/auth", .http(503), .json(["auth": "key:signature"]))

@@ -77,7 +77,6 @@ import FoundationNetworking
         gate.open()
     }
 
-    /// A header that the application set itself isn't replaced.
     @Test func `A trace header that the application has set isn't replaced`() {
         struct Builder: AuthRequestBuilderProtocol {
             func requestFor(socketID: String, channelName: String) -> URLRequest? {

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 import Tracing
 
-/// The table on the page "In a service" names exactly the spans that exist, with exactly their attributes.
 @Suite struct TracingPageTests {
     /// Returns the names of the table's spans with those of their attributes.
     private func table() throws -> [String: Set<String>] {

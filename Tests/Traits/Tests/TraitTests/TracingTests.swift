@@ -103,7 +103,6 @@ import Tracing
         #expect(post["error.type"] == "403" && post.status?.code == .error)
     }
 
-    /// A new connection requests the channels again, in the client's own spans.
     @Test func `Subscriptions that a new connection repeats are spans without a parent`() throws {
         let client = TracedClient()
         _ = client.within {
