@@ -76,7 +76,7 @@ struct Listen: AsyncParsableCommand {
                 return reason
             }
             defer { group.cancelAll() }
-            if try await printAll(events, counting: printed, lines) { return nil }
+            if await printAll(events, counting: printed, lines) { return nil }
             for try await reason in group {
                 if let reason { return reason }
             }
@@ -89,16 +89,16 @@ struct Listen: AsyncParsableCommand {
     /// the states explains why.
     private func printAll(
         _ events: PusherStream<PusherEvent>, counting printed: Locked<Int>, _ lines: LineWriter
-    ) async throws -> Bool {
+    ) async -> Bool {
         var dropped = 0
         var iterator = events.makeAsyncIterator()
         while let event = try? await iterator.next() {
-            guard isWanted(event) else { continue }
             if events.dropped > dropped {
                 lines.tell("\(events.dropped - dropped) events were dropped, because the output was not read")
                 dropped = events.dropped
             }
-            output(try line(event))
+            guard isWanted(event) else { continue }
+            output(line(event))
             let number = printed.withLock { printed in
                 printed += 1
                 return printed
@@ -193,7 +193,7 @@ struct Listen: AsyncParsableCommand {
         let user_id: String?
     }
 
-    private func line(_ event: PusherEvent) throws -> String {
+    private func line(_ event: PusherEvent) -> String {
         let time = Date()
         guard json else {
             let texts = [event.channelName ?? "-", event.eventName, event.data ?? ""].map(\.onOneLine)
@@ -201,9 +201,7 @@ struct Listen: AsyncParsableCommand {
         }
         let line = Line(
             channel: event.channelName, event: event.eventName, data: event.data, time: time.inJSON, user_id: event.userID)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(line), as: UTF8.self).asSafeJSON
+        return line.jsonLine
     }
 }
 

@@ -39,6 +39,15 @@ extension String {
     }
 }
 
+extension Encodable {
+    /// The value as one JSON object on a line.
+    var jsonLine: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return ((try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}").asSafeJSON
+    }
+}
+
 extension Date {
     /// The local time of day for a person's line, such as `14:03:07.250`.
     var onClock: String {
@@ -51,17 +60,4 @@ extension Date {
 
     /// The time for a program, such as `2026-11-28T13:03:07.250Z`.
     var inJSON: String { formatted(ISO8601FormatStyle(includingFractionalSeconds: true)) }
-}
-
-extension Duration {
-    /// The duration in milliseconds, with one decimal.
-    var inMilliseconds: String {
-        let (seconds, attoseconds) = components
-        return String(format: "%.1f ms", Double(seconds) * 1e3 + Double(attoseconds) / 1e15)
-    }
-
-    var inSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) / 1e18
-    }
 }

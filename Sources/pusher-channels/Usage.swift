@@ -11,7 +11,7 @@ struct Usage: Sendable {
     }
 
     func since(_ earlier: Usage) -> (seconds: Double, cpuSeconds: Double) {
-        (earlier.time.duration(to: time).inSeconds, cpuSeconds - earlier.cpuSeconds)
+        (earlier.time.duration(to: time) / .seconds(1), cpuSeconds - earlier.cpuSeconds)
     }
 
     static var peakResidentKiB: Int {

@@ -18,7 +18,7 @@ final class Steps {
         let began = clock.now
         do {
             let result = try await body()
-            output("\(count). \(name) – \(began.duration(to: clock.now).inMilliseconds)")
+            output("\(count). \(name) – \(String(format: "%.1f ms", began.duration(to: clock.now) / .milliseconds(1)))")
             return result
         } catch {
             throw Failure("step \(count), \(name): \(error)", because: error)

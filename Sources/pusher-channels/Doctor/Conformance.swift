@@ -54,7 +54,7 @@ struct Conformance: AsyncParsableCommand {
                 }
             }
             if row.result != .ok { failed.insert(check.name) }
-            output(json ? row.json : row.text(on: .output))
+            output(json ? row.jsonLine : row.text(on: .output))
         }
         await receiver?.stop()
         if !failed.isEmpty { throw ExitCode.failure }
@@ -97,12 +97,6 @@ extension Conformance {
         let feature: String
         var result: DoctorReport.Line.Result
         var detail: String?
-
-        var json: String {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return ((try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}").asSafeJSON
-        }
 
         func text(on terminal: TerminalTraits) -> String {
             let columns = [(result == .failed ? "FAILED" : result.rawValue, 10), (feature, 30)]

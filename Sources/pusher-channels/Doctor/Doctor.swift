@@ -38,7 +38,11 @@ struct Doctor: AsyncParsableCommand {
     func run() async throws {
         let clock = DoctorClock()
         let (route, error) = await examine(clock)
-        for line in DoctorReport(route, error, clock.durations).lines { output(json ? line.json : line.text(on: .output)) }
+        let step = error.map { DoctorStep(failedWith: $0, isEstablished: clock.durations[.protocol] != nil) }
+        if let step { clock.end(step) }
+        for line in DoctorReport(route, error, at: step, clock.durations).lines {
+            output(json ? line.jsonLine : line.text(on: .output))
+        }
         if let error { throw Status.of(error) }
     }
 
@@ -67,9 +71,7 @@ struct Doctor: AsyncParsableCommand {
             host: request.host, port: request.port, usesTLS: request.secure, proxy: proxy, channel: authorizes ? channel : nil)
         if let problem { return (way, problem) }
         note("connecting to \(way.endpoint.onOneLine)")
-        let error = await firstError(clock)
-        if let error { clock.end(DoctorStep(failedWith: error)) }
-        return (way, error)
+        return (way, await firstError(clock))
     }
 
     /// Returns the error that ends the attempt; `nil` if all went well.

@@ -58,8 +58,10 @@ extension DoctorRoute {
     private func upgradeAdvice(_ error: PusherError) -> String {
         switch error.kind {
         case .transport(.upgradeRefused(status: 300...399)): "Use the address that the server sends clients to."
-        case .transport(.upgradeRefused(status: 401)), .transport(.upgradeRefused(status: 403)):
+        case .transport(.upgradeRefused(status: 401)):
             "Something in front of the Channels server wants credentials: have it let WebSockets through."
+        case .transport(.upgradeRefused(status: 403)):
+            "Have what is in front of the server let WebSockets through. If it is serve, it needs --allow-host \(host)."
         case .transport(.upgradeRefused(status: 500...599)): "Check the server, or what forwards to it: it is busy or broken."
         case .transport(.upgradeRefused):
             "Check host, port and --path: this isn't a Channels server; a proxy in front of one must forward upgrades."
@@ -76,6 +78,7 @@ extension DoctorRoute {
         case (.server, 4003): "Enable the app."
         case (.server, 4004): "Close clients of the app, or raise its limit."
         case (.server, 4005): "Check --path: a server behind a proxy may have one."
+        case (.server, 4009): "Check the origins that the app allows, such as Reverb's allowed_origins: this client names none."
         case (.server, 4007): "Use a server that speaks version 7 of the protocol."
         case (.server, (4100...4299)?), (.attemptsExhausted, _):
             "The server asks clients to come back: it is starting, stopping or too busy. Try again; if that persists, look at its log."

@@ -24,13 +24,6 @@ struct DoctorReport: Sendable {
         /// The time that the step took, if it was measured.
         var milliseconds: Double?
 
-        /// The line as one JSON object.
-        var json: String {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return ((try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}").asSafeJSON
-        }
-
         /// Returns the lines for a person: the step, and what to do about it.
         func text(on terminal: TerminalTraits) -> String {
             let width = 15
@@ -47,12 +40,15 @@ struct DoctorReport: Sendable {
 
     /// - Parameters:
     ///   - error: The error that ended the attempt; `nil` if each step went well.
+    ///   - step: The step that failed; by default the one that the error tells.
     ///   - durations: The times of the steps that were measured.
-    init(_ route: DoctorRoute, _ error: PusherError?, _ durations: [DoctorStep: Duration] = [:]) {
-        let failed = error.map(DoctorStep.init(failedWith:))
+    init(
+        _ route: DoctorRoute, _ error: PusherError?, at step: DoctorStep? = nil, _ durations: [DoctorStep: Duration] = [:]
+    ) {
+        let failed = step ?? error.map { DoctorStep(failedWith: $0) }
         var isReached = true
         lines = DoctorStep.allCases.map { step in
-            let milliseconds = durations[step].map { ($0.inSeconds * 1e4).rounded() / 10 }
+            let milliseconds = durations[step].map { ($0 / .milliseconds(1) * 10).rounded() / 10 }
             if step == failed, let error {
                 isReached = false
                 return Line(

@@ -18,7 +18,9 @@ enum DoctorStep: String, CaseIterable, Sendable {
     case subscription
 
     /// Creates the step that failed with an error; those before it went well.
-    init(failedWith error: PusherError) {
+    ///
+    /// - Parameter isEstablished: Indicates whether the server established the connection before.
+    init(failedWith error: PusherError, isEstablished: Bool = true) {
         switch error.kind {
         case .transport(let kind): self.init(failedWith: kind, message: error.message)
         case .invalidRequest: self = .options
@@ -26,8 +28,8 @@ enum DoctorStep: String, CaseIterable, Sendable {
         case .subscriptionRefused: self = .subscription
         case .timedOut where error.message.hasPrefix("no authorization"): self = .authorization
         case .timedOut where error.message.contains("answer the subscription"): self = .subscription
-        // Some servers close a connection whose subscription they don't authorize.
-        case .server where error.code == 4009: self = .subscription
+        // Some servers close a connection whose subscription they don't authorize. With the same code, Reverb refuses an origin.
+        case .server where error.code == 4009 && isEstablished: self = .subscription
         case .server, .timedOut, .malformedMessage, .readerTooSlow, .loadPostponed, .tooManyClientEvents, .httpAPI,
             .attemptsExhausted:
             self = .protocol

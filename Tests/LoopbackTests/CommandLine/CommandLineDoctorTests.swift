@@ -100,6 +100,17 @@ import TestSupport
         }
     }
 
+    /// Reverb refuses an origin with the code that others have for a subscription.
+    @Test func `The doctor fails at the protocol step if the server refuses the connection with 4009`() async throws {
+        let server = try RawServer { connection in
+            _ = try connection.upgrade()
+            try connection.send(.text(#"{"event":"pusher:error","data":{"code":4009,"message":"Origin not allowed"}}"#))
+        }
+        let run = try await doctor("--port \(server.port)")
+        #expect(run.failed(at: "protocol", 1, "Origin not allowed", advice: "allowed_origins"), "\(run)")
+        #expect(run.steps("untested") == ["authorization", "subscription"])
+    }
+
     @Test func `The doctor fails at the proxy step if the proxy refuses the password`() async throws {
         let proxy = try RawServer.replying(.text("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"), then: .finish)
         let run = try await doctor("channels.invalid --port 6001 --proxy http://ann:s3%3Acret@127.0.0.1:\(proxy.port)")

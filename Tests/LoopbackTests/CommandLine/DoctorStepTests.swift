@@ -69,6 +69,7 @@ import Testing
             (PusherError(.transport(.tlsFailed(.notTLS)), message: ""), .tls, "--no-tls", 1),
             (PusherError(.transport(.proxyRefused(status: 502)), message: ""), .proxy, "the proxy can't reach it", 75),
             (PusherError(.transport(.upgradeRefused(status: 200)), message: ""), .upgrade, "must forward upgrades", 1),
+            (PusherError(.transport(.upgradeRefused(status: 403)), message: ""), .upgrade, "--allow-host ws.example", 1),
             (notWebSocket, .upgrade, "must forward upgrades", 75),
             (PusherError(.server, code: 4001, message: "no such app"), .protocol, "Check --key", 1),
             (
@@ -117,7 +118,7 @@ import Testing
         #expect(results == [.ok, .ok, .ok, .ok, between, between, .failed, .untested, .untested, .untested])
         #expect(report.lines.filter { $0.advice != nil }.map(\.step) == ["upgrade"])
         let plain = TerminalTraits(isTerminal: false, variables: [:])
-        #expect(!report.lines.contains { $0.text(on: plain).contains("s3cret") || $0.json.contains("s3cret") })
+        #expect(!report.lines.contains { $0.text(on: plain).contains("s3cret") || $0.jsonLine.contains("s3cret") })
     }
 }
 #endif
