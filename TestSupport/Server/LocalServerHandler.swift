@@ -58,7 +58,7 @@ struct LocalServerHandler: Sendable {
             noted?.replace(with: request)
             return try await route.respond(to: request)
         }
-        if request.isForChannelsServer { return core.respond(to: request) }
+        if request.isForChannelsServer { return request.preflight ?? core.respond(to: request).readable(by: request) }
         if core.isForgetful { return StubResponse(status: 404, text: "there is nothing here\n") }
         return StubResponse(status: 404, text: "\(core.stubs.recordUnmatched(request, nor: router.nearMisses(request)))\n")
     }
@@ -99,7 +99,27 @@ extension RequestHead {
     }
 }
 
+extension StubResponse {
+    /// Returns the response as a browser shows it to the page that asked. Pages that mustn't ask were refused before.
+    fileprivate func readable(by request: RecordedRequest) -> StubResponse {
+        guard let origin = request.header("Origin") else { return self }
+        var copy = self
+        copy.headers.merge(["Access-Control-Allow-Origin": origin, "Vary": "Origin"]) { $1 }
+        return copy
+    }
+}
+
 extension RecordedRequest {
+    /// The response to a browser that asks whether a page may send fields of its own to an authorization endpoint.
+    fileprivate var preflight: StubResponse? {
+        guard method.hasBytes(of: "OPTIONS"), ["/pusher/auth", "/pusher/user-auth"].contains(Name(path)), header("Origin") != nil
+        else { return nil }
+        var response = StubResponse(status: 204).readable(by: self)
+        response.headers["Access-Control-Allow-Methods"] = "POST"
+        response.headers["Access-Control-Allow-Headers"] = header("Access-Control-Request-Headers")
+        return response
+    }
+
     /// Creates a record of a request that came to a server. Fields with the same name are one, as they mean the same (RFC 9110, 5.3).
     fileprivate init(_ head: RequestHead, isSecure: Bool, body: Data = Data()) {
         let fields = Dictionary(grouping: head.fields) { $0.name.lowercased() }.values

@@ -95,7 +95,7 @@ import Testing
         for request in requests {
             let response = try await onThread { try Self.ask(request, fields, port) }
             #expect(response.hasPrefix("HTTP/1.1 403 "), "\(request): \(response)")
-            #expect(!response.contains("local-key"))
+            #expect(!response.contains("local-key") && !response.contains("Access-Control-"))
         }
         #expect(try await onThread { try Self.upgrade(fields, port) } == "HTTP/1.1 403")
         server.signal(SIGTERM)
@@ -104,19 +104,30 @@ import Testing
         #expect(!log.contains { $0.contains("connected to") })
     }
 
-    /// A developer's own pages come from another port.
+    /// A developer's own pages come from another port, and send fields of their framework.
     @Test(
         arguments: [
-            ("Host: localhost\r\nOrigin: http://localhost:3000\r\n", []), ("Host: 127.0.0.1\r\n", []),
-            ("Host: dev.example:80\r\nOrigin: https://Dev.Example\r\n", ["--allow-host", "dev.example"]),
-            ("Host: elsewhere.example\r\nOrigin: null\r\n", ["--allow-any-host"]),
-        ] as [(String, [String])])
-    func `A web page of this machine or of an allowed host is served`(fields: String, options: [String]) async throws {
+            ("localhost", "http://localhost:3000", []), ("127.0.0.1", nil, []),
+            ("dev.example:80", "https://Dev.Example", ["--allow-host", "dev.example"]),
+            ("elsewhere.example", "null", ["--allow-any-host"]),
+        ] as [(String, String?, [String])])
+    func `A web page of this machine or of an allowed host is served, and may read its authorization`(
+        host: String, origin: String?, options: [String]
+    ) async throws {
+        let fields = "Host: \(host)\r\n" + (origin.map { "Origin: \($0)\r\n" } ?? "")
         let server = try Command(["serve", "--port", "0"] + options)
         let line = try await server.output.next(containing: "listening on")
         let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
-        #expect(try await onThread { try Self.ask("POST /pusher/auth", fields, port) }.hasPrefix("HTTP/1.1 200 "))
+        let response = try await onThread { try Self.ask("POST /pusher/auth", fields, port) }
+        #expect(response.hasPrefix("HTTP/1.1 200 "))
+        #expect(response.contains("Access-Control-Allow-Origin: ") == (origin != nil))
         #expect(try await onThread { try Self.upgrade(fields, port) } == "HTTP/1.1 101")
+        guard let origin else { return }
+        #expect(response.contains("\r\nAccess-Control-Allow-Origin: \(origin)\r\n"))
+        let asking = fields + "Access-Control-Request-Headers: x-csrf-token\r\n"
+        let allowed = try await onThread { try Self.ask("OPTIONS /pusher/user-auth", asking, port) }
+        #expect(allowed.hasPrefix("HTTP/1.1 204 ") && allowed.contains("Access-Control-Allow-Origin: \(origin)\r\n"))
+        #expect(allowed.contains("Access-Control-Allow-Headers: x-csrf-token\r\n"), "\(allowed)")
     }
 
     private static func ask(_ request: String, _ fields: String, _ port: Int) throws -> String {
