@@ -224,10 +224,10 @@ final class LocalServerCore: Sendable {
         }
     }
 
-    /// Queues a frame for the client to read. If too many frames wait, the client's connection is closed.
+    /// Queues a frame for the client to read. If too many frames or bytes wait, the client's connection is closed.
     private func enqueue(_ frame: OutgoingFrame, _ id: ID, _ state: inout State) {
-        guard let waiting = state.outputs[id]?.append(frame), !frame.isClose,
-            let limit = state.machine.profile.maximumWaitingMessages, waiting > limit
+        guard let queue = state.outputs[id], case let waiting = queue.append(frame), !frame.isClose,
+            let limit = state.machine.profile.maximumWaitingMessages, waiting > limit || queue.size > RoutedSocket.limit
         else { return }
         change(&state) { machine, _ in
             machine.close(id, code: 4100, reason: "Too many messages wait for this client")

@@ -4,7 +4,7 @@ import PusherChannels
 /// One WebSocket of a route that the test added, with the test's closure at the server's end.
 final class RoutedSocket: WebSocketSession {
     /// The largest number of bytes that may wait for a client.
-    private static let limit = 64 << 20
+    static let limit = 64 << 20
 
     private let core: LocalServerCore
     private let output: FrameQueue

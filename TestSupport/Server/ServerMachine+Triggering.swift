@@ -53,7 +53,12 @@ extension ServerMachine {
         }
         let triggers = batch.compactMap { try? readOfBatch($0) }
         guard triggers.contains(where: { $0.info != nil }), !profile.publishedAttributes.isEmpty else { return [:] }
-        return .object(["batch": .array(triggers.map { description($0, of: $0.channels[0], app: app) })])
+        return .object([
+            "batch": .array(
+                triggers.compactMap { trigger in
+                    trigger.channels.first.map { description(trigger, of: $0, app: app) }
+                })
+        ])
     }
 
     private func readOfBatch(_ event: JSONValue) throws(HTTPRefusal) -> Trigger {

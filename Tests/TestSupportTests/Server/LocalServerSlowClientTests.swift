@@ -30,19 +30,19 @@ import Testing
         try await withWatchdog { await pollTheSystem { ProcessTables.sockets(atPort: server.port).count == 1 } }
     }
 
-    /// What ends a connection: too many messages that wait, or the client's own close frame or FIN, which end not only the
+    /// What ends a connection: too many messages or bytes that wait, or the client's own close frame or FIN, which end not only the
     /// server's reading, but also its sending.
     enum End: CaseIterable, Sendable {
-        case waitingMessages, closeFrame, fin
+        case waitingMessages, waitingBytes, closeFrame, fin
     }
 
     @Test(arguments: End.allCases)
     func `A client that doesn't read is cut off even if the server's close frame can't be sent`(end: End) async throws {
         let server = try await start(waitingMessages: end == .waitingMessages ? 5 : nil)
         let socket = try await subscribe(to: server)
-        for _ in 0..<25 { server.publish(channel: "room", event: "e", data: data) }
+        for _ in 0..<(end == .waitingBytes ? 90 : 25) { server.publish(channel: "room", event: "e", data: data) }
         switch end {
-        case .waitingMessages: #expect(server.connections.isEmpty)
+        case .waitingMessages, .waitingBytes: #expect(server.connections.isEmpty)
         case .closeFrame: try await socket.send(opcode: 8, Data([0x03, 0xE8]))
         case .fin: socket.finish()
         }
