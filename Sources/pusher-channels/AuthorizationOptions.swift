@@ -98,12 +98,15 @@ struct AuthorizationOptions: ParsableArguments {
     /// Returns the credential to authorize with. An option takes precedence over the environment and the file.
     private func credential(_ settings: Settings, _ localApp: ServerApp?) -> Credential? {
         if let givenEndpoint { return .endpoint(givenEndpoint) }
-        let masterKey = givenMasterKey ?? settings[.encryptionMasterKey]
-        if let givenSecret { return .secret(givenSecret, encryptionMasterKey: masterKey) }
+        func signing(_ secret: String) -> Credential {
+            let known = secret == localApp?.secret ? localApp?.encryptionMasterKey : nil
+            return .secret(secret, encryptionMasterKey: givenMasterKey ?? settings[.encryptionMasterKey] ?? known)
+        }
+        if let givenSecret { return signing(givenSecret) }
         return switch settings.first(of: [.authEndpoint, .secret]) {
         case (.authEndpoint, let endpoint)?: .endpoint(endpoint)
-        case (_, let secret)?: .secret(secret, encryptionMasterKey: masterKey)
-        case nil: localApp.map { .secret($0.secret, encryptionMasterKey: masterKey ?? $0.encryptionMasterKey) }
+        case (_, let secret)?: signing(secret)
+        case nil: localApp.map { signing($0.secret) }
         }
     }
 

@@ -30,10 +30,20 @@ package struct PusherChannelsCommand: AsyncParsableCommand {
 
     package static func main() async {
         do {
+            try validateArguments()
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
         } catch {
             end(with: error)
+        }
+    }
+
+    /// Throws for an argument that isn't UTF-8: its repaired text would be published as a different one.
+    private static func validateArguments() throws {
+        for (index, argument) in CommandLine.arguments.indices.dropFirst().map({ ($0, CommandLine.unsafeArgv[$0]) }) {
+            guard let argument, String(validatingCString: argument) != nil else {
+                throw ValidationError("argument \(index) isn't UTF-8")
+            }
         }
     }
 
@@ -42,7 +52,7 @@ package struct PusherChannelsCommand: AsyncParsableCommand {
     private static func end(with error: any Error) -> Never {
         let (text, code) = (fullMessage(for: error), Status.of(error))
         if code.isSuccess {
-            print(text)
+            output(text)
         } else if !text.isEmpty {
             note(text)
         }

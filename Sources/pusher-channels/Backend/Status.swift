@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import PusherChannels
 import TestSupport
 
@@ -17,7 +18,8 @@ enum Status {
         case let error as PusherError where error.isRetryable: ExitCode(75)  // EX_TEMPFAIL
         case let error as PusherError where error.isOfCommandLine: .validationFailure
         case is PusherError: .failure
-        case is LocalServer.CannotListen: ExitCode(75)
+        case let error as LocalServer.CannotListen where error.reason.hasSuffix(String(cString: strerror(EADDRINUSE))):
+            ExitCode(75)
         default: PusherChannelsCommand.exitCode(for: error)
         }
     }

@@ -277,7 +277,9 @@ enum PageScript {
           say(byID('keys'), keys.join(', '));
           say(byID('profile'), profile);
           const tls = location.protocol === 'https:' ? ['--tls', '--ca-file FILE'] : [];
-          const command = ['pusher-channels listen my-channel', `--port ${location.port}`, `--key ${keys[0]}`, ...tls];
+          const port = location.port || (location.protocol === 'https:' ? 443 : 80);
+          const host = ['127.0.0.1', 'localhost'].includes(location.hostname) ? [] : [`--host ${location.hostname}`];
+          const command = ['pusher-channels listen my-channel', ...host, `--port ${port}`, `--key ${keys[0]}`, ...tls];
           fill(byID('hint'), command, text => [make('span', '', text), ' ']);
           byID('app-field').hidden = !hasSeveralApps;
           fill(byID('app'), keys, optionOf);

@@ -133,16 +133,19 @@ import TestSupport
         #expect(refusal(of: line + " --ca-file /etc/passwd") == noCertificate)
     }
 
-    @Test func `An encrypted channel's master key is that of the options, or else that of serve's app`() throws {
-        func masterKey(_ arguments: String...) throws -> String? {
+    @Test func `An encrypted channel's master key is that of the options, or else that of serve's app with its secret`() throws {
+        func masterKey(_ arguments: String..., variables: [String: String] = [:]) throws -> String? {
             let options = try AuthorizationOptions.parse(arguments)
-            let method = options.method(Settings(variables: [:], file: nil), localApp: .local)
+            let method = options.method(Settings(variables: variables, file: nil), localApp: .local)
             guard case .inlineEncrypted(_, let key)? = method else { return nil }
             return key
         }
         let key = Data(repeating: 7, count: 32).base64EncodedString()
         #expect(try masterKey("--secret", "local-secret", "--encryption-master-key", key) == key)
-        #expect(try masterKey() == ServerApp.local.encryptionMasterKey)
+        let known = ServerApp.local.encryptionMasterKey
+        #expect(try masterKey() == known && masterKey("--secret", "local-secret") == known)
+        #expect(try masterKey(variables: ["PUSHER_SECRET": "local-secret"]) == known)
+        #expect(try masterKey("--secret", "s3cret") == nil)
     }
 
     @Test func `The help of each command names the exit statuses`() {

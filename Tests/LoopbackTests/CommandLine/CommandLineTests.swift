@@ -1,10 +1,12 @@
 #if os(Linux)
+import ArgumentParser
 import Foundation
 import Glibc
 import Processes
 import PusherChannels
+@testable import pusher_channels
 import Testing
-import TestSupport
+@testable import TestSupport
 
 /// The commands as a user runs them: processes, exit statuses and output.
 @Suite(.serialized, .watchdog) struct CommandLineTests {
@@ -20,9 +22,22 @@ import TestSupport
         #expect(!run.output.isEmpty && !run.output.contains { $0.contains("s3cret") })
     }
 
-    @Test func `A command whose output can't be written says so and fails`() async throws {
-        let run = try await Command.Run(Command.inShell("auth sign private-a --socket-id 1.2", ">/dev/full"))
+    @Test(arguments: ["auth sign private-a --socket-id 1.2", "--help"])
+    func `A command whose output can't be written says so and fails`(line: String) async throws {
+        let run = try await Command.Run(Command.inShell(line, ">/dev/full"))
         #expect(run.failed(1, "the output can't be written: ") && run.errors.count == 1, "\(run)")
+    }
+
+    @Test func `An argument that isn't UTF-8 is refused rather than published as another text`() async throws {
+        let run = try await Command.Run(Command.inShell("trigger a e", #""$(printf '\377')""#))
+        #expect(run.end == .exit(64) && run.errors.first == "Error: argument 4 isn't UTF-8", "\(run)")
+    }
+
+    /// Only a port that is taken may be free at the next attempt.
+    @Test(arguments: [(EADDRINUSE, 75), (EACCES, 1)] as [(Int32, Int32)])
+    func `A server that can't listen ends with 75 only if its port is taken`(code: Int32, status: Int32) {
+        let reason = "bind: " + String(cString: strerror(code))
+        #expect(Status.of(LocalServer.CannotListen(host: "127.0.0.1", port: 80, reason: reason)).rawValue == status)
     }
 
     /// Scripts can tell a server that is away from a wrong option, whichever command they run.
