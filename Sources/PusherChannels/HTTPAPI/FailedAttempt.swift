@@ -23,8 +23,9 @@ extension FailedAttempt {
     /// Creates the failure of an unsuccessful response.
     init(_ response: HTTPURLResponse, body: Data, of call: HTTPAPICall) {
         let status = response.statusCode
-        let words = String(decoding: body.prefix(1000), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        let quotation = words.isEmpty ? "" : ": \"\(words.inLogLine())\""
+        // Much more than is quoted, as addresses may be long.
+        let words = String(decoding: body.prefix(10_000), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let quotation = words.isEmpty ? "" : ": \"\(words.asQuotation)\""
         let place = status / 100 == 3 ? response.value(forHTTPHeaderField: "Location") : nil
         let direction = place.map { ", which leads to \($0.addressWithoutSecrets.inLogLine())" } ?? ""
         self.init("\(direction)\(quotation)", in: response, meaning: status, of: call)

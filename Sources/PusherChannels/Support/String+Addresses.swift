@@ -45,11 +45,22 @@ private struct AddressScanner {
         var position = 0
         while let colon = bytes[position...].firstIndex(of: UInt8(ascii: ":")) {
             position = colon + 1
-            if bytes[position...].starts(with: "//".utf8) { position = hide(in: colon + 3) }
+            if let start = authorityStart(position) { position = hide(in: start) }
         }
         guard copied > 0 else { return false }
         result += bytes[copied...]
         return true
+    }
+
+    /// Returns the place behind two slashes; nil if there are none. PHP writes them in JSON as `\/\/`.
+    private func authorityStart(_ colonEnd: Int) -> Int? {
+        var position = colonEnd
+        for _ in 1...2 {
+            position = bytes[position...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count
+            guard position < bytes.count, bytes[position] == UInt8(ascii: "/") else { return nil }
+            position += 1
+        }
+        return position
     }
 
     /// Hides the secrets of the address whose authority begins here; returns the end of the address.

@@ -41,6 +41,10 @@ extension UInt8 {
 extension String {
     /// The text in a form that fits into an error, as servers, endpoints, and applications may have contributed to it.
     package var asMessage: String { withoutSecretsOfAddresses.inLogLine(upTo: 1000) }
+
+    /// A server's words in a form that fits into a message. They are cut last, because nothing tells the secrets of an address
+    /// that has lost its end.
+    var asQuotation: String { withoutSecretsOfAddresses.inLogLine() }
 }
 
 extension Name {

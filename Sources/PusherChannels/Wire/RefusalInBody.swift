@@ -22,5 +22,5 @@ struct RefusalInBody: Equatable, CustomStringConvertible {
     }
 
     /// The refusal, to put after "answered with status 200 and".
-    var description: String { "\(status.map { "error \($0)" } ?? "an error"): \"\(words.inLogLine())\"" }
+    var description: String { "\(status.map { "error \($0)" } ?? "an error"): \"\(words.asQuotation)\"" }
 }

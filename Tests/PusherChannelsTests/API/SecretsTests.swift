@@ -200,6 +200,8 @@ private final class MuteSocket: WebSocket {
         ("https://example.com/a?", "https://example.com/a?"),
         ("asked http://a:b@c?d and \"http://e?f\", 3", "asked http://…@c?… and \"http://e?…\", 3"),
         ("UserInfo={URL=http://c/?d}", "UserInfo={URL=http://c/?…"),
+        (#"{"a":"http:\/\/a:b@c\/d?e","f":1}"#, #"{"a":"http:\/\/…@c\/d?…","f":1}"#),
+        (#"http:\\\/\\\/a@c#d"#, #"http:\\\/\\\/…@c#…"#), (#"c:\a http:\/"#, #"c:\a http:\/"#), ("http:\\", "http:\\"),
     ])
     func `Passwords and queries of URLs in a text are hidden`(text: String, shown: String) {
         #expect(text.withoutSecretsOfAddresses == shown)

@@ -59,6 +59,14 @@ import FoundationNetworking
         #expect(failure?.body == nil)
     }
 
+    // Proves P14.9.
+    @Test func `An error in a reply's body is quoted without passwords and queries of addresses`() throws {
+        let words = "\(String(repeating: "x", count: 170)) https://ann:s3cretpassword@h/x?token=t"
+        let message = try failure(Data(#"{"error":"\#(words)"}"#.utf8), status: 200)?.message ?? ""
+        #expect(message.contains("https:"))
+        #expect(!message.contains("s3c") && !message.contains("token=t"))
+    }
+
     // Proves P14.14.
     @Test(
         arguments: [

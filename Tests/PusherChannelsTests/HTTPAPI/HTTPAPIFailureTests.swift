@@ -64,6 +64,21 @@ import FoundationNetworking
         #expect(await rig.error()?.message == "the HTTP API answered with status 400\(quoted)")
     }
 
+    /// An address may lie where the quotation ends, and PHP writes `\/` in JSON.
+    // Proves P15.10.
+    @Test(arguments: [
+        (500, "\(String(repeating: "x", count: 180)) https://ann:s3cretpassword@db/"),
+        (200, #"{"error":"\#(String(repeating: "x", count: 180)) https://ann:s3cretpassword@db/","code":500}"#),
+        (500, "https://h/?\(String(repeating: "x", count: 970)) https://ann:s3cretpassword@db/"),
+        (500, #"{"message":"https:\/\/ann:s3cret@h\/x?token=t"}"#),
+    ])
+    func `An error quotes no passwords and queries of addresses in the HTTP API's response`(status: Int, body: String) async {
+        rig.respond(status, body)
+        let message = await rig.error()?.message ?? ""
+        #expect(message.contains("https:"))
+        #expect(!message.contains("s3c") && !message.contains("token=t"))
+    }
+
     @Test(arguments: [
         (302, "https://ann:pw@eu.example/a?token=t", ", which leads to https://…@eu.example/a?…"),
         (301, "/b\u{1B}", ", which leads to /b\\u{1b}"), (404, "/b", "; check the app's id and the host"),
