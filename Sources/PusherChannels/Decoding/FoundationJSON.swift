@@ -31,6 +31,15 @@ enum FoundationJSON {
         return data
     }
 
+    /// Returns what `JSONSerialization` makes of a text that was found to be JSON when it came; nil if it can't represent it.
+    static func value(of text: String) -> Any? {
+        do {
+            return try JSONSerialization.jsonObject(with: data(text.utf8), options: [.fragmentsAllowed])
+        } catch {
+            return nil
+        }
+    }
+
     private static func unusable(_ problem: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: "The given data can't be decoded: \(problem)."))
     }

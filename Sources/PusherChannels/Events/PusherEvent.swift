@@ -50,18 +50,10 @@ public struct PusherEvent: Sendable {
         switch Name(key) {
         case "event": eventName
         case "channel": channelName
-        case "data" where envelope.isDataRaw: data.flatMap(Self.foundationValue)
+        case "data" where envelope.isDataRaw: data.flatMap(FoundationJSON.value)
         case "data": data
         case "user_id": userID
-        case let name: envelope.extra?[name].flatMap(Self.foundationValue)
-        }
-    }
-
-    private static func foundationValue(of text: String) -> Any? {
-        do {
-            return try JSONSerialization.jsonObject(with: FoundationJSON.data(text.utf8), options: [.fragmentsAllowed])
-        } catch {
-            return nil  // The text was checked when the frame was read: JSONSerialization can't represent it.
+        case let name: envelope.extra?[name].flatMap(FoundationJSON.value)
         }
     }
 }

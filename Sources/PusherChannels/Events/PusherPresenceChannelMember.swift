@@ -8,7 +8,7 @@ public struct PusherPresenceChannelMember: Sendable, Hashable {
     let info: JSONText?
 
     /// The application's data about the user, as `JSONSerialization` objects; nil if there is none.
-    public var userInfo: Any? { info?.value.foundationValue }
+    public var userInfo: Any? { info.flatMap { FoundationJSON.value(of: $0.text) } }
 
     /// Creates a member, for ``PusherConnection/userDataFetcher``.
     ///
@@ -47,17 +47,6 @@ public struct PusherPresenceChannelMember: Sendable, Hashable {
 }
 
 extension JSONValue {
-    var foundationValue: Any {
-        switch self {
-        case .null: NSNull()
-        case .bool(let bool): bool
-        case .number(let number): Int(number.text) ?? number.double
-        case .string(let string): string
-        case .array(let elements): elements.map(\.foundationValue)
-        case .object(let members): Dictionary(members.map { ($0.key.text, $0.value.foundationValue) }, uniquingKeysWith: { $1 })
-        }
-    }
-
     /// Creates a JSON value; nil if the value isn't JSON.
     init?(foundationValue value: Any) {
         guard let data = Data(json: value) else { return nil }

@@ -23,9 +23,6 @@ package struct JSONNumber: Sendable {
 
     /// The number as an integer; nil if it has a fraction or is too large.
     package var integer: Int? { Int(text) ?? DecimalValue(text).integer }
-
-    /// The closest number of this type, which is infinite if there is no other.
-    var double: Double { Double(text) ?? .nan }
 }
 
 extension JSONNumber: Equatable {

@@ -43,6 +43,7 @@ import Testing
         come("member_added")
         #expect(room.members.map(\.userID) == ["46123.486095", "bob"])
         #expect(room["bob"]?.userInfo as? [String: Int] == ["age": 7])
+        #expect(room["bob"]?.userInfo as? [String: Double] == ["age": 7])
         come("member_removed")
         #expect(room.count == 1)
         come("subscription_count")

@@ -33,6 +33,7 @@ import Testing
         #expect(event("[\(number)]").property(withKey: "member") == nil)
         let member = PusherPresenceChannelMember(
             PresenceMember(userID: Name("ann"), info: JSONText(try JSONValue(parsing: #"{"n":\#(number)}"#))))
+        #expect(member.userInfo == nil)
         #expect(throws: DecodingError.self) { try member.decodeUserInfo(as: Count.self) }
         #expect(throws: DecodingError.self) { try member.decodeUserInfo(as: Count.self, with: JSONDecoder()) }
     }

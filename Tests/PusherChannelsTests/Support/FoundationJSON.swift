@@ -32,7 +32,7 @@ enum FoundationJSON {
     /// reads numbers with many digits as decimals and rounds them again.
     static func isSame(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {
-        case (.number(let left), .number(let right)): left == right || isClose(left.double, right.double)
+        case (.number(let left), .number(let right)): left == right || isClose(left, right)
         case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
         case (.array(let left), .array(let right)):
             left.count == right.count && zip(left, right).allSatisfy(isSame)
@@ -43,8 +43,9 @@ enum FoundationJSON {
         }
     }
 
-    private static func isClose(_ left: Double, _ right: Double) -> Bool {
-        abs(left - right) <= 1e-12 * max(abs(left), abs(right))
+    private static func isClose(_ left: JSONNumber, _ right: JSONNumber) -> Bool {
+        guard let left = Double(left.text), let right = Double(right.text) else { return false }
+        return abs(left - right) <= 1e-12 * max(abs(left), abs(right))
     }
 
     /// Describes a difference between the two that isn't one of the ``JSONDifferences``; nil if there is none. `bytes` are UTF-8.
