@@ -35,7 +35,7 @@ extension HTTPProxy {
             port = number
             host = String(rest[..<colon])
         }
-        guard !host.isEmpty, (1...65535).contains(port) else { return nil }
+        guard HTTPSyntax.isHost(host), (1...65535).contains(port) else { return nil }
         self.init(host: host, port: port, credentials: credentials)
     }
 }

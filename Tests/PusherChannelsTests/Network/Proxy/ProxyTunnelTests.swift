@@ -125,6 +125,7 @@ import Testing
     @Test(arguments: [
         "socks5://proxy:1080", "https://proxy:443", "http://:80", "proxy:port", "http://proxy:70000", "http://[::1]:x",
         "http://[::1]8080", "http://abc/def==@proxy:3128", "http://ann:12/34@proxy:3128",
+        "http://proxy.corp\r", "http://pro xy:3128", "http://[::1",
     ])
     func `A variable that names no HTTP proxy is refused without quoting its value`(value: String) {
         let failure = #expect(throws: TransportError.self) { try proxy(["https_proxy": value]) }
