@@ -183,6 +183,34 @@ import Testing
         await loop.shutdown()
     }
 
+    /// The seventh waits for a connection, and the eighth's isn't established.
+    // Proves P15.11.
+    @Test func `After a loop's shutdown, only a request that a connection got may have been carried out`() async throws {
+        let asked = Note<Void>()
+        let server = try RawServer { connection in
+            _ = try connection.readRequest()
+            asked.send(())
+            try connection.readToEnd()
+        }
+        let full = try FullListener()
+        let loop = NetworkLoop(timeouts: .long)
+        let session = NetworkHTTPSession(proxy: .none, loop: loop)
+        let ends = Note<String>()
+        for number in 1...8 {
+            let request = try HTTPRig.request(port: number == 8 ? full.port : server.port)
+            session.dataTask(with: request) { _, _, error in
+                let error = error as? URLError
+                ends.send("\(error?.code == .cancelled) \(error?.isOfUnsentRequest == true ? number : 0)")
+            }.resume()
+        }
+        for _ in 1...6 { await asked.next() }
+        await loop.shutdown()
+        var outcomes: [String] = []
+        for _ in 1...8 { outcomes.append(await ends.next() ?? "none") }
+        #expect(outcomes.sorted() == Array(repeating: "true 0", count: 6) + ["true 7", "true 8"])
+        withExtendedLifetime((server, full)) {}
+    }
+
     @Test func `A request's completion handler is released once it has been called`() async throws {
         final class Owner: Sendable {}
         let server = try RawServer(log: HTTPLog()) { _, _ in okay() }

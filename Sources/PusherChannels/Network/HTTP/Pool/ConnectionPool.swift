@@ -49,11 +49,13 @@ final class ConnectionPool {
 
     /// Ends all requests and closes all connections.
     func stop(_ failure: HTTPFailure) {
-        let exchanges = connections.compactMap(\.exchange) + waiting
+        let asked = connections.filter(\.isAsking).compactMap(\.exchange)
+        let unsent = connections.filter { !$0.isAsking }.compactMap(\.exchange) + waiting
         waiting = Deque()
         ended = 0
         for connection in connections { connection.close() }
-        for exchange in exchanges { exchange.end(.failure(failure)) }
+        for exchange in asked { exchange.end(.failure(failure)) }
+        for exchange in unsent { exchange.end(.failure(failure.ofUnsentRequest)) }
     }
 
     private func timedOut(_ exchange: HTTPExchange) {
