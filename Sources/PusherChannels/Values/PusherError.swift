@@ -40,8 +40,8 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// A description of what happened and what to do, for a person. It never contains a secret.
     ///
-    /// The message may quote a server. It is therefore one line of at most 1,000 characters, with control characters escaped,
-    /// which is safe to write to a log or a terminal. The passwords and queries of addresses are left out.
+    /// The message may quote a server. It is therefore one line, the first 1,000 characters of the text, with control characters
+    /// escaped, which is safe to write to a log or a terminal. The passwords and queries of addresses are left out.
     public let message: String
 
     /// The number of bytes that it keeps while it waits.

@@ -32,8 +32,8 @@ public struct TransportError: Error, Equatable, Sendable, CustomStringConvertibl
     /// The kind of failure.
     public let kind: Kind
 
-    /// A description of what happened, for a person: one line of at most 1,000 characters, with control characters escaped, and
-    /// without the passwords and queries of addresses.
+    /// A description of what happened, for a person: one line, the first 1,000 characters of the text, with control characters
+    /// escaped, and without the passwords and queries of addresses.
     public let message: String
 
     /// Creates a failure, for custom sockets and test doubles to report.
