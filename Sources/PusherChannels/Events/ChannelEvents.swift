@@ -96,7 +96,8 @@ private struct CaseDecoder: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { data.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard let key = Key(stringValue: name) else { throw UnknownCase() }
+        // The compiler's comparison takes two forms of a letter with an accent for the same.
+        guard let key = Key(stringValue: name), key.stringValue.hasBytes(of: name) else { throw UnknownCase() }
         return KeyedDecodingContainer(CaseContainer(allKeys: [key], data: data, isWhole: { _ in true }))
     }
 

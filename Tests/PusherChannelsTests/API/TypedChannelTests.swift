@@ -73,6 +73,18 @@ import Testing
         if case .channel(.subscribed) = ChannelUpdate.subscribed.typed(as: OrderEvent.self) {} else { Issue.record("lost") }
     }
 
+    @Test func `An event whose name is a case's only in another normal form of Unicode is unknown`() throws {
+        enum PlaceEvent: ChannelEvents {
+            case opened
+            enum CodingKeys: String, CodingKey { case opened = "caf\u{E9}" }
+        }
+        func typed(_ name: String) -> TypedUpdate<PlaceEvent> {
+            PusherEvent(eventName: name, data: "{}").typed(as: PlaceEvent.self)
+        }
+        guard case .event(.opened, _) = typed("caf\u{E9}") else { throw Unexpected() }
+        guard case .unknown = typed("cafe\u{301}") else { throw Unexpected() }
+    }
+
     @Test func `A struct, a raw enum, or a case with partly labeled values can't be encoded as an event`() {
         struct Thing: ChannelEvents { var a = 1, b = 2 }
         enum Raw: String, ChannelEvents { case a }
