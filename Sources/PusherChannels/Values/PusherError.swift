@@ -35,7 +35,8 @@ public struct PusherError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kind of error.
     public let kind: Kind
 
-    /// The Channels error or close code, or the HTTP status of an authorization, if there is one.
+    /// The Channels error or close code, or the HTTP status of an authorization, a refused subscription or a request to the HTTP
+    /// API, if there is one.
     public let code: Int?
 
     /// A description of what happened and what to do, for a person. It never contains a secret.

@@ -19,11 +19,11 @@ public struct TransportError: Error, Equatable, Sendable, CustomStringConvertibl
         case proxyRefused(status: Int)
         /// The server responded to the upgrade with this HTTP status instead of 101.
         case upgradeRefused(status: Int)
-        /// The peer broke the WebSocket protocol.
+        /// The peer broke the WebSocket protocol, or HTTP.
         case protocolViolation
-        /// An established connection ended without a close frame.
+        /// An established connection ended without a close frame, or before the whole response.
         case connectionLost
-        /// The socket was closed by its owner before it was open.
+        /// The socket was closed by its owner before it was open, or the request was cancelled.
         case cancelled
         /// This platform or configuration doesn't support the request. The client gives up.
         case unsupported
