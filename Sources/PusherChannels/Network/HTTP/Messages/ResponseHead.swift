@@ -27,7 +27,8 @@ struct ResponseHead: Sendable {
         value.utf8.split(separator: UInt8(ascii: ",")).map(trimmed).filter { !$0.isEmpty }
     }
 
-    fileprivate static func trimmed(_ text: Substring.UTF8View) -> String {
+    /// Returns a text without the white space around it, which isn't part of a field's value (RFC 9110, 5.5).
+    static func trimmed(_ text: some BidirectionalCollection<UInt8>) -> String {
         let start = text.drop(while: isSpace)
         return String(decoding: start.prefix(start.reversed().drop(while: isSpace).count), as: UTF8.self)
     }
@@ -41,7 +42,7 @@ struct ResponseHead: Sendable {
 extension Sequence where Element == (name: String, value: String) {
     /// Returns the values of the fields with a name, without the white space around them.
     package func contents(_ name: String) -> [String] {
-        filter { $0.name.isSameWord(as: name) }.map { ResponseHead.trimmed($0.value.utf8[...]) }
+        filter { $0.name.isSameWord(as: name) }.map { ResponseHead.trimmed($0.value.utf8) }
     }
 
     /// Returns the elements in all fields with a name (RFC 9110, 5.3 and 5.6.1), which are lists with commas between the values.

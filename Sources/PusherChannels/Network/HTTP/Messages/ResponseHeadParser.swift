@@ -50,20 +50,11 @@ struct ResponseHeadParser {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
                 line[..<colon].allSatisfy({ $0 > 0x20 && $0 < 0x7F })
             else { throw .malformed }
-            let value = String(decoding: line[line.index(after: colon)...], as: UTF8.self)
-            fields.append((String(decoding: line[..<colon], as: UTF8.self), value.trimmingSpace()))
+            let value = ResponseHead.trimmed(line[line.index(after: colon)...])
+            fields.append((String(decoding: line[..<colon], as: UTF8.self), value))
         }
         let minorVersion = parts[0].elementsEqual("HTTP/1.0".utf8) ? 0 : 1
         return ResponseHead(status: status, fields: fields, minorVersion: minorVersion)
-    }
-}
-
-extension String {
-    /// Returns the text without the white space around it that isn't part of a field's value (RFC 9110, 5.5).
-    fileprivate func trimmingSpace() -> String {
-        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
-        let start = utf8.drop(while: isSpace)
-        return String(decoding: start.prefix(start.count - start.reversed().prefix(while: isSpace).count), as: UTF8.self)
     }
 }
 
