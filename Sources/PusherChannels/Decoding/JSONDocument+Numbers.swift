@@ -64,7 +64,7 @@ extension JSONDocument {
     func number(_ token: JSONToken) throws(JSONError) -> UnsafeRawBufferPointer {
         var scanner = JSONScanner(bytes)
         scanner.advance(token.text.lowerBound)
-        let (range, _) = try scanner.scanNumber()
+        let range = try scanner.scanNumber()
         guard range.upperBound == token.text.upperBound else { throw scanner.fail("not a number") }
         return text(of: token)
     }

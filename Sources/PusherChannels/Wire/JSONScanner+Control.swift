@@ -75,7 +75,7 @@ extension JSONScanner {
         switch current {
         case UInt8(ascii: "\""): return try scanString()
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-            let (range, _) = try scanNumber()
+            let range = try scanNumber()
             return StringToken(start: range.lowerBound, end: range.upperBound, hasEscapes: false)
         default:
             try skipValue(depth: depth)
@@ -89,9 +89,7 @@ extension JSONScanner {
         case UInt8(ascii: "\""):
             return Int(string(try scanString()))
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-            let (range, isInteger) = try scanNumber()
-            if isInteger, let integer = Int(text(range)) { return integer }
-            return Double(text(range)).flatMap { Int(exactly: $0) }
+            return JSONNumber(wellFormed: text(try scanNumber())).integer
         default:
             try skipValue(depth: depth)
             return nil

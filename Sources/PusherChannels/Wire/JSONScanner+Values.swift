@@ -163,29 +163,26 @@ extension JSONScanner {
         return false
     }
 
-    /// Reads a number; `isInteger` indicates whether it has no fraction and no exponent.
-    mutating func scanNumber() throws(JSONError) -> (range: Range<Int>, isInteger: Bool) {
+    /// Reads a number.
+    mutating func scanNumber() throws(JSONError) -> Range<Int> {
         let start = position
-        if passesDigits() { return (start..<position, true) }
+        if passesDigits() { return start..<position }
         if current == UInt8(ascii: "-") { advance() }
         if current == UInt8(ascii: "0") {
             advance()
         } else {
             try skipDigits("expected a value")
         }
-        var isInteger = true
         if current == UInt8(ascii: ".") {
-            isInteger = false
             advance()
             try skipDigits("expected digits after the point")
         }
         if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
-            isInteger = false
             advance()
             if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { advance() }
             try skipDigits("expected an exponent")
         }
-        return (start..<position, isInteger)
+        return start..<position
     }
 
     private mutating func skipDigits(_ problem: String) throws(JSONError) {

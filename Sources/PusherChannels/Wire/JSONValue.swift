@@ -149,7 +149,7 @@ extension JSONScanner {
     }
 
     private mutating func parseNumber() throws(JSONError) -> JSONValue {
-        .number(JSONNumber(wellFormed: text(try scanNumber().range)))
+        .number(JSONNumber(wellFormed: text(try scanNumber())))
     }
 
     private mutating func parseObject(depth: Int) throws(JSONError) -> [Name: JSONValue] {

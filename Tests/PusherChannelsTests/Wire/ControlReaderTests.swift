@@ -143,6 +143,7 @@ import Testing
             (#"{"subscription_count":3}"#, 3), (#"{"subscription_count":"3"}"#, 3), (#"{"subscription_count":0}"#, 0),
             ("{}", nil), (#"{"subscription_count":null}"#, nil), (#"{"subscription_count":1.5}"#, nil),
             (#"{"subscription_count":"many"}"#, nil), ("[3]", nil), ("3", nil),
+            (#"{"subscription_count":9007199254740993.0}"#, 9_007_199_254_740_993),
         ] as [(String, Int?)])
     func `A subscription count is read from a number or a string of one, and refused without one`(data: String, count: Int?) {
         let event = "pusher_internal:subscription_count"
