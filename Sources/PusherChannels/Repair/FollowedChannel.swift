@@ -119,7 +119,10 @@ struct FollowedChannel: Sendable {
         case .waiting(let known):
             if known.isVague { phase = .waiting(reason) }
             return .nothing
-        case .subscribing: return .nothing
+        case .subscribing:
+            // The success may be among what was dropped, and there won't be another one.
+            if case .gap(let gap) = reason, gap.reason == .overflow { return want(reason, at: now) }
+            return .nothing
         }
     }
 
@@ -137,6 +140,8 @@ struct FollowedChannel: Sendable {
     /// Wants a load, unless one is wanted or under way.
     mutating func want(_ reason: LoadReason, at now: Instant) -> Reaction {
         guard !isBeingRepaired else { return .nothing }
+        // Before the first state, nothing is missing.
+        let reason = lastEnd == nil ? LoadReason.first : reason
         // The application chose the time between loads for the state's age.
         let isRepeated = if case .maximumAge = reason { false } else { lastEnd.map { now - $0 < Self.restTime } ?? false }
         postpone(reason, isRepeated: isRepeated)

@@ -197,6 +197,17 @@ import Testing
         #expect(channel.told(gap(.betweenStreams)) == ["nothing"])
     }
 
+    @Test func `A channel whose success may have been dropped is loaded, and once more if it wasn't dropped`() {
+        var channel = FollowedChannel(StreamBuffering(limit: 1))
+        #expect(channel.told(gap(), gap(.overflow)) == ["nothing", "load"])
+        _ = channel.begin(1)
+        #expect(channel.told(.subscribed) == ["nothing"])
+        #expect(channel.given(1) == ["first"])
+        #expect(channel.load == 2 && !channel.isLive)
+        channel = FollowedChannel(StreamBuffering())
+        #expect(channel.reload(.gap(EventGap(since: .distantPast, reason: .overflow)), at: .origin).word == "load")
+    }
+
     @Test mutating func `A channel whose loop goes on elsewhere keeps its delays between loads`() {
         var channel = live()
         _ = channel.told(gap())

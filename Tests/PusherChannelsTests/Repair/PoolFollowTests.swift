@@ -117,6 +117,21 @@ import Testing
         }
     }
 
+    @Test func `A channel that is subscribed while its loop is too slow gives its state once the loop is back`() async throws {
+        try await rig(channels: 1, connections: 1, others: ["private-b"], auth: 503) { rig in
+            #expect(rig.words.contains { $0.hasPrefix("private-b failed") })
+            rig.pause(true)
+            for _ in 0..<3000 { rig.backend.change("a0") }
+            await rig.executor.advance(by: .seconds(60))
+            rig.auth.withLock { $0 = 200 }
+            await rig.executor.advance(by: .seconds(120))
+            #expect(rig.pool.channel(named: "private-b")?.subscribed == true)
+            rig.pause(false)
+            await rig.executor.advance(by: .seconds(60))
+            #expect(rig.words.last { $0.hasPrefix("private-b ") } == "private-b state 0 first")
+        }
+    }
+
     @Test func `Events taken before a load are delivered before its state, however slow the loop is`() async throws {
         try await rig(channels: 2, connections: 1) { rig in
             await rig.executor.advance(by: .seconds(61))
@@ -164,24 +179,35 @@ import Testing
         let pool: PusherPool
         let stream: PoolFollowStream<Int>
         let state: Locked<(words: [String], isPaused: Bool, isSlow: Bool)>
+        /// The status with which authorizations fail; 200 for none.
+        let auth: Locked<Int>
 
         var words: [String] { state.withLock(\.words) }
 
         func pause(_ isPaused: Bool) { state.withLock { $0.isPaused = isPaused } }
     }
 
-    private func rig(channels: Int, connections: Int, _ body: @escaping @Sendable (Rig) async throws -> Void) async throws {
+    private func rig(
+        channels: Int, connections: Int, others: [String] = [], auth status: Int = 200,
+        _ body: @escaping @Sendable (Rig) async throws -> Void
+    ) async throws {
         try await TestExecutor().run(limit: 50_000_000) { executor in
             let server = InMemoryServer(scheduler: executor.scheduler)
             let backend = FollowBackend(server, executor.clock)
             var options = PusherClientOptions(delivery: .immediate)
             options.logger.logLevel = .critical
+            let (auth, signer) = (Locked(status), Signer())
+            options.authMethod = .customHandler { socketID, channel in
+                let status = auth.withLock(\.self)
+                if status != 200 { throw PusherError(.authorization, code: status, message: "no") }
+                return try await signer.authorize(socketID: socketID, channelName: channel)
+            }
             let pool = PusherPool(
                 key: "local-key", connections: connections, options: options,
                 environment: PusherEnvironment(
                     scheduler: executor.scheduler, makeWebSocket: { server.makeWebSocket() }, randomSeed: { 1 },
                     spawn: executor.spawn))
-            let stream = pool.follow((0..<channels).map { "a\($0)" }) { try await backend.load($0) }
+            let stream = pool.follow((0..<channels).map { "a\($0)" } + others) { try await backend.load($0) }
             let state = Locked((words: [String](), isPaused: false, isSlow: false))
             let task: Task<Void, any Error> = executor.spawn {
                 for try await step in stream {
@@ -192,7 +218,9 @@ import Testing
             }
             pool.connect()
             await executor.advance(by: .seconds(1))
-            try await body(Rig(executor: executor, server: server, backend: backend, pool: pool, stream: stream, state: state))
+            try await body(
+                Rig(
+                    executor: executor, server: server, backend: backend, pool: pool, stream: stream, state: state, auth: auth))
             task.cancel()
         }
     }
