@@ -41,11 +41,15 @@ extension LoadReason: CustomStringConvertible {
         }
     }
 
-    /// Indicates whether another reason says more.
-    var isVague: Bool {
+    /// How much the reason says, beside another one.
+    var weight: Int {
         switch self {
-        case .subscribedAgain, .maximumAge: true
-        case .first, .gap, .heldTooMuch, .reload: false
+        case .subscribedAgain, .maximumAge: 0
+        case .reload: 1
+        case .first, .gap, .heldTooMuch: 2
         }
     }
+
+    /// Indicates whether another reason says more.
+    var isVague: Bool { weight == 0 }
 }

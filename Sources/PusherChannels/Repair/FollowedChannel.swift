@@ -75,14 +75,14 @@ struct FollowedChannel: Sendable {
         case .subscribed:
             // After a loss, the gap that follows says more.
             defer { isRecovered = false }
-            if case .subscribing = phase { return want(.first, at: now) }
+            if case .subscribing = phase { return want(.subscribedAgain, at: now) }
             if isRecovered { return .nothing }
             return isCurrent || !isOld ? missed(.subscribedAgain, at: now) : .nothing
         case .event(let event):
             return read(event, isOld: isOld)
         case .eventsMayBeMissing(let gap):
-            // A loop always begins with a state, whatever an earlier one left unread. Elements may have been dropped after the one
-            // that tells of the first.
+            // A loop always begins with a state, whatever an earlier one left unread. Elements may have been dropped after the
+            // one that tells of the first.
             if gap.reason == .betweenStreams { return .nothing }
             return isCurrent || !isOld || gap.reason == .overflow ? missed(.gap(gap), at: now) : .nothing
         case .recovered:
@@ -126,12 +126,11 @@ struct FollowedChannel: Sendable {
         }
     }
 
-    /// The channel for another loop, whose source begins later: its state is out of date.
+    /// The channel for another loop, whose source begins later: its state is out of date, whatever that source recovers.
     var interrupted: FollowedChannel {
         var channel = self
         _ = channel.takeHeld()
-        if isBeingRepaired { channel.phase = .live }
-        channel.nextReason = nil
+        (channel.phase, channel.nextReason, channel.isRecovered) = (.subscribing, nil, false)
         return channel
     }
 

@@ -3,8 +3,9 @@ extension Follower {
     /// Has a channel's state loaded again, when the reader is back.
     func reload(_ channel: Name, _ reason: LoadReason = .reload) {
         change { shared, _ in
-            // Whoever asks for another state says more than the age of this one.
-            guard let known = shared.channels[channel], known.reload?.isVague != false else { return }
+            // Whoever asks for another state says more than the age of this one, and the pool, which knows that the channel is
+            // subscribed, more than either.
+            guard let known = shared.channels[channel], known.reload.map({ $0.weight < reason.weight }) != false else { return }
             if known.reload == nil { shared.reloads.append(channel) }
             shared.channels[channel]?.reload = reason
             shared.wakeUp()

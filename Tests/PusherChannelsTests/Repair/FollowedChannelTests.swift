@@ -214,9 +214,22 @@ import Testing
         _ = channel.begin(2)
         _ = channel.told(event("1"))
         channel = channel.interrupted
-        #expect(channel.isLive && channel.heldBytes == 0)
+        #expect(!channel.isLive && !channel.isBeingRepaired && channel.heldBytes == 0)
         #expect(channel.reload(.gap(EventGap(since: .distantPast, reason: .overflow)), at: .origin).word == "load")
         #expect(channel.delay(of: "orders", at: .origin, using: &random).1?.kind == .loadPostponed)
+    }
+
+    @Test func `A channel whose loop goes on elsewhere is loaded, though its connection recovered all events`() {
+        var channel = live()
+        _ = channel.told(.recovered(count: 1))
+        channel = channel.interrupted
+        #expect(channel.told(gap(.betweenStreams), .recovered(count: 0), .subscribed) == ["nothing", "nothing", "load"])
+        _ = channel.begin(2)
+        #expect(channel.given(2) == ["subscribed again"])
+        channel = channel.interrupted
+        #expect(channel.told(.subscribed, gap()) == ["load", "nothing"])
+        _ = channel.begin(3)
+        #expect(channel.given(3) == ["reconnected"], "a gap says more")
     }
 
     @Test func `A refusal is reported in every phase of a followed channel`() {

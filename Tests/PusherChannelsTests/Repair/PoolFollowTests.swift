@@ -45,6 +45,25 @@ import Testing
         }
     }
 
+    @Test func `A channel whose state is asked for before the pool has begun gives its first state`() async throws {
+        try await rig(channels: 0, connections: 1) { rig in
+            rig.pool.subscribe("old")
+            await rig.executor.advance(by: .seconds(1))
+            let (pool, backend) = (rig.pool, rig.backend)
+            let stream = Locked<PoolFollowStream<Int>?>(nil)
+            // A step of the pool, behind which its others wait.
+            let follow = { @Sendable in
+                let steps = pool.follow(["old"]) { try await backend.load($0) }
+                steps.reload("old")
+                stream.withLock { $0 = steps }
+            }
+            pool.change { $0.steps.append(.then(follow)) }
+            guard var steps = stream.withLock(\.self)?.makeAsyncIterator() else { throw FollowRig.Unexpected() }
+            let step = try await steps.next()
+            #expect(step.map { Following.word($0.step) } == "state 0 first")
+        }
+    }
+
     @Test(arguments: [1, 2])
     func `A followed channel's event is given if it comes with those of channels not followed`(connections: Int) async throws {
         try await rig(channels: 10, connections: connections) { rig in
@@ -132,6 +151,28 @@ import Testing
         }
     }
 
+    @Test func `A loop that comes back while a Sockudo server is away gets the states again`() async throws {
+        try await rig(channels: 2, connections: 1, isSockudo: true) { rig in
+            await rig.executor.advance(by: .seconds(61))
+            rig.pause(true)
+            for _ in 0..<3000 { rig.backend.change("a0") }
+            await rig.executor.advance(by: .seconds(60))
+            // The connection gets it, but nobody reads it any more.
+            rig.backend.change("a1")
+            await rig.executor.advance(by: .seconds(1))
+            rig.server.isClosing = true
+            rig.server.shutdown()
+            rig.pause(false)
+            await rig.executor.advance(by: .seconds(5))
+            rig.server.isClosing = false
+            await rig.executor.advance(by: .seconds(200))
+            for (channel, version) in [("a0", 3000), ("a1", 1)] {
+                let last = rig.words.last { $0.hasPrefix("\(channel) ") }
+                #expect(last?.hasPrefix("\(channel) state \(version) ") == true, "\(last ?? "")")
+            }
+        }
+    }
+
     @Test func `Events taken before a load are delivered before its state, however slow the loop is`() async throws {
         try await rig(channels: 2, connections: 1) { rig in
             await rig.executor.advance(by: .seconds(61))
@@ -188,14 +229,16 @@ import Testing
     }
 
     private func rig(
-        channels: Int, connections: Int, others: [String] = [], auth status: Int = 200,
+        channels: Int, connections: Int, others: [String] = [], auth status: Int = 200, isSockudo: Bool = false,
         _ body: @escaping @Sendable (Rig) async throws -> Void
     ) async throws {
         try await TestExecutor().run(limit: 50_000_000) { executor in
-            let server = InMemoryServer(scheduler: executor.scheduler)
+            let server = InMemoryServer(
+                ServerMachine(profile: isSockudo ? .sockudoV2 : .hosted), scheduler: executor.scheduler)
             let backend = FollowBackend(server, executor.clock)
             var options = PusherClientOptions(delivery: .immediate)
             options.logger.logLevel = .critical
+            if isSockudo { options.protocol = .sockudo }
             let (auth, signer) = (Locked(status), Signer())
             options.authMethod = .customHandler { socketID, channel in
                 let status = auth.withLock(\.self)
