@@ -187,6 +187,14 @@ struct FollowedChannel: Sendable {
         return true
     }
 
+    /// Gives up a load that hasn't begun: it is wanted again after the channel's next success. Returns false if it isn't wanted
+    /// any more.
+    mutating func giveUp(_ load: Int) -> Bool {
+        guard load == self.load, case .waiting = phase else { return false }
+        phase = .subscribing
+        return true
+    }
+
     /// Ends a load with a state; returns its reason and what was held. Returns nil if the load isn't the one under way.
     mutating func loaded(_ load: Int, at now: Instant) -> (reason: LoadReason, held: [PusherEvent])? {
         guard load == self.load, case .loading(let reason) = phase else { return nil }

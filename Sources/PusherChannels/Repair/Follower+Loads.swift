@@ -76,6 +76,10 @@ extension Follower {
     private static var unreadLimit: Int { 16 }
 
     private func begin(_ load: Int, of name: Name) -> Bool {
+        guard telemetry.client(name) != nil else {
+            giveUp(load, of: name)
+            return false
+        }
         let hasBegun = change { shared, now in
             guard shared.unreadStates < Self.unreadLimit else {
                 shared.postponed.append((load, name))
@@ -101,6 +105,21 @@ extension Follower {
         }
         keep({ task.cancel() }, load, of: name)
         return true
+    }
+
+    /// Gives up the load of a channel that no client has: one that is subscribed to again is loaded then.
+    private func giveUp(_ load: Int, of name: Name) {
+        let isGivenUp = change { shared, _ in
+            guard shared.channels[name]?.machine.giveUp(load) == true else { return false }
+            shared.repairs -= 1
+            stop(name, &shared)
+            return true
+        }
+        // It may have been subscribed to since the look, and told so before this.
+        guard isGivenUp, telemetry.client(name) != nil else { return }
+        change { shared, now in
+            if case .load? = shared.channels[name]?.machine.want(.subscribedAgain, at: now) { repair(name, &shared, at: now) }
+        }
     }
 
     private func ended(_ load: Int, of name: Name, _ result: Result<State, any Error>) {

@@ -232,6 +232,19 @@ import Testing
         #expect(channel.given(3) == ["reconnected"], "a gap says more")
     }
 
+    @Test func `A load that is given up before it begins is wanted again after the next success`() {
+        var channel = live()
+        _ = channel.told(gap())
+        let givenUp = [channel.giveUp(1), channel.giveUp(2), channel.giveUp(2)]
+        #expect(givenUp == [false, true, false])
+        #expect(!channel.isBeingRepaired && !channel.isLive)
+        #expect(channel.begin(2) == false)
+        #expect(channel.told(event("1"), .subscribed) == ["nothing", "load"])
+        _ = channel.begin(3)
+        #expect(channel.giveUp(3) == false, "it has begun")
+        #expect(channel.given(3) == ["subscribed again"])
+    }
+
     @Test func `A refusal is reported in every phase of a followed channel`() {
         let refusal = ChannelUpdate.subscriptionFailed(PusherError(.subscriptionRefused, message: "no"))
         var channel = FollowedChannel(StreamBuffering())

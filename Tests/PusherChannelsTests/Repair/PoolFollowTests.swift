@@ -64,6 +64,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 1000])
+    func `A channel that the pool unsubscribed from isn't loaded until it is subscribed to again`(failures: Int) async throws {
+        try await rig(channels: 2, connections: 1, maximumAge: .seconds(60)) { rig in
+            rig.backend.failures = failures
+            await rig.executor.advance(by: .seconds(61))
+            rig.pool.unsubscribe("a0")
+            let before = rig.backend.loads
+            await rig.executor.advance(by: .seconds(600))
+            rig.backend.failures = 0
+            #expect(rig.backend.loads["a0"] == before["a0"])
+            #expect(rig.backend.loads["a1", default: 0] > before["a1", default: 0])
+            rig.pool.subscribe("a0")
+            await rig.executor.advance(by: .seconds(30))
+            #expect(rig.words.last { $0.hasPrefix("a0 ") } == "a0 state 0 subscribed again")
+            #expect(rig.backend.loads["a0", default: 0] == before["a0", default: 0] + 1)
+        }
+    }
+
     @Test(arguments: [1, 2])
     func `A followed channel's event is given if it comes with those of channels not followed`(connections: Int) async throws {
         try await rig(channels: 10, connections: connections) { rig in
@@ -230,7 +248,7 @@ import Testing
 
     private func rig(
         channels: Int, connections: Int, others: [String] = [], auth status: Int = 200, isSockudo: Bool = false,
-        _ body: @escaping @Sendable (Rig) async throws -> Void
+        maximumAge: Duration? = nil, _ body: @escaping @Sendable (Rig) async throws -> Void
     ) async throws {
         try await TestExecutor().run(limit: 50_000_000) { executor in
             let server = InMemoryServer(
@@ -250,7 +268,8 @@ import Testing
                 environment: PusherEnvironment(
                     scheduler: executor.scheduler, makeWebSocket: { server.makeWebSocket() }, randomSeed: { 1 },
                     spawn: executor.spawn))
-            let stream = pool.follow((0..<channels).map { "a\($0)" } + others) { try await backend.load($0) }
+            let names = (0..<channels).map { "a\($0)" } + others
+            let stream = pool.follow(names, maximumAge: maximumAge) { try await backend.load($0) }
             let state = Locked((words: [String](), isPaused: false, isSlow: false))
             let task: Task<Void, any Error> = executor.spawn {
                 for try await step in stream {
