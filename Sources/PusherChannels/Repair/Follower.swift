@@ -33,20 +33,28 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
     }
 
     struct Shared {
-        /// A step that waits for the reader, or an event that was held, with the state that may cover it.
+        /// A step that waits for the reader, a refusal by the source, or an event that was held, with the state that may cover
+        /// it.
         enum Ready {
             case step(FollowStep<State>)
+            case refused(PusherError)
             case held(PusherEvent, State)
 
             /// The number of bytes that count for as long as it is held.
             var heldBytes: Int { if case .held(let event, _) = self { event.envelope.size } else { 0 } }
-            var liveBytes: Int? { if case .step(.event(let event)) = self { event.envelope.size } else { nil } }
+            var liveBytes: Int? {
+                switch self {
+                case .step(.event(let event)): event.envelope.size
+                case .refused: 0
+                case .step, .held: nil
+                }
+            }
             var isState: Bool { if case .step(.state) = self { true } else { false } }
         }
 
         var channels: [Name: Channel]
         private(set) var ready = Deque<(channel: Name, ready: Ready)>()
-        /// The live events among them, and their bytes.
+        /// The live events and the refusals among them, and their bytes.
         private(set) var live = (count: 0, bytes: 0)
         /// The states among them.
         private(set) var unreadStates = 0
@@ -171,6 +179,7 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
             }
             switch look() {
             case .ready(let channel, .step(let step)): return (channel, step)
+            case .ready(let channel, .refused(let error)): return (channel, .failed(error))
             case .ready(let channel, .held(let event, let state)):
                 if settings.covers?(state, event) != true { return (channel, .event(event)) }
             case .portion(let portion): cursor.hold(portion.batch, of: portion.source)
@@ -273,7 +282,7 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
         change { shared, _ in ask(&shared) }
     }
 
-    /// Reads an update; returns the step that it is.
+    /// Reads an update; returns the step that it is if it is an event.
     ///
     /// - Parameter isOld: Indicates whether it was taken before any load that is wanted or under way.
     private func read(_ element: Element, isOld: Bool, _ shared: inout Shared, at now: Instant) -> Step? {
@@ -283,7 +292,7 @@ final class Follower<Element: Sendable, State: Sendable>: Sendable {
         else { return nil }
         switch reaction {
         case .give(let event): return (name, .event(event))
-        case .fail(let error): return (name, .failed(error))
+        case .fail(let error): shared.append(.refused(error), of: name)
         case .load: repair(name, &shared, at: now)
         case .nothing: loads.release(before - (shared.channels[name]?.machine.heldBytes ?? 0))
         case .hold(let size):

@@ -174,6 +174,21 @@ import Testing
         }
     }
 
+    @Test func `Refusals that a busy loop doesn't read wait in the stream while the state can't be loaded`() async throws {
+        try await FollowRig.follow(failures: .max, buffering: Self.ten) { rig, following in
+            following.pause = .seconds(1000)
+            await rig.executor.advance(by: .seconds(1))
+            for number in 0..<100 {
+                let refusal = ChannelUpdate.subscriptionFailed(PusherError(.subscriptionRefused, message: "\(number)"))
+                _ = rig.pusher.connection.core.readers.report {
+                    $0.updates.append(refusal, of: "private-orders", at: rig.executor.scheduler.now)
+                }
+            }
+            // As many refusals as the buffer has room for, and as many failures of loads.
+            #expect((10...20).contains(following.stream.follower.shared.withLock(\.ready.count)))
+        }
+    }
+
     @Test func `A loop that was left doesn't pause reading`() async throws {
         try await FollowRig.run { rig in
             let backend = rig.backend
