@@ -222,7 +222,7 @@ final class ClientCore: WebSocketDelegate, StreamOwner, Sendable {
 extension ClientCore.State {
     /// Passes an input to the machine.
     mutating func handle(_ input: Input, at now: Instant) {
-        telemetry.tally.note(input, at: now)
+        telemetry.tally.note(input, attempt: machine.attempt, at: now)
         machine.handle(input, at: now)
         telemetry.tally.noteChannels(machine.subscriptions.counts)  // not a mutant: the trait's tests are a package of their own
         telemetry.spans.note(input, attempt: machine.attempt, subscriptions: machine.subscriptions, at: now)

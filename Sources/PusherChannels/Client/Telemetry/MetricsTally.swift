@@ -24,19 +24,25 @@ struct MetricsTally: Sendable {
     private var droppedBefore = 0
     private var channelsBefore = Subscriptions.Counts()
 
-    mutating func note(_ input: Input, at now: Instant) {
+    /// - Parameter attempt: The attempt that was current before the input.
+    mutating func note(_ input: Input, attempt: ConnectionAttempt, at now: Instant) {
         switch input {
         case .received(.control(.pong, _), _):
             guard let sent = pingSent.take() else { return }
             pings.append(now - sent)
-        case .socketClosed(let closure, _):
+        case .socketClosed(let closure, let closed):
             closes[CloseLabel(closure), default: 0] += 1
-            // The next connection begins with reading on.
-            if let since = pausedSince.take() { paused += now - since }
-            (pingSent, isEmpty) = (nil, false)
+            // An earlier connection's close may come late.
+            if closed == attempt { endConnection(at: now) }
         default: return
         }
         isEmpty = false
+    }
+
+    /// Ends what is under way on a connection: the next one begins with reading on.
+    private mutating func endConnection(at now: Instant) {
+        if let since = pausedSince.take() { paused += now - since }
+        pingSent = nil
     }
 
     mutating func note(_ output: Output, subscriptions: Subscriptions, at now: Instant) {
@@ -49,7 +55,9 @@ struct MetricsTally: Sendable {
             states[old, default: 0] -= 1
             states[new, default: 0] += 1
         case .deliver(.decryptionFailed): decryptionFailures += 1
-        case .command(.openSocket): attempts += 1
+        case .command(.openSocket):
+            attempts += 1
+            endConnection(at: now)
         case .command(.send(.ping)): pingSent = pingSent ?? now
         case .setReading(let isOn):
             if isOn, let since = pausedSince.take() { paused += now - since } else if !isOn { pausedSince = pausedSince ?? now }
@@ -113,7 +121,7 @@ struct MetricsTally: Sendable {
         return self
     }
     #else
-    func note(_ input: Input, at now: Instant) {}
+    func note(_ input: Input, attempt: ConnectionAttempt, at now: Instant) {}
     func note(_ output: Output, subscriptions: Subscriptions, at now: Instant) {}
     func noteEnd(in state: ConnectionState) {}
     func noteChannels(_ counts: Subscriptions.Counts) {}

@@ -186,6 +186,23 @@ import Testing
         #expect(try client.metrics.expectTimer("pusher_reading_paused_seconds").values == [1_000_000_000])
     }
 
+    @Test func `A pause isn't cut short by the late close of an earlier connection, which is counted`() throws {
+        let client = TracedClient()
+        let news = client.pusher.subscribe("news")
+        client.pusher.connect()
+        client.socket.serverCloses(code: 4200)
+        #expect(client.socket.currentAttempt == ConnectionAttempt(2))
+        let stream = news.events(buffering: StreamBuffering(limit: 1, overflow: .pauseThenEnd))
+        client.socket.publish(channel: "news", event: "n", data: "1")
+        client.scheduler.advance(by: .seconds(1))
+        client.socket.delegate?.webSocketDidClose(.closed(code: 1006, reason: ""), attempt: ConnectionAttempt(1))
+        client.scheduler.advance(by: .seconds(1))
+        client.pusher.disconnect()
+        withExtendedLifetime(stream) {}
+        #expect(try client.metrics.expectTimer("pusher_reading_paused_seconds").values == [2_000_000_000])
+        #expect(try client.count("connection_closes_total", [("code", "1006")]) == 1)
+    }
+
     @Test func `Deliveries that wait on a queue are counted and timed`() throws {
         let queue = DispatchQueue(label: "slow")
         let client = TracedClient { options, _ in options.delivery = .queue(queue) }
