@@ -90,6 +90,8 @@ extension Pusher {
 
 extension PusherConnection {
     var health: PusherHealth {
-        core.read { machine in PusherHealth(machine) { core.environment.date($0) } }
+        // Before the lock is taken: the application's clocks may do anything.
+        let (wallClock, now) = (core.environment.wallClock(), core.environment.scheduler.now)
+        return core.read { machine in PusherHealth(machine) { wallClock.addingTimeInterval(($0 - now) / .seconds(1)) } }
     }
 }

@@ -41,6 +41,27 @@ import Testing
         #expect((rig.pusher.health.channels, rig.pusher.health.oldestPending) == (0, nil))
     }
 
+    @Test func `A clock that asks the client for its state doesn't hold its health up`() {
+        let asked = Locked<Pusher?>(nil)
+        let states = Locked<[ConnectionState]>([])
+        let (scheduler, socket) = (TestScheduler(), MockWebSocket())
+        let environment = PusherEnvironment(
+            scheduler: scheduler, makeWebSocket: { socket },
+            wallClock: {
+                if let pusher = asked.withLock(\.self) {
+                    let state = pusher.connection.connectionState
+                    states.withLock { $0.append(state) }
+                }
+                return Date()
+            })
+        let pusher = Pusher(key: "key", options: PusherClientOptions(delivery: .immediate), environment: environment)
+        pusher.connect()
+        asked.withLock { $0 = pusher }
+        #expect(pusher.health.lastMessage != nil)
+        #expect(states.withLock(\.self) == [.connected])
+        asked.withLock { $0 = nil }
+    }
+
     @Test func `A client's health is behind and not ready while a stream is full`() {
         let rig = ClientRig.connected()
         let updates = rig.pusher.subscribe("news").updates(buffering: StreamBuffering(limit: 2))
