@@ -11,7 +11,8 @@ extension PusherConnection: CustomStringConvertible {
     private static let limit = 5
 
     /// The connection's state, the time until its next step, and the channels that aren't subscribed yet:
-    /// `app-key at ws-eu.pusher.com: reconnecting in 2.5 seconds; news: waits for a connection`.
+    /// `app-key at ws-eu.pusher.com: reconnecting in 2.5 seconds; news: waits for a connection`. The host is that of the current
+    /// or the next connection.
     public var description: String {
         let now = environment.scheduler.now
         let (state, channels, missing) = core.read { machine in
@@ -19,9 +20,14 @@ extension PusherConnection: CustomStringConvertible {
             let texts = others.prefix(Self.limit).map { "\($0.channel): \($0.standing(in: machine, at: now))" }
             return (machine.standing(at: now), machine.subscriptions.count, (count: others.count, texts: texts))
         }
+        let host = core.readState { state in
+            // A request to connect begins with the first one.
+            let server = state.machine.isIdle ? 0 : state.machine.session.servers.current
+            return state.outbox.target.servers[server].host.withoutSecrets
+        }
         let subscribed = channels > 0 ? ["\(channels - missing.count) of \(channels) channels subscribed"] : []
         let rest = missing.count > Self.limit ? ["and \(missing.count - Self.limit) more"] : []
-        let parts = ["\(key) at \(options.host.withoutSecrets): \(state)"] + subscribed + missing.texts + rest
+        let parts = ["\(key) at \(host): \(state)"] + subscribed + missing.texts + rest
         return parts.joined(separator: "; ").asMessage
     }
 }

@@ -84,6 +84,19 @@ import Testing
         #expect(idle.play(.connect).contains(.open(1, secure: false)))
     }
 
+    @Test func `A client's description names the server of its current or next connection`() {
+        let rig = ClientRig(server: .manual) { $0.fallbackHosts = [PusherServer(.host("b.example"), port: 6001, useTLS: false)] }
+        rig.pusher.connect()
+        #expect("\(rig.pusher)".hasPrefix("key at ws.pusherapp.com: opening a socket"))
+        rig.socket.refuse(.connectionRefused)
+        #expect("\(rig.pusher)".hasPrefix("key at b.example: reconnecting in "))
+        rig.pusher.disconnect()
+        #expect("\(rig.pusher)".hasPrefix("key at ws.pusherapp.com: disconnected"))
+        rig.pusher.connect()
+        rig.pusher.move(to: .host("c.example"))
+        #expect("\(rig.pusher)".hasPrefix("key at c.example: opening a socket"))
+    }
+
     @Test func `A client's requests go to its servers in order, and to the new one after a move`() {
         let rig = ClientRig(server: .manual) {
             $0.fallbackHosts = [PusherServer(.host("b.example"), port: 6001, useTLS: false), PusherServer(.cluster("us2"))]
