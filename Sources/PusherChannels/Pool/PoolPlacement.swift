@@ -9,21 +9,16 @@ struct PoolPlacement {
 
     /// The maximum number of channels per connection.
     let limit: Int
-    /// The minimum number of connections.
-    private(set) var minimum: Int
     /// The number of channels on each connection.
     private(set) var loads: [Int]
     private var places: [Name: Int] = [:]
     private let ranks = Rendezvous(salt: 0x0063_6F6E_6E65_6374)
 
     init(connections: Int, limit: Int) {
-        minimum = max(connections, 1)
         // Far enough below the maximum that arithmetic with it can't overflow.
         self.limit = min(max(limit, 1), .max / 4)
-        loads = Array(repeating: 0, count: minimum)
+        loads = Array(repeating: 0, count: max(connections, 1))
     }
-
-    var channels: [Name] { places.keys.sorted() }
 
     func place(of channel: Name) -> Int? { places[channel] }
 
@@ -52,8 +47,7 @@ struct PoolPlacement {
     /// Changes the number of connections, to no fewer than the channels need. A channel moves only if it belongs on a new
     /// connection, or if its own connection is removed.
     mutating func resize(to connections: Int) -> [Move] {
-        minimum = max(connections, 1)
-        let (old, new) = (loads.count, max(minimum, (places.count + limit - 1) / limit))
+        let (old, new) = (loads.count, max(connections, 1, (places.count + limit - 1) / limit))
         var moves: [Move] = []
         if new < old {
             loads.removeLast(old - new)
