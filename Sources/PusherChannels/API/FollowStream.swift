@@ -137,7 +137,8 @@ extension Pusher {
     ///     nil for never.
     ///   - covers: Returns whether a state holds the effect of an event that came while it was loaded; such an event is skipped.
     ///   - load: Loads the state from the application's own API. It is called as a task of its own, which is cancelled with the
-    ///     loop and after `timeout`, and should end then: another load begins in its place.
+    ///     loop and after `timeout`, and should end then: another load begins in its place. Its task-local values may be those of
+    ///     any code, not the loop's.
     public func follow<State: Sendable>(
         _ channelName: String, auth: PusherAuth? = nil,
         buffering: StreamBuffering = StreamBuffering(overflow: .pauseThenDrop), timeout: Duration = .seconds(30),

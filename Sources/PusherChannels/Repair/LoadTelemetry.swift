@@ -19,7 +19,8 @@ struct LoadTelemetry: Sendable {
     func traced<State>(_ channel: Name, _ load: () async throws -> State) async throws -> State {
         #if Tracing
         func now() -> DefaultTracerClock.Timestamp { environment.timestamp(environment.scheduler.now) }
-        let span = environment.activeTracer.startSpan("pusher.load", context: .current ?? .topLevel, ofKind: .internal, at: now())
+        // Without a parent: what begins a load may be another load, or another loop's call.
+        let span = environment.activeTracer.startSpan("pusher.load", context: .topLevel, ofKind: .internal, at: now())
         span.attributes[environment.telemetryNames.channel] = channel.text
         defer { span.end(at: now()) }
         do {

@@ -168,6 +168,18 @@ import Tracing
         #expect(inner.parentSpanID == outer.spanID)
     }
 
+    /// It may begin for another reason than the loop's next look.
+    @Test func `A load's span isn't a child of the loop's`() async throws {
+        let client = TracedClient { _, environment in environment.scheduler = LiveScheduler() }
+        client.pusher.connect()
+        try await client.tracer.withSpan("loop") { _ in
+            for try await step in client.pusher.follow("news", loading: { 1 }) { if case .state = step { break } }
+        }
+        let load = try #require(client.spans("pusher.load").first)
+        #expect(load.parentSpanID == nil)
+        #expect(client.spans("loop").count == 1)
+    }
+
     @Test func `A client without a tracer of its own uses the system's`() {
         let tracer = InMemoryTracer()
         InstrumentationSystem.bootstrap(tracer)  // Possible once in a process; every other client has its own.
