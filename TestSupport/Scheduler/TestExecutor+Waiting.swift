@@ -59,12 +59,9 @@ extension TestExecutor {
     public func outside<Result: Sendable>(_ body: @Sendable () async throws -> Result) async rethrows -> Result {
         waiters.withLock { $0.outside += 1 }
         defer {
-            let isRunning = waiters.withLock { waiters in
-                waiters.outside -= 1
-                return waiters.isRunning
-            }
-            // If a body runs, the job that this leads to wakes its caller.
-            if !isRunning { wake() }
+            waiters.withLock { $0.outside -= 1 }
+            // The code that makes the steps may be asleep, and off the executor no job follows that would wake it.
+            wake()
         }
         return try await body()
     }
