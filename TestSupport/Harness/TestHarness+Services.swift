@@ -52,7 +52,11 @@ extension TestHarness {
 
     /// Waits until a group runs, or has failed: before that, it can't be shut down.
     private func waitForStart(of last: LastService) async {
-        _ = try? await look(LookWait(deadline: scheduler.now + .seconds(60), patience: .seconds(5)) { last.hasStarted })
+        let wait = LookWait(deadline: scheduler.now, patience: .seconds(5)) {
+            await last.waitForStart()
+            return true
+        }
+        _ = try? await look(wait)
     }
 
     /// Adds a service's error to that of a wait, because it may be the reason why the condition never came true.
@@ -88,11 +92,11 @@ extension TestHarness {
 
 /// The last service of a group: once it runs, the group does.
 private final class LastService: Service {
-    private let start = Locked(false)
+    private let (started, start) = AsyncStream<Never>.makeStream()
 
-    var hasStarted: Bool { start.withLock(\.self) }
+    func noteStart() { start.finish() }
 
-    func noteStart() { start.withLock { $0 = true } }
+    func waitForStart() async { for await _ in started {} }
 
     func run() async throws {
         noteStart()

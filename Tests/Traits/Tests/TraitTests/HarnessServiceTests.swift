@@ -39,6 +39,20 @@ import Testing
         }
     }
 
+    /// A service that does nothing but wait for the shutdown.
+    private struct Idle: Service {
+        func run() async throws { try await gracefulShutdown() }
+    }
+
+    @Test func `A body that ends at once doesn't shut its services down before they run`() async throws {
+        try await withTestHarness { harness in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...100 { group.addTask { try await harness.withServices(Idle()) {} } }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test func `The error of a failed service is thrown to the test`() async throws {
         try await withTestHarness { harness in
             await #expect(throws: Trouble.self) { try await harness.withServices(Failing()) {} }
