@@ -84,7 +84,7 @@ extension TestHarness {
         default:
             let type = "\(Swift.type(of: error))"
             // These end a test without an issue.
-            let isSilent = ["XCTSkip", "SkipInfo", "CancellationError"].contains(type)
+            let isSilent = error is CancellationError ? Task.isCancelled : ["XCTSkip", "SkipInfo"].contains(type)
             guard !isSilent, text.contains("\nbesides, "), var failure = failure(alive: false) else {
                 writeToStandardError(text)
                 return error

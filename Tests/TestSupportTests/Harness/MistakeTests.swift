@@ -287,6 +287,22 @@ import Testing
         }
     }
 
+    @Test func `A CancellationError hides the findings of a test only if the test is canceled`() async throws {
+        @Sendable func test() throws {
+            try withTestHarness { harness in
+                harness.record("the callback came twice")
+                throw CancellationError()
+            }
+        }
+        let failure = #expect(throws: TestFailure.self) { try test() }
+        #expect(failure?.description.hasPrefix("CancellationError()\nbesides, the harness made at MistakeTests.swift:") == true)
+        let canceled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try test()
+        }
+        await #expect(throws: CancellationError.self) { try await canceled.value }
+    }
+
     @Test func `XCTest is told the story once, and again only if more has happened than that a client has gone`() throws {
         let harness = TestHarness()
         do {
