@@ -81,6 +81,15 @@ public struct Redaction: Sendable {
             || Self.endings.contains { name.hasSuffix($0) }
     }
 
+    func hides(_ name: String?) -> Bool { name.map { isSecret($0) } ?? false }
+
+    /// Returns the name that says whether a member's value is a secret. As in `{"name": "password", "value": "…"}`, it may be a
+    /// value, too.
+    func nameOfValue(_ name: String, in members: [Name: JSONValue]) -> String {
+        guard Self.isValueOfPair(name) else { return name }
+        return [members["name"], members["key"]].compactMap { $0?.stringValue }.first { isSecret($0) } ?? name
+    }
+
     /// Returns whether a name says that the name of its value is a value, too.
     static func isValueOfPair(_ name: String) -> Bool { ["value", "content"].contains(name.lowercased()) }
 
@@ -97,10 +106,8 @@ public struct Redaction: Sendable {
         case .string(let text): return .string(redact(text))
         case .array(let elements): return .array(elements.map { redact($0, keepsMatchers: keepsMatchers) })
         case .object(let members):
-            // As in `{"name": "password", "value": "…"}`.
-            let nameInside = [members["name"], members["key"]].compactMap { $0?.stringValue }.first { isSecret($0) }
             let pairs = members.map { name, value -> (String, JSONValue) in
-                let valueName = Self.isValueOfPair(name.text) ? nameInside ?? name.text : name.text
+                let valueName = nameOfValue(name.text, in: members)
                 return (replaceTexts(in: name.text), redact(value, named: valueName, keepsMatchers: keepsMatchers))
             }
             return JSONValue(members: pairs)

@@ -45,7 +45,7 @@ enum TrafficDocument {
         }
         var entries: [TrafficEntry] = []
         for (index, value) in values.enumerated() {
-            try check(value, at: "[\(index)]", file: file)
+            try check(value, at: "[\(index)]", file: file, redaction: redaction)
             guard case .object(let members) = redaction.redact(value, keepsMatchers: true) else {
                 throw malformed("an entry is an object: {…}", at: "[\(index)]", file: file)
             }
@@ -61,7 +61,10 @@ enum TrafficDocument {
 
     // MARK: Checking
 
-    private static func check(_ value: JSONValue, at path: String, file: String) throws(TrafficError) {
+    /// - Parameter name: The name that says whether the value is a secret.
+    private static func check(
+        _ value: JSONValue, named name: String? = nil, at path: String, file: String, redaction: Redaction
+    ) throws(TrafficError) {
         let matcher: ValueMatcher?
         do throws(ValueMatcher.Misuse) {
             matcher = try ValueMatcher(value)
@@ -69,6 +72,13 @@ enum TrafficDocument {
             throw malformed(error.problem, at: path, file: file)
         }
         switch (matcher, value) {
+        case (.regex?, _) where redaction.hides(name), (.unordered?, _) where redaction.hides(name):
+            // Hidden, it would match any value, which isn't what its author meant.
+            let shown = (name ?? "").quotedJSON
+            let problem =
+                "the redaction hides this value, so it takes \"\(Redaction.marker)\", $any, $type or $absent; "
+                + "`redaction: .standard.showing(names: [\(shown)])` shows it"
+            throw malformed(problem, at: path, file: file)
         case (.regex(let pattern)?, _):
             guard Patterns().isPattern(pattern) else {
                 let message = "\(file): the $regex at \(path) is no regular expression"
@@ -76,15 +86,18 @@ enum TrafficDocument {
             }
         case (.unordered(let elements)?, _):
             for (index, element) in elements.enumerated() {
-                try check(element, at: "\(path).$unordered[\(index)]", file: file)
+                try check(element, at: "\(path).$unordered[\(index)]", file: file, redaction: redaction)
             }
         case (.some, _):
             break
         case (nil, .array(let elements)):
-            for (index, element) in elements.enumerated() { try check(element, at: "\(path)[\(index)]", file: file) }
+            for (index, element) in elements.enumerated() {
+                try check(element, at: "\(path)[\(index)]", file: file, redaction: redaction)
+            }
         case (nil, .object(let members)):
             for (name, member) in members.sorted(by: { $0.key < $1.key }) {
-                try check(member, at: Comparison.path(path, name.text), file: file)
+                let valueName = redaction.nameOfValue(name.text, in: members)
+                try check(member, named: valueName, at: Comparison.path(path, name.text), file: file, redaction: redaction)
             }
         case (nil, _):
             break

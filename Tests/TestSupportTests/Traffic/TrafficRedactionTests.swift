@@ -116,7 +116,7 @@ struct TrafficRedactionTests {
 
     @Test func `A secret in an older file reaches no mismatch message`() throws {
         rig.post(#"{"auth": "key:abc", "name": "x"}"#)
-        for secret in [#""key:hunter2""#, #"{"$regex": "hunter2"}"#, #"{"$unordered": ["hunter2"]}"#, #"{"deep": ["hunter2"]}"#] {
+        for secret in [#""key:hunter2""#, #"{"$literal": "key:hunter2"}"#, #"{"deep": ["hunter2"]}"#] {
             let mismatch = try rig.mismatch(
                 #"""
                 [{"url": "https://user:hunter2@api.example.com/events", "body": {"name": "y", "auth": \#(secret)}},
@@ -125,6 +125,21 @@ struct TrafficRedactionTests {
             #expect(mismatch?.differences.count == 3 || mismatch?.differences.count == 2)
             #expect(mismatch?.description.replacing("hunter2 lost", with: "").contains("hunter2") == false)
         }
+    }
+
+    @Test(arguments: [#"{"$regex": "[1-9]00"}"#, #"{"$unordered": ["[1-9]00"]}"#])
+    func `A matcher of a value that the redaction hides is refused, not taken for a match of any value`(matcher: String) throws {
+        rig.post(#"{"max_tokens": 100}"#)
+        let file = #"[{"url": "https://.*", "body": {"max_tokens": \#(matcher)}}]"#
+        let error = try rig.complaint(about: file)
+        #expect(error?.kind == .malformedFile(path: "[0].body.max_tokens"))
+        #expect(error?.description.contains(#"`redaction: .standard.showing(names: ["max_tokens"])` shows it"#) == true)
+        #expect(error?.description.contains("[1-9]") == false)
+        let pair = #"[{"url": "https://.*", "body": {"name": "password", "value": \#(matcher)}}]"#
+        #expect(try rig.complaint(about: pair)?.kind == .malformedFile(path: "[0].body.value"))
+        let open = TrafficRig(redaction: .standard.showing(names: ["max_tokens"]))
+        open.post(#"{"max_tokens": 50}"#)
+        #expect(try open.paths(file) == ["body.max_tokens"])
     }
 
     @Test func `A redacted value matches any value, but a value must be present`() throws {
