@@ -13,10 +13,10 @@ public struct Redaction: Sendable {
     /// The text that replaces a hidden value.
     public static let marker = "<redacted>"
 
-    /// A redaction that hides signatures (for `auth`, the key is kept), shared secrets, passwords, tokens, cookies and
-    /// authorization headers, wherever a value has such a name: in a query, a form, JSON at any depth, a header or a text. The
-    /// `value` and the `content` of a JSON object also have the name in its `name` or `key`, and those of a tag in a text the names
-    /// in its other attributes.
+    /// A redaction that hides signatures (for `auth`, the key is kept), shared secrets, secret keys, passwords, tokens, session
+    /// IDs, cookies and authorization headers, wherever a value has such a name: in a query, a form, JSON at any depth, a header
+    /// or a text. The `value` and the `content` of a JSON object also have the name in its `name` or `key`, and those of a tag in
+    /// a text the names in its other attributes.
     public static let standard = Redaction(isOn: true)
 
     /// A redaction that hides nothing. It is for made-up traffic, never for credentials that are valid somewhere.
@@ -54,12 +54,14 @@ public struct Redaction: Sendable {
 
     // MARK: Names
 
-    private static let whole: Set<String> = ["auth", "cookie", "setcookie", "pwd", "otp", "jwt", "sessionid"]
+    private static let whole: Set<String> = [
+        "auth", "cookie", "setcookie", "pass", "passcode", "pwd", "otp", "jwt", "sid", "sig", "hmac", "xauthkey",
+    ]
     private static let parts = [
         "password", "passwd", "passphrase", "secret", "signature", "authorization", "credential", "apikey", "accesskey",
-        "privatekey", "masterkey",
+        "privatekey", "masterkey", "signingkey", "encryptionkey",
     ]
-    private static let endings = ["token", "tokens"]
+    private static let endings = ["token", "tokens", "sessionid"]
 
     private static func normalize(_ name: String) -> String {
         name.lowercased().filter { $0 != "-" && $0 != "_" }

@@ -65,12 +65,17 @@ struct TrafficRedactionTests {
         text(#"<meta name="csrf-token" content="hunter2">"#),
         text(#"<input VALUE='a>hunter2' type="hidden" name="user[csrf_token]">"#),
         post(#"[{"name":"password","value":"hunter2"}]"#), post(#"{"set":{"value":["hunter2"],"key":"API_KEY"}}"#),
+        RecordedRequest(url: "https://a.example/?sig=hunter2&pass=hunter2&passcode=hunter2&hmac=hunter2&sid=hunter2"),
+        RecordedRequest(url: "https://a.example/?signing_key=hunter2&encryption_key=hunter2"),
+        RecordedRequest(url: "https://a.example/", headers: ["X-Auth-Key": "hunter2"]),
+        RecordedRequest(url: "https://a.example/", headers: ["X-Session-Id": "hunter2"]),
     ]
 
     @Test(arguments: requests.indices) func `A secret in a request reaches no file, archive, message, or description`(index: Int)
         throws
     {
-        let rig = TrafficRig(headers: ["Authorization", "Cookie", "X-Api-Key", "X-Note", "Referer"])
+        let rig = TrafficRig(
+            headers: ["Authorization", "Cookie", "X-Api-Key", "X-Auth-Key", "X-Session-Id", "X-Note", "Referer"])
         rig.recorder.record(Self.requests[index])
         try rig.recorder.record(to: "traffic.json")
         let file = try rig.text()
@@ -281,7 +286,9 @@ struct TrafficRedactionTests {
         #expect(try rig.paths(other) == ["body.a[0].refresh_token"])
     }
 
-    @Test(arguments: ["auth_key", "channel_name", "author", "socket_id", "token_type", "tokenizer", "keyboard"])
+    @Test(arguments: [
+        "auth_key", "channel_name", "author", "socket_id", "token_type", "tokenizer", "keyboard", "signal", "passage",
+    ])
     func `A field whose name only resembles a secret's is shown`(name: String) throws {
         rig.post(#"{"\#(name)": "value"}"#)
         #expect(rig.recorder.entries.first?.json("body") == #"{"\#(name)":"value"}"#)
