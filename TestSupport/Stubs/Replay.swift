@@ -28,8 +28,8 @@ extension InMemoryServer {
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     /// - Returns: The time until the last event, for ``TestHarness/advance(by:file:line:isolation:)``.
-    /// - Throws: ``CannotReplay``, also for an archive without messages of WebSockets, as some browsers write it; any error from
-    ///   `Data(contentsOf:)`.
+    /// - Throws: ``CannotReplay``, also for a recording without events to publish, and for an archive without messages of
+    ///   WebSockets, as some browsers write it; any error from `Data(contentsOf:)`.
     @discardableResult
     public func replay(
         contentsOf recording: URL, speed: Double = 1, file: String = #fileID, line: Int = #line
@@ -41,6 +41,7 @@ extension InMemoryServer {
         let start = events.map(\.time).min()
         let unpublished = ["pusher:", "pusher_internal:", "sockudo:", "sockudo_internal:", "client-"]
         events.removeAll { event in unpublished.contains(where: event.name.hasPrefix) }
+        guard !events.isEmpty else { throw CannotReplay(place: name, reason: "it has no event that a backend can publish") }
         let pauses = events.map { event in start.map { event.time.timeIntervalSince($0) / speed } ?? 0 }
         // More than can be scheduled would end the process.
         guard pauses.allSatisfy({ $0 <= 1e9 }) else { throw CannotReplay(place: name, reason: "it takes years at this speed") }
@@ -131,7 +132,7 @@ private struct RecordedEvent {
         self.time = time
         channel = try text("channel")
         name = try text("event")
-        data = json["data"]?.stringValue ?? ""
+        data = json["data"].flatMap { $0 == .null ? nil : $0.stringValue ?? $0.text } ?? ""
     }
 }
 
@@ -144,7 +145,7 @@ extension RequestStubbing {
     /// out: WebSockets, for ``InMemoryServer/replay(contentsOf:speed:file:line:)``, and a page's own data. Any value matches a
     /// secret that is hidden in a URL, and a signed request may be of any time. Authorizations whose signature is hidden are left
     /// out, too: no server takes them, and a harness's own signs. So are responses whose bodies a recorder didn't keep, as they
-    /// aren't text.
+    /// aren't text, or a browser didn't.
     ///
     /// - Parameters:
     ///   - archive: The archive.
@@ -169,13 +170,16 @@ extension RequestStubbing {
             guard let method = entry["request"]?["method"]?.stringValue, let url = entry["request"]?["url"]?.stringValue,
                 let response = StubResponse(archived: entry["response"] ?? .null)
             else {
-                throw CannotReplay(place: place, reason: "entry \(index + 1) lacks a method, a URL, or a status")
+                let reason = "entry \(index + 1) lacks a method, a URL, or a status, or its body isn't the base64 that it says"
+                throw CannotReplay(place: place, reason: reason)
             }
             // Some browsers write a WebSocket without its messages.
             guard response.status != 101, ["http://", "https://"].contains(where: url.hasPrefix) else { continue }
             let auth = (try? JSONValue(parsing: response.text))?["auth"]?.stringValue
             if let auth, auth.hasSuffix(Redaction.marker) { continue }
             if response.text.wholeMatch(of: #/<\d+ bytes>|<multipart>/#) != nil { continue }
+            let content = entry["response"]?["content"]
+            if content?["text"] == nil, (content?["size"]?.integerValue ?? 0) > 0 { continue }
             let name = "\(method.uppercased()) \(url.contains(Redaction.marker) ? RecordedRequest.unsigned(url) : url)"
             if responses[name] == nil { order.append(name) }
             responses[name, default: []].append(response)
@@ -221,7 +225,11 @@ extension StubResponse {
             headers[name] = headers[name].map { "\($0), \(value)" } ?? value
         }
         let text = json["content"]?["text"]?.stringValue ?? ""
-        let body = json["content"]?["encoding"]?.stringValue == "base64" ? Data(base64Encoded: text) ?? Data() : Data(text.utf8)
+        let isBase64 = json["content"]?["encoding"]?.stringValue == "base64"
+        // Some writers break the lines.
+        guard let body = isBase64 ? Data(base64Encoded: text, options: .ignoreUnknownCharacters) : Data(text.utf8) else {
+            return nil
+        }
         self.init(status: status, headers: headers, body: body)
     }
 }

@@ -46,6 +46,26 @@ import Testing
         }
     }
 
+    @Test func `Data that a recording has as JSON is replayed as its text`() async throws {
+        let line = #"{"channel":"news","data":{"id":7},"event":"headline","time":"2026-05-01T12:00:00.000Z"}"#
+        try await listening(to: line) { harness, recorder, file in
+            try harness.server.replay(contentsOf: file)
+            harness.scheduler.advance(by: .seconds(1))
+            #expect(recorder.notifications.last == headline(#"{"id":7}"#))
+        }
+    }
+
+    @Test(arguments: [
+        "", #"{"channel":"news","event":"pusher:ping","time":"2026-05-01T12:00:00.000Z"}"#,
+        #"{"log":{"entries":[{"_webSocketMessages":[]}]}}"#,
+    ])
+    func `A recording without an event that a backend can publish is refused`(text: String) async throws {
+        try await file(text) { file in
+            let error = #expect(throws: CannotReplay.self) { try TestHarness().server.replay(contentsOf: file) }
+            #expect(error?.reason == "it has no event that a backend can publish")
+        }
+    }
+
     @Test func `A server without a scheduler replays in real time`() async throws {
         try await file(events) { file in
             let server = InMemoryServer()
@@ -218,6 +238,32 @@ import Testing
                 let advertisement = try URLRequest(line: "https://ads.example/")
                 await #expect(throws: URLError.self) { try await harness.request(advertisement) }
             }
+        }
+    }
+
+    /// Returns an archive of an image with these members of its content.
+    private static func archive(ofContent members: String...) -> String {
+        let entries = members.enumerated().map { index, members in
+            let content = #""content": {"mimeType": "image/png", \#(members)}"#
+            return entry("https://shop.example/\(index)", #""status": 200, "headers": [], \#(content)"#)
+        }
+        return #"{"log": {"entries": [\#(entries.joined(separator: ", "))]}}"#
+    }
+
+    @Test func `A body in broken lines is replayed, one that the browser didn't keep left out, and a broken one refused`()
+        async throws
+    {
+        let lines = #""size": 3, "text": "AP\r\n8B", "encoding": "base64""#
+        try await file(Self.archive(ofContent: lines, #""size": 3"#)) { file in
+            try await withTestHarness { harness in
+                #expect(try harness.session.replay(contentsOf: file).count == 1)
+                let (data, _) = try await harness.request(try URLRequest(line: "https://shop.example/0"))
+                #expect(data == Data([0, 255, 1]))
+            }
+        }
+        try await file(Self.archive(ofContent: #""size": 3, "text": "AP8BA", "encoding": "base64""#)) { file in
+            let error = #expect(throws: CannotReplay.self) { try MockSession().replay(contentsOf: file) }
+            #expect(error?.reason.contains("its body isn't the base64 that it says") == true)
         }
     }
 
