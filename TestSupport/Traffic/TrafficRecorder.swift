@@ -88,7 +88,8 @@ public final class TrafficRecorder: Sendable {
     /// recorder lives.
     func keep(_ session: any HTTPSession) -> @Sendable () -> (any HTTPSession)? {
         let number = configured.withLock { configured in
-            configured.append(session is URLSession ? AsideSession(session) : session)
+            // Any session but a mock may have a `URLSession` behind it.
+            configured.append(session is MockSession ? session : AsideSession(session))
             return configured.count - 1
         }
         return { [weak self] in

@@ -32,6 +32,24 @@ struct TrafficOfURLSessionTests {
         }
     }
 
+    #if os(Linux)
+    /// In a process of its own, which a session that waits for itself would end.
+    @Test func `A recording configuration passes requests on to a URLSession that is behind another recorder`() async {
+        await #expect(processExitsWith: .success) {
+            try await withTestHarness { harness in
+                let server = try await harness.startServer()
+                server.stub("GET /a", StubResponse(text: "there"))
+                let (api, analytics) = (TrafficRecorder(), TrafficRecorder())
+                let configuration = analytics.recording(api.recording(URLSession.shared)).urlSessionConfiguration()
+                let request = try URLRequest(line: "\(server.url)/a")
+                let (data, response) = try await URLSession(configuration: configuration).data(for: request)
+                #expect(answerText(data, response, nil) == "200 there")
+                #expect(api.entries.count == 1 && analytics.entries.count == 1)
+            }
+        }
+    }
+    #endif
+
     @Test func `A call to record on CI is found at the test's end`() throws {
         let recorder = TrafficRecorder(environment: ["CI": "true", "TRAFFIC_DIR": rig.directory.path])
         let found = try failingTest { _ in try? recorder.record(to: "traffic.json") }.findings
