@@ -25,7 +25,8 @@ extension MockSession {
     /// Foundation on Linux copies what intercepts requests once, when the process makes its first `URLSession`. A harness or a mock
     /// session must therefore have been made before, or the first one is the process's last chance: too late is a finding. A host
     /// belongs to one mock session at a time, until that is gone or its harness has ended, so tests that intercept the same host
-    /// are not run in parallel.
+    /// are not run in parallel. Until another session intercepts the host, its requests then fail: they would reach the network
+    /// unnoticed. Only those to `localhost` and `127.0.0.1` go where they would go.
     ///
     /// - Parameters:
     ///   - urlSession: `URLSession.shared`.
@@ -119,6 +120,8 @@ private final class StubURLProtocol<Number: BinaryNumber>: ForwardingURLProtocol
 final class InterceptingURLProtocol: ForwardingURLProtocol {
     private struct Claim {
         weak var session: MockSession?
+        /// Indicates whether the session's test has ended, so that another session may claim the host.
+        var isOver = false
     }
 
     private static let claims = Locked<[Name: Claim]>([:])
@@ -131,16 +134,22 @@ final class InterceptingURLProtocol: ForwardingURLProtocol {
         register()
         try claims.withLock { claims in
             for host in hosts {
-                if let owner = claims[key(host)]?.session, owner !== session { throw HostIsIntercepted(host: host) }
+                guard let claim = claims[key(host)], !claim.isOver, let owner = claim.session, owner !== session else { continue }
+                throw HostIsIntercepted(host: host)
             }
             for host in hosts { claims[key(host)] = Claim(session: session) }
         }
     }
 
-    /// Gives the hosts of a session back.
+    /// Gives the hosts of a session back, whose test has ended.
     static func release(_ session: MockSession) {
-        claims.withLock { claims in claims = claims.filter { $0.value.session != nil && $0.value.session !== session } }
+        claims.withLock { claims in
+            for (host, claim) in claims where claim.session === session { claims[host]?.isOver = true }
+        }
     }
+
+    /// The hosts of real servers that other tests start.
+    private static let thisMachine: Set<Name> = ["localhost", "127.0.0.1"]
 
     private static func key(_ host: String) -> Name { Name(host.lowercased()) }
 
@@ -148,7 +157,12 @@ final class InterceptingURLProtocol: ForwardingURLProtocol {
         request.url?.host.flatMap { host in claims.withLock { $0[key(host)]?.session } }
     }
 
-    override class func canInit(with request: URLRequest) -> Bool { session(for: request) != nil }
+    /// A host whose claim is over is intercepted as well: what still asks for it has outlived its test, and must not reach the
+    /// network.
+    override class func canInit(with request: URLRequest) -> Bool {
+        guard let host = request.url?.host.map(key), let claim = claims.withLock({ $0[host] }) else { return false }
+        return !thisMachine.contains(host) || !claim.isOver && claim.session != nil
+    }
     override var session: (any HTTPSession)? { Self.session(for: request) }
 }
 

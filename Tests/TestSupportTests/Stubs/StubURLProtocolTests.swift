@@ -85,6 +85,24 @@ struct StubURLProtocolTests {
         }
     }
 
+    @Test func `Requests to an intercepted host fail after the test, unless they are to this machine or claimed again`() async {
+        await #expect(processExitsWith: .success) {
+            try withTestHarness { harness in
+                try harness.session.intercept(.shared, hosts: "nowhere.invalid", "127.0.0.1")
+            }
+            let (away, here) = (try URLRequest(line: "http://nowhere.invalid/a"), try URLRequest(line: "http://127.0.0.1:1/a"))
+            let late = await #expect(throws: URLError.self) { try await URLSession.shared.data(for: away) }
+            #expect(late?.code == .cancelled)
+            let refused = await #expect(throws: URLError.self) { try await URLSession.shared.data(for: here) }
+            #expect(refused?.code != .cancelled)
+            let session = MockSession(delivery: .immediate)
+            session.stub("GET /a", StubResponse(text: "mine"))
+            try session.intercept(.shared, hosts: "nowhere.invalid")
+            let (data, _) = try await URLSession.shared.data(for: away)
+            #expect(String(decoding: data, as: UTF8.self) == "mine")
+        }
+    }
+
     @Test func `Intercepting requests after the process's first URLSession is a finding`() async {
         await #expect(processExitsWith: .success) {
             _ = URLSession(configuration: .default)
