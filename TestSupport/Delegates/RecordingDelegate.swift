@@ -49,29 +49,35 @@ public final class RecordingDelegate: PusherDelegate, Sendable {
             }
         }
 
+        /// Returns whether two names are the same, by their bytes.
+        private static func isSame(_ first: String?, _ second: String?) -> Bool {
+            first.map { Name($0) } == second.map { Name($0) }
+        }
+
         /// Returns whether two notifications are equal.
         public static func == (first: Notification, second: Notification) -> Bool {
             switch (first, second) {
             case (.state(let first), .state(let second)): first == second
-            case (.subscribed(let first), .subscribed(let second)): first == second
-            case (.gap(let first, let since), .gap(let second, let otherSince)): (first, since) == (second, otherSince)
+            case (.subscribed(let first), .subscribed(let second)): isSame(first, second)
+            case (.gap(let first, let since), .gap(let second, let otherSince)): isSame(first, second) && since == otherSince
             case (
                 .failedToSubscribe(let first, let error, let status, let body),
                 .failedToSubscribe(let second, let otherError, let otherStatus, let otherBody)
             ):
-                (first, error, status, body) == (second, otherError, otherStatus, otherBody)
-            case (.signedIn(let first), .signedIn(let second)): first == second
+                isSame(first, second) && (error, status, body) == (otherError, otherStatus, otherBody)
+            case (.signedIn(let first), .signedIn(let second)): isSame(first, second)
             case (.failedToSignIn(let first), .failedToSignIn(let second)): first == second
             case (
                 .failedToDecrypt(let first, let channel, let data), .failedToDecrypt(let second, let otherChannel, let otherData)
             ):
-                (first, channel, data) == (second, otherChannel, otherData)
+                isSame(first, second) && isSame(channel, otherChannel) && data == otherData
             case (.error(let first), .error(let second)), (.reported(let first), .reported(let second)): first == second
             case (
                 .event(let first, let channel, let data, let user),
                 .event(let second, let otherChannel, let otherData, let otherUser)
             ):
-                (first, channel, user) == (second, otherChannel, otherUser) && JSONValue.isSame(data, otherData)
+                isSame(first, second) && isSame(channel, otherChannel) && isSame(user, otherUser)
+                    && JSONValue.isSame(data, otherData)
             default: false
             }
         }

@@ -37,7 +37,7 @@ extension Matcher where Subject == SentFrame {
     ) -> FrameMatcher {
         FrameMatcher("\(part) \(expected)") { frame in
             let actual = actual(frame)
-            return actual == expected ? nil : "\(part) is \(actual ?? "missing"), not \(expected)"
+            return actual?.hasBytes(of: expected) == true ? nil : "\(part) is \(actual ?? "missing"), not \(expected)"
         }
     }
 }

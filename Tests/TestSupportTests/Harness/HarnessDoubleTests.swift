@@ -30,6 +30,9 @@ import Testing
         #expect(Notification.event("e") != .subscribed(channel: "e"))
         #expect(Notification.event("e", userID: "1") != .event("e", userID: "2"))
         #expect(Notification.subscribed(channel: "c") == .subscribed(channel: "c"))
+        // The same characters in other bytes.
+        #expect(Notification.subscribed(channel: "caf\u{E9}") != .subscribed(channel: "cafe\u{301}"))
+        #expect(Notification.event("e", channel: "caf\u{E9}") != .event("e", channel: "cafe\u{301}"))
         #expect(
             Notification.failedToSubscribe(channel: "c", error: nil, status: 403) != .failedToSubscribe(channel: "c", error: nil))
     }

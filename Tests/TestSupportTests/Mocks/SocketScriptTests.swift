@@ -149,6 +149,15 @@ struct SocketScriptTests {
         #expect(rig.findings.isEmpty)
     }
 
+    @Test func `A script that expects a name doesn't take the same characters in other bytes for it`() {
+        let rig = Rig()
+        rig.socket.play(.establish(), .expect(.event("caf\u{E9}")), .event("x"))
+        rig.open()
+        #expect(rig.send("{\"event\":\"cafe\u{301}\"}").isEmpty)
+        #expect(rig.findings.contains { $0.kind == .outOfStep })
+        #expect(rig.send("{\"event\":\"caf\u{E9}\"}") == ["x"])
+    }
+
     @Test func `An unexpected message is reported with the reason, and the script goes on waiting`() {
         let rig = Rig()
         rig.socket.play(.establish(), .expect("pusher:subscribe a"))
