@@ -17,8 +17,13 @@ public struct HarnessAction<App>: Sendable {
     }
 
     /// Returns an action that lets time pass.
-    public static func advance(by duration: Duration) -> HarnessAction {
-        HarnessAction("\(duration) pass") { harness, _ in try await harness.advance(by: duration) }
+    ///
+    /// - Parameters:
+    ///   - duration: The time.
+    ///   - file: The file of the call, for what is reported; the compiler fills it in.
+    ///   - line: The line of the call, likewise.
+    public static func advance(by duration: Duration, file: String = #fileID, line: Int = #line) -> HarnessAction {
+        HarnessAction("\(duration) pass") { harness, _ in try await harness.advance(by: duration, file: file, line: line) }
     }
 }
 
@@ -50,6 +55,13 @@ private struct UnknownAction: Error, CustomStringConvertible {
     let known: [String]
 
     var description: String { "no action is named \(name); there are \(known.joined(separator: "; "))" }
+}
+
+/// An error thrown if there is nothing to try: the test would pass without having run.
+struct NothingToExplore: Error, CustomStringConvertible {
+    let missing: String
+
+    var description: String { "nothing is explored: there is no \(missing)" }
 }
 
 /// Runs an app through a random sequence of actions for each seed, each time with a fresh harness, until one fails. Then drops the
@@ -85,7 +97,8 @@ private struct UnknownAction: Error, CustomStringConvertible {
 ///   - line: The line of the call, likewise.
 ///   - makeApp: A closure that makes the app in a fresh harness.
 ///   - check: A closure that throws if the app isn't as it should be after all actions.
-/// - Throws: ``FailedExploration``; an error if a name to replay is unknown; `CancellationError` if the task is cancelled.
+/// - Throws: ``FailedExploration``; an error if a name to replay is unknown, or if there is no seed or no action;
+///   `CancellationError` if the task is cancelled.
 public func exploreTestHarness<App>(
     seeds: some Sequence<UInt64>, actions: [HarnessAction<App>], steps: Int = 20, replaying: [String]? = nil,
     allowing allowed: Set<Finding.Kind> = [], stuckAfter: Duration? = .seconds(60), file: String = #fileID, line: Int = #line,
@@ -111,7 +124,10 @@ public func exploreTestHarness<App>(
     if let unknown = replaying?.first(where: { name in !actions.contains { $0.name == name } }) {
         throw UnknownAction(name: unknown, known: actions.map(\.name))
     }
+    guard replaying != nil || !actions.isEmpty else { throw NothingToExplore(missing: "action") }
+    var isTried = false
     for seed in seeds {
+        isTried = true
         var generator = SplitMix64(seed: seed)
         var sequence: [HarnessAction<App>] =
             if let replaying {
@@ -138,4 +154,5 @@ public func exploreTestHarness<App>(
         }
         throw FailedExploration(seed: seed, actions: sequence.map(\.name), length: length, error: error)
     }
+    guard isTried else { throw NothingToExplore(missing: "seed") }
 }

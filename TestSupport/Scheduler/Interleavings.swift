@@ -21,17 +21,23 @@ public struct FailedInterleaving: Error, CustomStringConvertible {
 ///   - line: The line of the call, likewise.
 ///   - body: The test, which throws if the order matters but shouldn't; an expectation that only records an issue doesn't name
 ///     the seed.
-/// - Throws: ``FailedInterleaving`` with the first seed that failed.
+/// - Throws: ``FailedInterleaving`` with the first seed that failed; an error if there is no seed; `CancellationError` if the
+///   task is cancelled.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public func exploreInterleavings(
     seeds: some Sequence<UInt64>, time: TestExecutor.Time = .manual, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (TestExecutor) async throws -> Void
 ) async throws {
+    var isTried = false
     for seed in seeds {
+        isTried = true
         do {
             try await TestExecutor(seed: seed).run(time: time, file: file, line: line, body)
+        } catch let error as CancellationError where Task.isCancelled {
+            throw error
         } catch {
             throw FailedInterleaving(seed: seed, error: error)
         }
     }
+    guard isTried else { throw NothingToExplore(missing: "seed") }
 }

@@ -54,6 +54,21 @@ import Testing
         #expect("\(unknown.map { "\($0)" } ?? "")" == "no action is named sel; there are sell; close; look; 1.0 seconds pass")
     }
 
+    @Test func `Exploring without a seed or an action is an error`() async throws {
+        await #expect(throws: NothingToExplore.self) { try await explore([]) }
+        await #expect(throws: NothingToExplore.self) {
+            try await exploreTestHarness(seeds: [1], actions: [HarnessAction<Void>]()) { _ in }
+        }
+    }
+
+    @Test func `A negative advance among the actions is found at the place of the action`() async throws {
+        let found = await #expect(throws: FailedExploration.self) {
+            try await exploreTestHarness(seeds: [1], actions: [HarnessAction<Void>.advance(by: .seconds(-1))]) { _ in }
+        }
+        let text = try #require(found).description
+        #expect(text.contains("advance(by: -1.0 seconds) at ExplorationTests.swift:"))
+    }
+
     @Test func `Replaying a sequence of harmless actions passes`() async throws {
         try await explore([1, 2], replaying: ["sell", "close", "1.0 seconds pass"])
     }

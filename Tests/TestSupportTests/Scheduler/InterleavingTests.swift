@@ -1,5 +1,6 @@
-import TestSupport
 import Testing
+
+@testable import TestSupport
 
 #if !canImport(Darwin)  // On Darwin, the executor needs a newer system than the package does.
 
@@ -65,6 +66,19 @@ struct InterleavingTests {
             if await door.opened != 1 { throw OpenedTwice() }
         }
         #expect(seeds.withLock { $0 } == (0..<50).map { UInt64?($0) })
+    }
+
+    @Test func `Exploring interleavings without a seed is an error, and a canceled test is no seed's failure`() async throws {
+        await #expect(throws: NothingToExplore.self) { try await exploreInterleavings(seeds: [UInt64](), openWithTwo) }
+        let test = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await exploreInterleavings(seeds: 0..<3) { executor in try await executor.clock.sleep(for: .seconds(1)) }
+        }
+        await #expect(throws: CancellationError.self) { try await test.value }
+        let own = await #expect(throws: FailedInterleaving.self) {
+            try await exploreInterleavings(seeds: 7..<9) { _ in throw CancellationError() }
+        }
+        #expect(own?.seed == 7)
     }
 
     @Test func `Interleavings may use an automatic clock, and a deadlock's seed is named`() async throws {
