@@ -60,7 +60,8 @@ extension Trait where Self == HarnessTrait {
     ///   - profile: The server that the harness's server imitates.
     ///   - seed: The seed of everything random.
     ///   - allowed: The kinds of findings that aren't reported at the end.
-    ///   - stuckAfter: The real time after which a test that doesn't end fails; `nil` for no limit.
+    ///   - stuckAfter: The real time after which a call that moves time gives up and is a finding. If the test hasn't ended a
+    ///     minute later (on a busy machine, more), the process ends with a report and an error. `nil` for no limit.
     ///   - file: The file of the call, for what is reported; the compiler fills it in.
     ///   - line: The line of the call, likewise.
     ///   - column: The column of the call, likewise; nothing reports it.
