@@ -64,7 +64,7 @@ extension JSONValue {
             let (found, wanted) = (
                 Redaction.standard.redact(actual.text, named: name), Redaction.standard.redact(text, named: name)
             )
-            return ["\(path) is \(found), not \(wanted)"]
+            return ["\(path) is \(ValueMatcher.cut(found)), not \(ValueMatcher.cut(wanted))"]
         }
     }
 }

@@ -90,9 +90,11 @@ enum ValueMatcher {
     }
 
     /// Returns a value on one line, truncated if it is long.
-    static func show(_ value: JSONValue) -> String {
-        let text = value.text
-        return text.count > 300 ? "\(text.prefix(300))… (\(text.count) characters)" : text
+    static func show(_ value: JSONValue) -> String { cut(value.text) }
+
+    /// Returns a text, truncated if it is long.
+    static func cut(_ text: String) -> String {
+        text.count > 300 ? "\(text.prefix(300))… (\(text.count) characters)" : text
     }
 }
 

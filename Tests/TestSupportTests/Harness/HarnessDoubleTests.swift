@@ -37,6 +37,15 @@ import Testing
             Notification.failedToSubscribe(channel: "c", error: nil, status: 403) != .failedToSubscribe(channel: "c", error: nil))
     }
 
+    @Test func `Long values in the differences between JSON texts are cut`() {
+        let long = #"{"a": "\#(String(repeating: "x", count: 5_000))"}"#
+        for (data, expected) in [(long, #"{"a": 1}"#), (#"{"a": 1}"#, long)] {
+            let differences = differencesInJSON(data, from: expected).joined()
+            #expect(differences.count < 400)
+            #expect(differences.contains("… (5002 characters)"))
+        }
+    }
+
     @Test func `Differences between JSON texts name their place`() {
         #expect(differencesInJSON(#"{"id":7,"by":"ann","more":1}"#, from: #"{"by":"ann","id":7}"#) == [])
         #expect(differencesInJSON(#"{"id":8}"#, from: #"{"by":"ann","id":7}"#) == ["data.by is missing", "data.id is 8, not 7"])
