@@ -30,9 +30,7 @@ private struct PathPattern: Sendable {
     private let names: [String]
 
     init?(_ pattern: String) {
-        // Check the pattern alone first: `a)(b` is only valid inside the parentheses that make it match the whole path.
-        guard (try? NSRegularExpression(pattern: pattern)) != nil,
-            let expression = try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z"),
+        guard let expression = try? NSRegularExpression(matchingWhole: pattern),
             let group = try? NSRegularExpression(pattern: #"(?<!\\)\(\?<([A-Za-z][A-Za-z0-9]*)>"#)
         else { return nil }
         self.expression = expression

@@ -61,10 +61,7 @@ final class Patterns: Sendable {
     private func compile(_ pattern: String) -> Compiled {
         known.withLock { known in
             if let compiled = known[pattern] { return compiled }
-            // The pattern is checked alone first: `a)(b` is valid only inside the parentheses that make it match the whole text.
-            let isValid = (try? NSRegularExpression(pattern: pattern)) != nil
-            let whole = isValid ? try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z") : nil
-            let compiled = Compiled(expression: whole)
+            let compiled = Compiled(expression: try? NSRegularExpression(matchingWhole: pattern))
             known[pattern] = compiled
             return compiled
         }
