@@ -15,6 +15,7 @@ extension RecordingSession {
     /// The limits are those of ``MockSession/urlSessionConfiguration()``: no `URLSession.shared`, no WebSocket and download
     /// tasks, no body of an upload task. The session behind this one follows redirects.
     public func urlSessionConfiguration() -> URLSessionConfiguration {
-        StubURLProtocols.configuration(recorder.keep(base))
+        // Any session but a mock may have a `URLSession` behind it.
+        StubURLProtocols.configuration(recorder.keep(base is MockSession ? base : AsideSession(base)))
     }
 }

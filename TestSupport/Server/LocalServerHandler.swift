@@ -114,10 +114,9 @@ extension RecordedRequest {
     fileprivate var preflight: StubResponse? {
         guard method.hasBytes(of: "OPTIONS"), ["/pusher/auth", "/pusher/user-auth"].contains(Name(path)), header("Origin") != nil
         else { return nil }
-        var response = StubResponse(status: 204).readable(by: self)
-        response.headers["Access-Control-Allow-Methods"] = "POST"
-        response.headers["Access-Control-Allow-Headers"] = header("Access-Control-Request-Headers")
-        return response
+        let fields = header("Access-Control-Request-Headers") ?? ""
+        let headers = ["Access-Control-Allow-Methods": "POST", "Access-Control-Allow-Headers": fields]
+        return StubResponse(status: 204, headers: headers).readable(by: self)
     }
 
     /// Creates a record of a request that came to a server. Fields with the same name are one, as they mean the same (RFC 9110, 5.3).

@@ -88,8 +88,7 @@ public final class TrafficRecorder: Sendable {
     /// recorder lives.
     func keep(_ session: any HTTPSession) -> @Sendable () -> (any HTTPSession)? {
         let number = configured.withLock { configured in
-            // Any session but a mock may have a `URLSession` behind it.
-            configured.append(session is MockSession ? session : AsideSession(session))
+            configured.append(session)
             return configured.count - 1
         }
         return { [weak self] in
