@@ -59,9 +59,12 @@ extension TestExecutor {
     public func outside<Result: Sendable>(_ body: @Sendable () async throws -> Result) async rethrows -> Result {
         waiters.withLock { $0.outside += 1 }
         defer {
-            waiters.withLock { $0.outside -= 1 }
-            // The code that makes the steps may be asleep, and off the executor no job follows that would wake it.
-            wake()
+            let isRunning = waiters.withLock { waiters in
+                waiters.outside -= 1
+                return waiters.isRunning
+            }
+            // If a body runs, the job that this leads to wakes its caller.
+            if !isRunning { wake() }
         }
         return try await body()
     }

@@ -105,26 +105,6 @@ struct TestExecutorFailureTests {
         await outsider.value
     }
 
-    @Test(.timeLimit(.minutes(3)))
-    func `An automatic clock goes on when an outside wait that began off the executor ends`() async throws {
-        // Many times, because the executor isn't always asleep yet when the wait ends.
-        for _ in 1...50 {
-            let (gate, begun) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
-            try await TestExecutor().run(time: .automatic) { executor in
-                Task {
-                    await executor.outside {
-                        begun.continuation.finish()
-                        for await _ in gate.stream {}
-                    }
-                }
-                await executor.outside { for await _ in begun.stream {} }
-                DispatchQueue.global().async { gate.continuation.finish() }
-                try await executor.clock.sleep(for: .seconds(1))
-                #expect(executor.scheduler.now == .seconds(1))
-            }
-        }
-    }
-
     @Test func `A body that polls forever is given up as a livelock`() async throws {
         let error = await #expect(throws: Livelock.self) {
             try await TestExecutor().run(limit: 1_000) { _ in while !Task.isCancelled { await Task.yield() } }
