@@ -15,7 +15,11 @@ extension RecordingSession {
     /// The limits are those of ``MockSession/urlSessionConfiguration()``: no `URLSession.shared`, no WebSocket and download
     /// tasks, no body of an upload task. The session behind this one follows redirects.
     public func urlSessionConfiguration() -> URLSessionConfiguration {
-        // Any session but a mock may have a `URLSession` behind it.
-        StubURLProtocols.configuration(recorder.keep(base is MockSession ? base : AsideSession(base)))
+        StubURLProtocols.configuration(recorder.keep(isOverMock ? base : AsideSession(base)))
+    }
+
+    /// Indicates whether no `URLSession` can be behind this one, so that it answers in the order of its calls.
+    private var isOverMock: Bool {
+        base is MockSession || base is ClientSession || (base as? RecordingSession)?.isOverMock == true
     }
 }

@@ -227,9 +227,8 @@ extension StubResponse {
         let text = json["content"]?["text"]?.stringValue ?? ""
         let isBase64 = json["content"]?["encoding"]?.stringValue == "base64"
         // Some writers break the lines.
-        guard let body = isBase64 ? Data(base64Encoded: text, options: .ignoreUnknownCharacters) : Data(text.utf8) else {
-            return nil
-        }
+        let bytes = Data(text.utf8)
+        guard let body = isBase64 ? Data(base64Encoded: bytes.filter { $0 > 0x20 }) : bytes else { return nil }
         self.init(status: status, headers: headers, body: body)
     }
 }

@@ -170,9 +170,10 @@ public struct Redaction: Sendable {
 
     private func hide(_ value: JSONValue, named name: String) -> JSONValue {
         switch value {
-        case .null: .null
+        // A yes or no is no secret.
+        case .null, .bool: value
         case .string(let text): .string(hide(text, named: name))
-        case .bool, .number, .array, .object: .string(Self.marker)
+        case .number, .array, .object: .string(Self.marker)
         }
     }
 

@@ -61,9 +61,9 @@ enum TrafficDocument {
 
     // MARK: Checking
 
-    /// - Parameter name: The name that says whether the value is a secret.
+    /// - Parameter parent: The name that says whether the value is a secret.
     private static func check(
-        _ value: JSONValue, named name: String? = nil, at path: String, file: String, redaction: Redaction
+        _ value: JSONValue, named parent: String? = nil, at path: String, file: String, redaction: Redaction
     ) throws(TrafficError) {
         let matcher: ValueMatcher?
         do throws(ValueMatcher.Misuse) {
@@ -72,9 +72,9 @@ enum TrafficDocument {
             throw malformed(error.problem, at: path, file: file)
         }
         switch (matcher, value) {
-        case (.regex?, _) where redaction.hides(name), (.unordered?, _) where redaction.hides(name):
+        case (.regex?, _) where redaction.hides(parent), (.unordered?, _) where redaction.hides(parent):
             // Hidden, it would match any value, which isn't what its author meant.
-            let shown = (name ?? "").quotedJSON
+            let shown = (parent ?? "").quotedJSON
             let problem =
                 "the redaction hides this value, so it takes \"\(Redaction.marker)\", $any, $type or $absent; "
                 + "`redaction: .standard.showing(names: [\(shown)])` shows it"
@@ -92,11 +92,12 @@ enum TrafficDocument {
             break
         case (nil, .array(let elements)):
             for (index, element) in elements.enumerated() {
-                try check(element, at: "\(path)[\(index)]", file: file, redaction: redaction)
+                let hidden = redaction.hides(parent) ? parent : nil
+                try check(element, named: hidden, at: "\(path)[\(index)]", file: file, redaction: redaction)
             }
         case (nil, .object(let members)):
             for (name, member) in members.sorted(by: { $0.key < $1.key }) {
-                let valueName = redaction.nameOfValue(name.text, in: members)
+                let valueName = redaction.hides(parent) ? parent : redaction.nameOfValue(name.text, in: members)
                 try check(member, named: valueName, at: Comparison.path(path, name.text), file: file, redaction: redaction)
             }
         case (nil, _):

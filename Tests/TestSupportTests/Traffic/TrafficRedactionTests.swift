@@ -142,6 +142,9 @@ struct TrafficRedactionTests {
         #expect(error?.description.contains("[1-9]") == false)
         let pair = #"[{"url": "https://.*", "body": {"name": "password", "value": \#(matcher)}}]"#
         #expect(try rig.complaint(about: pair)?.kind == .malformedFile(path: "[0].body.value"))
+        for deep in [#"{"tokens": [\#(matcher)]}"#, #"{"credentials": {"user": \#(matcher)}}"#] {
+            #expect(try rig.complaint(about: #"[{"url": "https://.*", "body": \#(deep)}]"#) != nil)
+        }
         let open = TrafficRig(redaction: .standard.showing(names: ["max_tokens"]))
         open.post(#"{"max_tokens": 50}"#)
         #expect(try open.paths(file) == ["body.max_tokens"])
