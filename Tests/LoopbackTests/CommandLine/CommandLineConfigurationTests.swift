@@ -60,7 +60,7 @@ import TestSupport
     }
 
     /// The command doesn't wait for such a file, nor read one that never ends.
-    @Test func `A configuration file that is missing, not regular, too large, or malformed is refused`() throws {
+    @Test func `A configuration file that is missing, not regular, too large, or malformed is refused`() async throws {
         let folder = try Folder()
         #expect(mkfifo(folder.path("pipe"), 0o600) == 0)
         let cases = [
@@ -74,6 +74,9 @@ import TestSupport
             let message = error.map { Channels.message(for: $0) } ?? ""
             #expect(message.hasSuffix(reason) && !message.contains("s3cret"), "\(message)")
         }
+        let run = try await Command.run("channels", environment: ["PUSHER_CONFIG": folder.path("bad")])
+        let reason = "Error: \(folder.path("bad")):2: a line is: name = value"
+        #expect(run.end == .exit(64) && run.errors.first == reason, "\(run)")
     }
 
     @Test(

@@ -71,13 +71,14 @@ import TestSupport
 
     private static let closing = #"{"event":"pusher:error","data":{"code":4200,"message":"Server is closing."}}"#
 
-    /// A server that is shutting down asks its clients to come back at once. Sockudo refuses a key by hanging up right after the
-    /// upgrade.
+    /// A server that is shutting down asks its clients to come back at once, with an error before the close or without. Sockudo
+    /// refuses a key by hanging up right after the upgrade.
     @Test(arguments: [
         (
             [Frame.text(closing), .close(4200, "Server is closing.")], "Server is closing.",
             "The server asks clients to come back"
         ),
+        ([Frame.close(4200, "Server is closing.")], "Server is closing.", "The server asks clients to come back"),
         ([], "as was the one before", "Check --key"),
     ])
     func `The doctor fails at the protocol step with status 75 if the server ends the connection for now, or without a reason`(

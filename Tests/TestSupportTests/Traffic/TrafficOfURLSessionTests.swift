@@ -58,4 +58,13 @@ struct TrafficOfURLSessionTests {
         // A recorder that no harness knows still reports its finding, the only one.
         #expect(recorder.findings == found && found.count == 1, "\(found)")
     }
+
+    @Test func `A refused recording on CI is found by a harness verified by hand`() throws {
+        let recorder = TrafficRecorder(environment: ["CI": "1", "TRAFFIC_DIR": rig.directory.path])
+        let harness = TestHarness()
+        _ = harness.makePusher(recorder: recorder)
+        try? recorder.record(to: "traffic.json")
+        let failure = #expect(throws: TestFailure.self) { try harness.verify() }
+        #expect(failure?.findings == recorder.findings)
+    }
 }
