@@ -33,11 +33,11 @@ enum FoundationJSON {
 
     /// Returns what `JSONSerialization` makes of a text that was found to be JSON when it came; nil if it can't represent it.
     static func value(of text: String) -> Any? {
-        do {
-            return try JSONSerialization.jsonObject(with: data(text.utf8), options: [.fragmentsAllowed])
-        } catch {
-            return nil
+        func value(_ text: String) -> Any? {
+            try? JSONSerialization.jsonObject(with: data(text.utf8), options: [.fragmentsAllowed])
         }
+        // It refuses one half of a surrogate pair, which the SDK reads as U+FFFD.
+        return value(text) ?? (try? JSONValue(parsing: text)).flatMap { value($0.text) }
     }
 
     private static func unusable(_ problem: String) -> DecodingError {

@@ -7,7 +7,8 @@ public struct PusherPresenceChannelMember: Sendable, Hashable {
 
     let info: JSONText?
 
-    /// The application's data about the user, as `JSONSerialization` objects; nil if there is none.
+    /// The application's data about the user, as `JSONSerialization` objects; nil if there is none, or one that it can't
+    /// represent, such as a number of more than 100 digits.
     public var userInfo: Any? { info.flatMap { FoundationJSON.value(of: $0.text) } }
 
     /// Creates a member, for ``PusherConnection/userDataFetcher``.

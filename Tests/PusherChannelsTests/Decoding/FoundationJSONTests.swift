@@ -22,6 +22,14 @@ import Testing
         return try event(data, decoder).decode()
     }
 
+    @Test func `One half of a surrogate pair is a replacement character for JSONSerialization, too`() {
+        let text = #"{"n":10,"name":"Ann\ud83d"}"#
+        let member = PusherPresenceChannelMember(PresenceMember(userID: Name("ann"), info: JSONText(wellFormed: text)))
+        let found = [member.userInfo, event(text).property(withKey: "member")].map { $0 as? [String: Any] }
+        #expect(found.map { $0?["name"] as? String } == ["Ann\u{FFFD}", "Ann\u{FFFD}"])
+        #expect(found.map { $0?["n"] as? Double } == [10, 10])
+    }
+
     /// Foundation ends the program for these numbers.
     @Test(arguments: ["1" + String(repeating: "0", count: 300) + "e-284", "0." + String(repeating: "0", count: 129) + "1e146"])
     func `A number that ends Foundation's parsers isn't given to them, whatever reads it`(number: String) throws {
