@@ -141,8 +141,7 @@ extension ConnectionMachine {
     /// Takes an error as the answer to a request for replays, if it reads like one; returns whether it did.
     mutating func attributeToReplay(_ error: PusherError, at now: Instant) -> Bool {
         let words = error.message
-        guard configuration.protocol == .sockudo, !recovery.underWay.isEmpty,
-            error.code == 4302 || words.mentions("recovery", or: "resume")
+        guard configuration.protocol == .sockudo, !recovery.underWay.isEmpty, words.mentions("recovery", or: "resume")
         else { return false }
         giveUpReplays(words, at: now)
         return true

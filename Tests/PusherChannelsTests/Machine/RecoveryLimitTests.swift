@@ -90,12 +90,24 @@ import Testing
 
     // Proves P19.10.
     @Test(arguments: [
-        #"{"code":4301,"message":"Connection recovery is not enabled"}"#, #"{"code":4302,"message":"No channel positions"}"#,
+        #"{"code":4301,"message":"Connection recovery is not enabled"}"#,
+        #"{"code":4302,"message":"No channel recovery positions provided"}"#,
         #"{"code":4000,"message":"Invalid message format: Invalid resume data JSON"}"#,
     ]) func `A sockudo:error instead of an answer to a replay request reports a gap`(data: String) {
         var transcript = waiting()
         let told = transcript.receive(#"{"event":"sockudo:error","data":\#(data)}"#).told
         #expect(told.contains("gap") && told.last == "subscribed")
+    }
+
+    // Proves P19.10.
+    @Test(arguments: [
+        #"{"code":4301,"message":"Client event error: Socket 1.2 is not subscribed to channel private-nosub"}"#,
+        #"{"code":4302,"message":"Watchlist error"}"#, #"{"code":4000,"message":"Invalid message format"}"#,
+    ]) func `An error that isn't about a replay leaves the one that is awaited`(data: String) {
+        var transcript = waiting()
+        #expect(transcript.receive(#"{"event":"sockudo:error","data":\#(data)}"#).told.contains("gap") == false)
+        transcript.events(7, 8)
+        #expect(transcript.resumed(upTo: 8).told == ["7", "8", "recovered 2", "success", "subscribed"])
     }
 
     // Proves P19.10.

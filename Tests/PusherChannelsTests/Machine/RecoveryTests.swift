@@ -140,6 +140,16 @@ import Testing
         #expect(transcript.resumed(upTo: 5).told == ["5", "6"], "and not that it was recovered")
     }
 
+    /// As seen with a history, where the server holds what comes meanwhile.
+    // Proves P19.7.
+    @Test func `An event with the success's own serial is delivered after it, once`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        #expect(transcript.events(5, 5).told == ["5"])
+        #expect(transcript.subscribeAgain(serial: 6, attach: 6).sent == [.replay(after: 5)])
+        transcript.events(5, 6)
+        #expect(transcript.resumed(upTo: 6).told == ["6", "recovered 1", "success", "subscribed"])
+    }
+
     // Proves P19.6, P19.7.
     @Test func `Events of two nodes that arrive out of order are both delivered, each once`() {
         var transcript = Transcript.sockudo(attach: 5)
