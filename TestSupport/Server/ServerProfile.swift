@@ -28,7 +28,8 @@ public struct ServerProfile: Equatable, Sendable {
     public var sockudoV2: SockudoV2?
     /// The largest number of connections; more are refused with 4100.
     public var maximumConnections: Int?
-    /// The largest number of messages that may wait for a client that doesn't read. With more, the client is closed with 4100.
+    /// The largest number of messages that may wait for a client that doesn't read. With more, or with more
+    /// than 64 MiB, the client is closed with 4100.
     /// `nil` means that there is no limit.
     public var maximumWaitingMessages: Int? = 10_000
     /// The messages that clients get when the server is stopped.

@@ -261,9 +261,11 @@ import Testing
                 #expect(data == Data([0, 255, 1]))
             }
         }
-        try await file(Self.archive(ofContent: #""size": 3, "text": "AP8BA", "encoding": "base64""#)) { file in
-            let error = #expect(throws: CannotReplay.self) { try MockSession().replay(contentsOf: file) }
-            #expect(error?.reason.contains("its body isn't the base64 that it says") == true)
+        for text in ["AP8BA", "@@@@"] {
+            try await file(Self.archive(ofContent: #""size": 3, "text": "\#(text)", "encoding": "base64""#)) { file in
+                let error = #expect(throws: CannotReplay.self) { try MockSession().replay(contentsOf: file) }
+                #expect(error?.reason.contains("its body isn't the base64 that it says") == true)
+            }
         }
     }
 

@@ -50,6 +50,19 @@ struct TrafficOfURLSessionTests {
     }
     #endif
 
+    @Test func `A recording configuration over a recorder of a mock keeps the order of requests`() async throws {
+        try await withTestHarness { harness in
+            let (api, analytics) = (TrafficRecorder(), TrafficRecorder())
+            let configuration = analytics.recording(api.recording(harness.session)).urlSessionConfiguration()
+            harness.session.stub(.any, StubResponse(text: "there"))
+            let urlSession = URLSession(configuration: configuration)
+            let requests = try (0..<50).map { try URLRequest(line: "https://a.example/\($0)") }
+            for request in requests { urlSession.dataTask(with: request) { _, _, _ in }.resume() }
+            try await harness.eventually { analytics.entries.count == 50 && api.entries.count == 50 }
+            #expect(api.entries.map { $0.json("url") } == analytics.entries.map { $0.json("url") })
+        }
+    }
+
     @Test func `A call to record on CI is found at the test's end`() throws {
         let recorder = TrafficRecorder(environment: ["CI": "true", "TRAFFIC_DIR": rig.directory.path])
         let found = try failingTest { _ in try? recorder.record(to: "traffic.json") }.findings

@@ -296,4 +296,10 @@ struct TrafficRedactionTests {
         rig.post(#"{"\#(name)": "value"}"#)
         #expect(rig.recorder.entries.first?.json("body") == #"{"\#(name)":"value"}"#)
     }
+
+    @Test func `A yes or no under a secret's name is shown and compared`() throws {
+        rig.post(#"{"pass": true}"#)
+        #expect(rig.recorder.entries.first?.json("body") == #"{"pass":true}"#)
+        #expect(try rig.paths(#"[{"url": "https://.*", "body": {"pass": false}}]"#) == ["body.pass"])
+    }
 }
