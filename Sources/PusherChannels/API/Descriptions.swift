@@ -12,7 +12,7 @@ extension PusherConnection: CustomStringConvertible {
 
     /// The connection's state, the time until its next step, and the channels that aren't subscribed yet:
     /// `app-key at ws-eu.pusher.com: reconnecting in 2.5 seconds; news: waits for a connection`. The host is that of the current
-    /// or the next connection.
+    /// or the latest attempt; before `connect()`, the first one.
     public var description: String {
         let now = environment.scheduler.now
         let (state, channels, missing) = core.read { machine in

@@ -4,7 +4,7 @@
 /// until it has ended. Events that came before it began are in the state that it gives. It is a value without a clock.
 struct FollowedChannel: Sendable {
     enum Phase: Sendable {
-        /// The channel was not subscribed yet.
+        /// The channel's next success, or a sign that it came, wants a load.
         case subscribing
         /// A load is wanted, and waits for its time or its turn.
         case waiting(LoadReason)
@@ -81,8 +81,8 @@ struct FollowedChannel: Sendable {
         case .event(let event):
             return read(event, isOld: isOld)
         case .eventsMayBeMissing(let gap):
-            // A loop always begins with a state, whatever an earlier one left unread. Elements may have been dropped after the
-            // one that tells of the first.
+            // A loop always begins with a state, whatever an earlier one left unread. Elements may have been dropped after the one
+            // that tells of the first.
             if gap.reason == .betweenStreams { return .nothing }
             return isCurrent || !isOld || gap.reason == .overflow ? missed(.gap(gap), at: now) : .nothing
         case .recovered:

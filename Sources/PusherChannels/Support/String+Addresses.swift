@@ -81,7 +81,9 @@ private struct AddressScanner {
         if let last = bytes[authority].lastIndex(of: at) { return last }
         guard let colon = bytes[authority].firstIndex(of: UInt8(ascii: ":")), bytes[authority.lowerBound] != UInt8(ascii: "[")
         else { return nil }
-        let isPort = bytes[colon + 1..<authority.upperBound].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        // Behind the port, PHP has a backslash before the slash.
+        let port = bytes[colon + 1..<authority.upperBound].prefix { $0 != UInt8(ascii: "\\") }
+        let isPort = port.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         return isPort ? nil : bytes[authority.upperBound..<end].lastIndex(of: at)
     }
 

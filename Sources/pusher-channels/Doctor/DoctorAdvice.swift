@@ -61,7 +61,7 @@ extension DoctorRoute {
         case .transport(.upgradeRefused(status: 401)):
             "Something in front of the Channels server wants credentials: have it let WebSockets through."
         case .transport(.upgradeRefused(status: 403)):
-            "Have what is in front of the server let WebSockets through. If it is serve, it needs --allow-host \(host)."
+            "If this is serve, it needs --allow-host \(host). Otherwise, something in front of the Channels server wants credentials."
         case .transport(.upgradeRefused(status: 500...599)): "Check the server, or what forwards to it: it is busy or broken."
         case .transport(.upgradeRefused):
             "Check host, port and --path: this isn't a Channels server; a proxy in front of one must forward upgrades."

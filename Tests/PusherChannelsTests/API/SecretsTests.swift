@@ -201,6 +201,7 @@ private final class MuteSocket: WebSocket {
         ("asked http://a:b@c?d and \"http://e?f\", 3", "asked http://…@c?… and \"http://e?…\", 3"),
         ("UserInfo={URL=http://c/?d}", "UserInfo={URL=http://c/?…"),
         (#"{"a":"http:\/\/a:b@c\/d?e","f":1}"#, #"{"a":"http:\/\/…@c\/d?…","f":1}"#),
+        (#"https:\/\/a.example:8443\/@ann"#, #"https:\/\/a.example:8443\/@ann"#),
         (#"http:\\\/\\\/a@c#d"#, #"http:\\\/\\\/…@c#…"#), (#"c:\a http:\/"#, #"c:\a http:\/"#), ("http:\\", "http:\\"),
     ])
     func `Passwords and queries of URLs in a text are hidden`(text: String, shown: String) {

@@ -41,5 +41,5 @@ enum UpgradeRefusal: Error, Equatable, Sendable {
     }
 
     /// Returns a server's text in a form that fits into a line of a log.
-    private func quoted(_ text: String) -> String { String(text.prefix(100)).debugDescription }
+    private func quoted(_ text: String) -> String { String(text.withoutSecretsOfAddresses.prefix(100)).debugDescription }
 }
