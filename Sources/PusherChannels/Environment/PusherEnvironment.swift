@@ -31,7 +31,8 @@ public struct PusherEnvironment: Sendable {
     /// The wall clock, which signed HTTP API requests carry.
     public var wallClock: @Sendable () -> Date
 
-    /// Seeds a connection's random generator, from which reconnection takes its jitter.
+    /// Seeds a connection's random generator, from which reconnection takes its jitter, and makes the keys of
+    /// ``RetryPolicy/Guarantee/idempotent`` publishes: those made from equal seeds are one publish to the server.
     public var randomSeed: @Sendable () -> UInt64
 
     /// Makes the decoder behind ``PusherEvent/decode(_:)``. Unless it is set, events are decoded as a `JSONDecoder()` decodes

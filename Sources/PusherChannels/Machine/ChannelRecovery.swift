@@ -73,8 +73,8 @@ struct ChannelRecovery: Equatable, Sendable {
     private var readUpTo = 0
     /// The serials that are asked for in the history, or will be.
     private(set) var asked: ClosedRange<Int>?
-    /// The time up to which everything was heard when one of them was found missing.
-    private(set) var missingSince = Instant.origin
+    /// The time up to which everything was heard when the first serial that is missing was found so.
+    private(set) var missingSince: Instant?
 
     init() {}
 
@@ -100,7 +100,8 @@ struct ChannelRecovery: Equatable, Sendable {
     ) -> [Output] {
         (self.head, isFiltered) = (head, options?.filter != nil)
         (attempts, count, reads, readUpTo, asked, step) = (0, 0, 0, 0, nil, 0)
-        let since = gapSince.take() ?? news.lazy.compactMap(\.gapSince).first
+        let lost = gapSince.take() ?? news.lazy.compactMap(\.gapSince).first
+        let since = lost.map { min($0, missingSince ?? $0) }
         let rest = news.filter { $0.gapSince == nil }
         isReconnect = since != nil
         if isReconnect, head != nil, isUsable, !isSpread {
@@ -114,7 +115,7 @@ struct ChannelRecovery: Equatable, Sendable {
             heldBytes = self.news.reduce(0) { $0 + $1.heldSize }
             return rest.filter(\.isAboutMembers)
         }
-        (isUsable, isStored) = (head != nil, false)
+        (isUsable, isStored, missingSince) = (head != nil, false, nil)
         enter(head?.position)
         isUnnamed = head?.isOfEmptyChannel == true
         isReconnect = false
@@ -360,20 +361,18 @@ struct ChannelRecovery: Equatable, Sendable {
 
     // MARK: Missing events
 
-    /// The serials among which some are missing, and were not asked for yet.
-    var missing: ClosedRange<Int>? {
-        guard isLive, hasHistory, !isFiltered, let window, let lowest = window.lowestMissing else { return nil }
-        return lowest...window.highest
-    }
-
     /// Returns whether serials are missing that are too far back to ask for, once.
     mutating func losesSight() -> Bool {
         isLive && hasHistory && !isFiltered && window?.settleOutOfSight() == true
     }
 
-    /// Notes that these serials will be asked for unless they come.
-    mutating func willAsk(for serials: ClosedRange<Int>, receivedUpTo heard: Instant) {
-        (asked, missingSince, readUpTo) = (serials, heard, 0)
+    /// Returns whether serials are missing that were not asked for yet, and will be unless they come.
+    mutating func misses(receivedUpTo heard: Instant) -> Bool {
+        guard asked == nil, isLive, hasHistory, !isFiltered, let window else { return false }
+        missingSince = window.lowestMissing == nil ? nil : missingSince ?? heard
+        asked = window.lowestMissing.map { $0...window.highest }
+        readUpTo = 0
+        return asked != nil
     }
 
     /// Leaves out what came meanwhile; returns whether any are still missing.

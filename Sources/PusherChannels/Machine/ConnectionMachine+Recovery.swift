@@ -222,7 +222,7 @@ extension ConnectionMachine {
     ) {
         outputs.append(.log(.notRecovered(channel, problem: problem)))
         guard let state = subscriptions[channel]?.recovery, state.isLive else { return missed(channel, at: now) }
-        outputs.append(.deliver(.gap(channel: channel, since: state.missingSince)))
+        outputs.append(.deliver(.gap(channel: channel, since: state.missingSince ?? now)))
         filled(channel, at: now)
     }
 
@@ -232,10 +232,9 @@ extension ConnectionMachine {
     private mutating func lookForMissing(in channel: Name, at now: Instant) {
         let heard = session.receivedBefore ?? now
         if changeRecovery(of: channel, { $0.losesSight() }) == true {
-            outputs.append(.deliver(.gap(channel: channel, since: heard)))
+            outputs.append(.deliver(.gap(channel: channel, since: subscriptions[channel]?.recovery?.missingSince ?? heard)))
         }
-        guard let serials = changeRecovery(of: channel, { $0.asked == nil ? $0.missing : nil }) ?? nil else { return }
-        changeRecovery(of: channel) { $0.willAsk(for: serials, receivedUpTo: heard) }
+        guard changeRecovery(of: channel, { $0.misses(receivedUpTo: heard) }) == true else { return }
         setStep(of: channel, at: now + .milliseconds(300))
     }
 

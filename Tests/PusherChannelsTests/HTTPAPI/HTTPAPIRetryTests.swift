@@ -104,10 +104,14 @@ private struct SilentSession: HTTPSession {
 
     /// The server carries a publish out, and its response is lost.
     // Proves P15.18.
-    @Test(arguments: [(RetryPolicy.Guarantee.idempotent, 1), (.atLeastOnce, 2)])
-    func `A publish whose answer is lost is made once if idempotent`(guarantee: RetryPolicy.Guarantee, times: Int) async throws {
+    @Test(arguments: [
+        (RetryPolicy.Guarantee.idempotent, ServerProfile.sockudo, 1), (.atLeastOnce, .sockudo, 2), (.idempotent, .reverb, 2),
+    ])
+    func `A publish whose answer is lost is made once if idempotent, on a server that knows keys`(
+        guarantee: RetryPolicy.Guarantee, profile: ServerProfile, times: Int
+    ) async throws {
         let executor = TestExecutor()
-        let server = InMemoryServer(ServerMachine(profile: .sockudo), scheduler: executor.scheduler)
+        let server = InMemoryServer(ServerMachine(profile: profile), scheduler: executor.scheduler)
         let session = MockSession(delivery: .immediate)
         session.stub(.any) { [unowned session] request in
             let response = server.respond(to: request)
@@ -119,6 +123,19 @@ private struct SilentSession: HTTPSession {
         }
         #expect(Self.published(by: server) == times)
         #expect(session.requests.count == 2)
+    }
+
+    // Proves P15.18.
+    @Test func `Each publish has its own key, which its repeats have, too`() async throws {
+        let executor = TestExecutor()
+        let session = MockSession(delivery: .immediate)
+        session.stub(.any) { [unowned session] _ in session.requests.count == 1 ? .http(503) : StubResponse(text: "{}") }
+        let api = Self.api(of: session, RetryPolicy(publishing: .idempotent), on: executor)
+        try await executor.run(time: .automatic) { _ in
+            for _ in 1...2 { try await api.trigger(channels: ["a"], eventName: "e", data: "1") }
+        }
+        let keys = session.requests.map { request in (try? JSONValue(parsing: request.text))?["idempotency_key"]?.stringValue }
+        #expect(keys.count == 3 && keys[0] == keys[1] && keys[1] != keys[2] && !keys.contains(nil))
     }
 
     /// Sockudo takes the key of a publish that failed for that of one under way.

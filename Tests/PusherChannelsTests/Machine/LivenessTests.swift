@@ -53,8 +53,9 @@ import Testing
     }
 
     // Proves P4.2, P4.3.
-    @Test func `Any frame, even a malformed one or a control frame, postpones the next ping`() {
-        var transcript = Transcript.connected()
+    @Test(arguments: [PusherProtocol.pusher, .sockudo])
+    func `Any frame, even a malformed one or a control frame, postpones the next ping`(spoken: PusherProtocol) {
+        var transcript = Transcript.connected { $0.protocol = spoken }
         // So that only silence can be the reason for a ping.
         func speak() { _ = (transcript.subscribe("room"), transcript.unsubscribe("room")) }
         let attempt = transcript.attempt

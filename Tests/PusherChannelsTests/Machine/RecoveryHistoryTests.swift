@@ -13,6 +13,39 @@ import Testing
         #expect(transcript.history([6, 7, 8], cursor: "c").told == ["6", "8"])
     }
 
+    // Proves P19.12.
+    @Test(arguments: ["unanswered", "refused", "out of sight"])
+    func `The gap of a serial that stays missing began before the connection was lost`(end: String) {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.pass(.seconds(10))
+        transcript.event(6)
+        let since = transcript.now
+        transcript.pass(.seconds(10))
+        transcript.event(8)
+        transcript.pass(.seconds(20))
+        transcript.event(9)
+        transcript.subscribeAgain(serial: 9, attach: 9)
+        let outputs =
+            switch end {
+            case "refused":
+                transcript.receive(
+                    #"{"event":"sockudo:resume_success","data":"{\"recovered\":[],\"failed\":[{\"channel\":\"room\",\"code\":\"x\"}]}"}"#
+                )
+            case "unanswered": transcript.resumed() + transcript.pass(.milliseconds(300)) + transcript.pass(.seconds(30))
+            default: transcript.resumed() + transcript.event(1_000)
+            }
+        #expect(outputs.gaps == [since])
+        // What is missed later has nothing to do with it.
+        transcript.event(2_000)
+        transcript.pass(.seconds(60))
+        let later = transcript.now
+        transcript.event(2_001)
+        transcript.pass(.seconds(1))
+        transcript.event(2_003)
+        transcript.pass(.milliseconds(300))
+        #expect(transcript.pass(.seconds(30)).gaps == [later])
+    }
+
     // Proves P19.4, P19.11.
     @Test func `What came while the history was read is read, too, if it is too much for a replay`() {
         var transcript = Transcript.sockudo(attach: 5)
@@ -83,6 +116,41 @@ import Testing
         let start = StreamPosition(stream: "s", serial: 0)
         #expect(transcript.resumed("a").sent == [.resume(["b": start])])
         #expect(transcript.resumed("b", upTo: 500).sent == [.resume(["c": start])])
+    }
+
+    // Proves P19.11.
+    @Test func `A page that isn't complete because more follow is no gap`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.subscribeAgain(serial: 1_000, attach: 1_000)
+        let first = transcript.history([6, 7], cursor: "c", complete: false, isTruncated: false)
+        #expect(first.told == ["6", "7"])
+        #expect(first.sent == [.history(channel: "room", serials: 6...1_000, cursor: "c")])
+        #expect(transcript.history([1_000]).sent == [.replay(after: 1_000)])
+    }
+
+    /// The error names neither the channel nor what was asked for, and each of its codes has other reasons, too.
+    // Proves P19.11.
+    @Test(arguments: [
+        #"{"code":4300,"message":"Channel error: Durable history is disabled by policy for channel 'room'"}"#,
+        #"{"code":4301,"message":"Client event error: Socket 1.2 is not subscribed to channel room"}"#,
+        #"{"code":4000,"message":"Invalid message format: Missing data in channel_history message"}"#,
+    ]) func `An error instead of a page of history is a gap when the page's time is over`(data: String) {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.subscribeAgain(serial: 1_000, attach: 1_000)
+        #expect(!transcript.receive(#"{"event":"sockudo:error","data":\#(data)}"#).told.contains("gap"))
+        #expect(transcript.pass(.milliseconds(29_999)).told.isEmpty)
+        #expect(transcript.pass(.milliseconds(1)).told == ["gap", "success", "subscribed"])
+        #expect(transcript.event(1_001).told == ["1001"])
+        #expect(transcript.pass(.seconds(60)).gaps.isEmpty)
+    }
+
+    /// Who resets a channel's history begins another stream, without a word to those who are subscribed.
+    // Proves P19.2, P19.12.
+    @Test func `A history that is reset while the channel is subscribed goes on with its new stream`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        #expect(transcript.event(1, stream: "t").told == ["1"])
+        #expect(transcript.pass(.seconds(2)).sent.isEmpty, "nothing is missing")
+        #expect(transcript.subscribeAgain(serial: 2, attach: 2, stream: "t").sent == [.replay(after: 1, of: "t")])
     }
 
     // Proves P19.12.

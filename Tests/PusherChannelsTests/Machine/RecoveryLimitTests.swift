@@ -18,11 +18,17 @@ import Testing
     // MARK: Refusals
 
     // Proves P19.9.
-    @Test(arguments: [("stream_reset", 8), ("persistence_unavailable", nil), ("nonsense", nil)] as [(String, Int?)])
+    @Test(
+        arguments: [
+            ("stream_reset", 8), ("persistence_unavailable", nil), ("nonsense", nil), ("continuity_unverifiable", nil),
+            ("version_stream_id_mismatch", 8),
+        ] as [(String, Int?)])
     func `A refused replay reports a gap, and the channel goes on from its new position`(code: String, attach: Int?) {
         var transcript = waiting(attach: attach)
         transcript.event(9)
-        #expect(transcript.refuse(code).told == ["gap", "success", "subscribed", "9"])
+        let outputs = transcript.refuse(code, current: "s")
+        #expect(outputs.told == ["gap", "success", "subscribed", "9"])
+        #expect(outputs.contains(.log(.notRecovered("room", problem: "\(code): r"))))
         #expect(transcript.event(10).told == ["10"])
         #expect(transcript.subscribeAgain(serial: 10, attach: attach).sent == [.replay(after: 10)])
     }
@@ -106,6 +112,7 @@ import Testing
     ]) func `An error that isn't about a replay leaves the one that is awaited`(data: String) {
         var transcript = waiting()
         #expect(transcript.receive(#"{"event":"sockudo:error","data":\#(data)}"#).told.contains("gap") == false)
+        #expect(transcript.machine.state == .connected, "an error's 4000 closes nothing here")
         transcript.events(7, 8)
         #expect(transcript.resumed(upTo: 8).told == ["7", "8", "recovered 2", "success", "subscribed"])
     }
@@ -149,6 +156,21 @@ import Testing
         transcript.receive(.signInSuccess)
         #expect(transcript.succeed(own, serial: 4, attach: 4).told == ["success", "subscribed"], "and not those before it")
         #expect(transcript.machine.recovery.heldBytes == 0)
+    }
+
+    // Proves P9.6, P19.3.
+    @Test func `A user's channel whose success has no position is asked for no replay, and reports a gap`() throws {
+        let own: Name = "#server-to-user-ann"
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        var request = transcript.play(.signIn)
+        for gaps in 0...1 {
+            try transcript.authorizeUser(request)
+            let signedIn = transcript.receive(.signInSuccess)
+            let outputs = transcript.succeed(own, serial: nil, attach: nil)
+            #expect((signedIn + outputs).gaps.count == gaps)
+            #expect(outputs.sent.isEmpty && outputs.told.suffix(2) == ["success", "subscribed"])
+            request = transcript.reconnect()
+        }
     }
 
     @Test func `A second success while a replay is awaited reports a gap`() {
@@ -343,8 +365,9 @@ import Testing
 extension Transcript {
     /// Receives the answer that nothing is replayed, in both of its frames.
     @discardableResult
-    fileprivate mutating func refuse(_ code: String) -> [Output] {
-        let data = #"\"code\":\"\#(code)\",\"reason\":\"r\",\"current_stream_id\":null"#
+    fileprivate mutating func refuse(_ code: String, current: String? = nil) -> [Output] {
+        let stream = current.map { #"\"\#($0)\""# } ?? "null"
+        let data = #"\"code\":\"\#(code)\",\"reason\":\"r\",\"current_stream_id\":\#(stream)"#
         return receive(#"{"event":"sockudo:resume_failed","channel":"room","data":"{\#(data)}"}"#).filter {
             if case .deliver(.event) = $0 { false } else { true }
         }

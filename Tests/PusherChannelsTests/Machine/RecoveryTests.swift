@@ -150,6 +150,36 @@ import Testing
         #expect(transcript.resumed(upTo: 6).told == ["6", "recovered 1", "success", "subscribed"])
     }
 
+    /// None was ever seen on a real server.
+    // Proves P19.2, P19.5.
+    @Test func `An event that comes before its channel's success comes with the replay of those before it`() {
+        var transcript = Transcript.subscribing(to: "room") { $0.protocol = .sockudo }
+        #expect(transcript.event(6).told.isEmpty, "nobody is told yet that the channel is subscribed")
+        transcript.succeed(serial: 6, attach: nil)
+        transcript.event(7)
+        #expect(transcript.resumed(upTo: 7).told == ["7"])
+        transcript.reconnect()
+        #expect(transcript.event(10).told.isEmpty)
+        #expect(transcript.succeed(serial: 10, attach: nil).sent == [.replay(after: 7)])
+        transcript.events(8, 9, 10)
+        #expect(transcript.resumed(upTo: 10).told == ["8", "9", "10", "recovered 3", "success", "subscribed"])
+    }
+
+    /// The server's replay makes no exceptions for who sent them.
+    // Proves P19.1.
+    @Test func `A client's own events come with a replay of the time after them`() throws {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        transcript.subscribe("private-room", auth: .signed)
+        transcript.succeed("private-room", serial: 5, attach: 5)
+        transcript.play(.trigger(ClientEvent(name: "client-e", channel: "private-room", data: "mine")))
+        let attempt = try #require(transcript.reconnect().authorizations.first)
+        transcript.authorize(attempt, .signed)
+        transcript.succeed("private-room", serial: 6, attach: 6)
+        transcript.receive(
+            #"{"event":"client-e","channel":"private-room","data":"mine","stream_id":"s","serial":6,"message_id":"m"}"#)
+        #expect(transcript.resumed("private-room", upTo: 6).told == ["mine", "recovered 1", "success", "subscribed"])
+    }
+
     // Proves P19.6, P19.7.
     @Test func `Events of two nodes that arrive out of order are both delivered, each once`() {
         var transcript = Transcript.sockudo(attach: 5)
@@ -346,15 +376,15 @@ extension Transcript {
 
     @discardableResult
     mutating func history(
-        _ serials: [Int], cursor: String? = nil, complete: Bool = true, stream: String = "s", of channel: Name = "room",
-        to asker: Name = "room"
+        _ serials: [Int], cursor: String? = nil, complete: Bool = true, isTruncated: Bool? = nil, stream: String = "s",
+        of channel: Name = "room", to asker: Name = "room"
     ) -> [Output] {
         let items = serials.map {
             #"{"serial":\#($0),"message":{"event":"e","channel":"\#(channel)","data":"\#($0)","stream_id":"\#(stream)","serial":\#($0)}}"#
         }
         let next = cursor.map { "\"\($0)\"" } ?? "null"
         return receive(
-            #"{"event":"sockudo:channel_history","channel":"\#(asker)","data":{"items":[\#(items.joined(separator: ","))],"has_more":\#(cursor != nil),"next_cursor":\#(next),"continuity":{"complete":\#(complete),"truncated_by_retention":\#(!complete)}}}"#
+            #"{"event":"sockudo:channel_history","channel":"\#(asker)","data":{"items":[\#(items.joined(separator: ","))],"has_more":\#(cursor != nil),"next_cursor":\#(next),"continuity":{"complete":\#(complete),"truncated_by_retention":\#(isTruncated ?? !complete)}}}"#
         )
     }
 }

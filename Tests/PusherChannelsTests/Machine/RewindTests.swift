@@ -135,6 +135,20 @@ import Testing
         #expect(transcript.subscribeAgain(serial: 5_000, attach: 5_000).sent == [.replay(after: 5_000)])
     }
 
+    /// As a server with versioned messages sends the past, with each event's name beside it.
+    // Proves P19.18.
+    @Test func `A past of versioned messages is told in the order in which it comes`() {
+        var transcript = rewinding()
+        let outputs = [5, 4].flatMap { serial in
+            transcript.receive(
+                #"{"event":"sockudo:message.create","name":"e","channel":"room","data":"\#(serial)","stream_id":"s","serial":\#(serial)}"#
+            )
+        }
+        #expect(outputs.events == ["sockudo:message.create", "sockudo:message.create"])
+        #expect(outputs.told == ["5", "4"])
+        #expect(transcript.rewound().gaps.isEmpty)
+    }
+
     // Proves P19.18.
     @Test func `Without numbered events the past is told as it comes`() {
         var transcript = client()

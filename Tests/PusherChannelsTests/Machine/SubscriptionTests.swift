@@ -64,7 +64,11 @@ import Testing
     }
 
     // Proves P12.1, P12.2.
-    @Test(arguments: ["", "a b", "caf\u{e9}", "#server-to-user-1", "private-\n", String(repeating: "x", count: 165)])
+    @Test(
+        arguments: [
+            "", "a b", "caf\u{e9}", "#server-to-user-1", "private-\n", String(repeating: "x", count: 165), "prices-*",
+            "[meta]prices",
+        ])
     func `A channel with an invalid name fails at once, without asking the server`(text: String) {
         var transcript = Transcript.connected()
         let outputs = transcript.subscribe(Name(text))
