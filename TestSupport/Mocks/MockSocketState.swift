@@ -86,6 +86,8 @@ struct MockSocketState: Sendable {
             if let next = reports.first, isReading || !next.report.isInbound, next.time <= now {
                 reports.removeFirst()
                 if case .closed = next.report { isTellingTheEnd = true }
+                // Sockets answer a ping by themselves.
+                if case .controlFrame(let its) = next.report, its == attempt, let connection { inputs.append(.pong(connection)) }
                 return .report(next.report, delegate)
             }
             if canPlay, let step = scripts.next(at: now) {
@@ -243,8 +245,8 @@ struct MockSocketState: Sendable {
         return isOpen
     }
 
-    mutating func receiveControlFrame() -> Bool {
-        guard phase == .open, let attempt else { return false }
+    mutating func receiveControlFrame(on id: ServerMachine.ConnectionID? = nil) -> Bool {
+        guard phase == .open, let attempt, id == nil || id == connection else { return false }
         return frame(.controlFrame(attempt))
     }
 

@@ -253,6 +253,10 @@ public final class MockWebSocket: WebSocket {
         perform { $0.receive(text, on: id) }
     }
 
+    func receivePing(on id: ServerMachine.ConnectionID) {
+        perform { $0.receiveControlFrame(on: id) }
+    }
+
     func close(code: UInt16, reason: String, of id: ServerMachine.ConnectionID) {
         perform { $0.closeFrame(code: code, reason: reason, of: id) }
     }

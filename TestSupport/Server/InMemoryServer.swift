@@ -231,7 +231,7 @@ public final class InMemoryServer: Sendable {
         switch input {
         case .opened(let id, _, _): state.withLock { $0.clients[id] = Weak(socket) }
         case .closed(let id): state.withLock { $0.clients[id] = nil }
-        case .received, .timePassed: break
+        case .received, .pong, .timePassed: break
         }
         change { machine, now in machine.handle(input, at: now) }
     }
@@ -257,6 +257,7 @@ public final class InMemoryServer: Sendable {
         while let act = nextAct() {
             switch act {
             case .effect(.send(let text, let id), let socket): socket?.receive(text, on: id)
+            case .effect(.ping(let id), let socket): socket?.receivePing(on: id)
             case .effect(.close(let id, let code, let reason), let socket):
                 socket?.close(code: code, reason: reason, of: id)
             case .effect: break
@@ -279,7 +280,7 @@ public final class InMemoryServer: Sendable {
                 return .effect(.notice(notice), nil)
             case .sendWebhook(let webhook)?:
                 return .webhook(webhook, secret: state.machine.secret(ofAppWithKey: webhook.appKey) ?? "")
-            case .send(_, let id)?, .close(let id, _, _)?:
+            case .send(_, let id)?, .ping(let id)?, .close(let id, _, _)?:
                 return effect.map { .effect($0, state.clients[id]?.object) }
             }
         }

@@ -99,8 +99,8 @@ final class LocalServerCore: Sendable {
         return id
     }
 
-    func receive(_ text: String, from id: ID) {
-        change { machine, now in machine.handle(.received(text, from: id), at: now) }
+    func receive(_ input: ServerMachine.Input) {
+        change { machine, now in machine.handle(input, at: now) }
     }
 
     func send(_ frame: OutgoingFrame, to id: ID) {
@@ -210,6 +210,8 @@ final class LocalServerCore: Sendable {
         switch effect {
         case .send(let text, let id):
             enqueue(.text(text), id, &state)
+        case .ping(let id):
+            enqueue(.ping, id, &state)
         case .close(let id, let code, let reason):
             if code == ServerMachine.endWithoutClose {
                 state.outputs[id]?.cut()

@@ -14,7 +14,8 @@ struct LocalServerSession: WebSocketSession {
 
     func receive(_ message: ClientMessage) {
         switch message {
-        case .text(let text): core.receive(text, from: id)
+        case .text(let text): core.receive(.received(text, from: id))
+        case .pong: core.receive(.pong(id))
         case .ping(let payload): core.send(.pong(payload), to: id)
         case .end: break
         }

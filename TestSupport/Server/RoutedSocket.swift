@@ -55,6 +55,7 @@ final class RoutedSocket: WebSocketSession {
         switch message {
         case .text(let text): messages.yield(text)
         case .ping(let payload): output.append(.pong(payload))
+        case .pong: break
         case .end: break
         }
     }

@@ -88,10 +88,10 @@ extension ServerMachine {
         let call = segments[2...]
         switch (Name(request.method), call.first, call.dropFirst(2).first, call.count) {
         case ("POST", "events", nil, 1):
-            let reply = try trigger(try body(of: request), app: app)
+            let reply = try trigger(try body(of: request), key: request.header("X-Idempotency-Key"), app: app)
             return (reply, reply == [:] ? .published : nil)
         case ("POST", "batch_events", nil, 1) where profile.servesBatches:
-            let reply = try triggerBatch(try body(of: request), app: app)
+            let reply = try triggerBatch(try body(of: request), key: request.header("X-Idempotency-Key"), app: app)
             return (reply, reply == [:] ? .batchPublished : nil)
         case ("GET", "channels", nil, 1):
             return (try listChannels(parameters, app: app), nil)

@@ -191,7 +191,7 @@ extension ServerMachine {
     }
 
     /// Tells a connection that it is subscribed, also one that was before. Returns false if the server breaks down instead.
-    private mutating func tellSuccess(of name: ChannelName, to id: ConnectionID) -> Bool {
+    mutating func tellSuccess(of name: ChannelName, to id: ConnectionID) -> Bool {
         guard let connection = connections[id] else { return false }
         let key = key(of: name.name, connection)
         let channel = channels[key]
@@ -199,6 +199,7 @@ extension ServerMachine {
             reject("Invalid message format", code: 4200, from: id)
             return false
         }
+        if delaysSuccess(of: name.name, to: id) { return true }
         let members = name.kind == .presence ? channel?.presence(profile) : nil
         let success = profile.subscriptionSucceeded(name, members: members)
         effects.append(.send(withPosition(success, of: key, to: id, members: members), to: id))
@@ -212,6 +213,7 @@ extension ServerMachine {
         let member = userID.flatMap { channels[key]?.members[$0] }
         connections[id]?.subscriptions[name] = nil
         connections[id]?.sockudo?.options[name] = nil
+        connections[id]?.sockudo?.successes[name] = nil
         channels[key]?.remove(id)
         let isLast = userID.map { channels[key]?.leave($0) ?? false } ?? false
         let others = channels[key]?.subscribers ?? []

@@ -8,15 +8,28 @@ extension ServerMachine {
 
     func deadline(of connection: Connection) -> Instant? {
         let pong = connection.pingedAt.map { $0 + profile.pongTimeout }
-        let idle = profile.idleTimeout.map { connection.lastActivity + $0 }
+        let idle = idleTimeout(of: connection).map { connection.lastActivity + $0 }
         let silence = profile.silenceLimit.map { connection.lastActivity + $0.duration }
         return [pong ?? idle, silence, connection.authorizationDeadline, connection.sockudo?.deadline].compactMap { $0 }.min()
+    }
+
+    /// The time after which a connection is pinged.
+    private func idleTimeout(of connection: Connection) -> Duration? {
+        connection.sockudo == nil ? profile.idleTimeout : profile.sockudoV2?.pingInterval
+    }
+
+    /// Notes that a connection's client is there.
+    mutating func noteActivity(of id: ConnectionID) {
+        let wasPinged = connections[id]?.pingedAt.take() != nil
+        connections[id]?.lastActivity = now
+        // The next ping may be due before the reply to the last one would have been.
+        if wasPinged { needsTime(by: connections[id].flatMap(deadline)) }
     }
 
     mutating func passTime() {
         guard let due = nextDeadline, now >= due else { return }
         for (id, connection) in connections.sorted(by: { $0.key < $1.key }) {
-            answerResumes(of: id)
+            sendLate(to: id)
             check(connection, id)
         }
         sendDueCounts()
@@ -38,10 +51,10 @@ extension ServerMachine {
             close(id, code: limit.code, reason: reason)
         } else if let pingedAt = connection.pingedAt {
             guard now >= pingedAt + profile.pongTimeout else { return }
-            close(id, code: 4201, reason: "Pong reply not received")
-        } else if let idleTimeout = profile.idleTimeout, now >= connection.lastActivity + idleTimeout {
+            close(id, code: 4201, reason: "Pong reply not received" + (connection.sockudo == nil ? "" : " in time"))
+        } else if let idleTimeout = idleTimeout(of: connection), now >= connection.lastActivity + idleTimeout {
             connections[id]?.pingedAt = now
-            effects.append(.send(ServerFrame.ping, to: id))
+            effects.append(connection.sockudo == nil ? .send(ServerFrame.ping, to: id) : .ping(id))
         }
     }
 }

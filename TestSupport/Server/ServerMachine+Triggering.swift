@@ -16,9 +16,9 @@ extension ServerMachine {
 
     /// `POST /apps/{id}/events`
     mutating func trigger(
-        _ body: JSONValue, app: ServerApp
+        _ body: JSONValue, key: String?, app: ServerApp
     ) throws(HTTPRefusal) -> JSONValue {
-        try onceByKey(body, app: app) { machine throws(HTTPRefusal) in
+        try once(body["idempotency_key"]?.stringValue ?? key, app: app) { machine throws(HTTPRefusal) in
             let trigger = try machine.read(body)
             machine.run(trigger, app: app)
             guard trigger.info != nil, !machine.profile.publishedAttributes.isEmpty else { return [:] }
@@ -29,7 +29,7 @@ extension ServerMachine {
 
     /// `POST /apps/{id}/batch_events`
     mutating func triggerBatch(
-        _ body: JSONValue, app: ServerApp
+        _ body: JSONValue, key: String?, app: ServerApp
     ) throws(HTTPRefusal) -> JSONValue {
         guard let batch = body["batch"]?.arrayValue else {
             throw HTTPRefusal(occasion: .unreadableBody, status: 400, reason: "Missing: batch, a list of events")
@@ -41,12 +41,17 @@ extension ServerMachine {
         if batch.isEmpty, profile.answers[.emptyBatch] != nil {
             throw HTTPRefusal(occasion: .emptyBatch, status: 400, reason: "An empty batch")
         }
+        for event in batch { try checkPublishKey(event["idempotency_key"]?.stringValue) }
+        return try once(key, isBatch: true, app: app) { machine throws(HTTPRefusal) in try machine.runBatch(batch, app: app) }
+    }
+
+    private mutating func runBatch(_ batch: [JSONValue], app: ServerApp) throws(HTTPRefusal) -> JSONValue {
         // Nothing is sent unless everything can be, except by a server that stops at the first event it refuses.
         if !profile.publishesBatchesInPart {
             for event in batch { _ = try readOfBatch(event) }
         }
         for event in batch {
-            _ = try onceByKey(event, app: app) { machine throws(HTTPRefusal) in
+            _ = try once(event["idempotency_key"]?.stringValue, app: app) { machine throws(HTTPRefusal) in
                 machine.run(try machine.readOfBatch(event), app: app)
                 return [:]
             }

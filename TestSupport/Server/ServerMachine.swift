@@ -29,6 +29,8 @@ public struct ServerMachine: Sendable {
         case opened(ConnectionID, path: String, isSecure: Bool = false)
         /// A text message came.
         case received(String, from: ConnectionID)
+        /// The answer to a ``Effect/ping(_:)`` came.
+        case pong(ConnectionID)
         /// A WebSocket is closed, for whatever reason.
         case closed(ConnectionID)
         /// Time has passed: ``ServerMachine/nextDeadline`` has been reached.
@@ -39,6 +41,8 @@ public struct ServerMachine: Sendable {
     package enum Effect: Equatable, Sendable {
         /// Send a text message.
         case send(String, to: ConnectionID)
+        /// Send a ping frame.
+        case ping(ConnectionID)
         /// Close a WebSocket; nothing is sent to it afterwards.
         case close(ConnectionID, code: UInt16, reason: String)
         /// Post a webhook to an app's backend, signed with the app's secret.
@@ -176,12 +180,11 @@ public struct ServerMachine: Sendable {
         case .opened(let id, let path, let isSecure):
             open(id, path: path, isSecure: isSecure)
         case .received(let text, let id):
-            guard let wasPinged = connections[id].map({ $0.pingedAt != nil }) else { return }
-            connections[id]?.lastActivity = now
-            connections[id]?.pingedAt = nil
-            // The next ping may be due before the reply to the last one would have been.
-            if wasPinged { needsTime(by: connections[id].flatMap(deadline)) }
+            guard connections[id] != nil else { return }
+            noteActivity(of: id)
             receive(text, from: id)
+        // Protocol 7 has its own pongs, which alone count.
+        case .pong(let id): if connections[id]?.sockudo != nil { noteActivity(of: id) }
         case .closed(let id):
             refused.remove(id)
             guard connections[id] != nil else { return }

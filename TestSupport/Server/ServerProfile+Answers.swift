@@ -177,7 +177,7 @@ extension ServerProfile {
         /// The event's key is that of a publish that is under way, or failed.
         case publishUnderWay
         /// The event's key is too long.
-        case longPublishKey
+        case publishKey
         /// The request names an attribute that the server doesn't have, or two.
         case attribute
         /// The number of users is asked for of channels that have none.

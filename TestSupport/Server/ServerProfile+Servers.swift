@@ -205,8 +205,7 @@ extension ServerProfile {
             .noChannels: refusal(
                 400, "missing_channel_info", "Request must contain 'channels' (list) or 'channel' (string)"),
             .invalidChannel: refusal(400, "invalid_input", wrongCharacters),
-            .publishUnderWay: refusal(503, "backpressure", "Idempotent publish is still in progress"),
-            .longPublishKey: refusal(400, "invalid_input", "Idempotency key exceeds maximum length of 128 characters"),
+            .publishUnderWay: refusal(503, "backpressure", "{reason}"), .publishKey: refusal(400, "invalid_input", "{reason}"),
             .userCountOfAll: refusal(
                 400, "invalid_input", "user_count is only available for presence channels. Use filter_by_prefix=presence-"),
             .userCount: refusal(400, "invalid_input", "user_count is only available for presence channels"),

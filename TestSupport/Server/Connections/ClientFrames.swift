@@ -4,6 +4,7 @@ import PusherChannels
 enum ClientMessage {
     case text(String)
     case ping([UInt8])
+    case pong
     /// The last one: the client's close frame or its breach of the rules, and the frame to reply with.
     case end(OutgoingFrame)
 }
@@ -36,7 +37,7 @@ struct ClientFrames: ~Copyable {
                     default: return handle(.end(.close(1003, reason: "Binary messages are not supported")))
                     }
                 case .ping(let payload): handle(.ping(Array(payload)))
-                case .pong: break
+                case .pong: handle(.pong)
                 // The client's own code, or that of a normal closure if it sent none (5.5.1 and 7.4).
                 case .close(let code, _): return handle(.end(.close(code == 1005 ? 1000 : code)))
                 }

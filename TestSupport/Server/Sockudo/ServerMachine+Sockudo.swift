@@ -162,14 +162,21 @@ extension ServerMachine {
     }
 
     /// Sends what is due to a connection of V2.
-    mutating func answerResumes(of id: ConnectionID) {
-        while let resume = connections[id]?.sockudo?.resumes.first, resume.due <= now {
-            connections[id]?.sockudo?.resumes.removeFirst()
-            answer(resume, id)
+    mutating func sendLate(to id: ConnectionID) {
+        for (channel, due) in connections[id]?.sockudo?.successes.sorted(by: { $0.key < $1.key }) ?? [] where due <= now {
+            _ = tellSuccess(of: ChannelName(channel.text), to: id)
         }
+        answerResumes(of: id)
         for (channel, swapped) in connections[id]?.sockudo?.swapped ?? [:] where swapped.due <= now {
             connections[id]?.sockudo?.swapped[channel] = nil
             effects.append(.send(swapped.frame, to: id))
+        }
+    }
+
+    private mutating func answerResumes(of id: ConnectionID) {
+        while let resume = connections[id]?.sockudo?.resumes.first, resume.due <= now {
+            connections[id]?.sockudo?.resumes.removeFirst()
+            answer(resume, id)
         }
     }
 
@@ -249,6 +256,9 @@ extension ServerMachine {
         }
         guard settings.historyLength != nil else {
             return failure("position_expired", "hot_replay_expired_and_durable_history_disabled")
+        }
+        guard !settings.losesHistory else {
+            return failure("persistence_unavailable", "durable_history_state_unavailable")
         }
         let stored = view.stored
         let range = stored.first.map { $0.serial...view.storedHead }

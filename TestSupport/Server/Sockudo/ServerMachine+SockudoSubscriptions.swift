@@ -150,6 +150,17 @@ extension ServerMachine {
 
     // MARK: Subscribing
 
+    /// Returns whether a success is to be sent later, when this is asked again.
+    mutating func delaysSuccess(of channel: Name, to id: ConnectionID) -> Bool {
+        guard let delay = profile.sockudoV2?.successDelay, delay > .zero, let connection = connections[id]?.sockudo else {
+            return false
+        }
+        let due = connection.successes[channel] ?? now + delay
+        connections[id]?.sockudo?.successes[channel] = due > now ? due : nil
+        needsTime(by: due)
+        return due > now
+    }
+
     /// Adds the channel's position to a success.
     mutating func withPosition(_ success: String, of key: ChannelKey, to id: ConnectionID, members: JSONValue?) -> String {
         guard let settings = profile.sockudoV2, connections[id]?.sockudo != nil else { return success }

@@ -23,6 +23,9 @@ extension ServerProfile {
         public var nodes = 1
         /// The time that a replay takes.
         public var answerDelay: Duration = .zero
+        /// The time after which a connection that sends nothing is sent a ping frame; nil if none is. One that doesn't answer is closed
+        /// after the profile's ``ServerProfile/pongTimeout``.
+        public var pingInterval: Duration? = .seconds(60)
 
         // MARK: Faults
 
@@ -30,6 +33,10 @@ extension ServerProfile {
         public var maximumFrames = 1_000
         /// The time after a success in which a connection gets no events of the channel, unless there is a history.
         public var joinDelay: Duration = .zero
+        /// The time after which a connection that gets a channel's events is sent the success.
+        public var successDelay: Duration = .zero
+        /// Indicates whether the history can't be read, so that what isn't in the buffer can't be replayed (`persistence_unavailable`).
+        public var losesHistory = false
         /// The percentage of replays that are refused although nothing is missing.
         public var refusedReplays = 0
         /// Indicates whether events that come while a replay is being made are sent before it, and again after it.
@@ -157,8 +164,10 @@ struct SockudoConnection: Sendable {
     var joins: [Name: Instant] = [:]
     /// An event that is sent after the next one.
     var swapped: [Name: (frame: String, due: Instant)] = [:]
+    /// The channels whose success is still to be sent.
+    var successes: [Name: Instant] = [:]
 
-    var deadline: Instant? { (resumes.map(\.due) + swapped.values.map(\.due)).min() }
+    var deadline: Instant? { (resumes.map(\.due) + swapped.values.map(\.due) + successes.values).min() }
 }
 
 /// The publishes that a server knows again by their keys.
@@ -172,12 +181,15 @@ struct PublishKeys: Sendable {
     private var entries: [ServerMachine.ChannelKey: Entry] = [:]
 
     /// Returns the answer that a key had, if there was one.
-    fileprivate mutating func answer(_ key: ServerMachine.ChannelKey, at now: Instant) throws(HTTPRefusal) -> JSONValue? {
+    fileprivate mutating func answer(
+        _ key: ServerMachine.ChannelKey, isBatch: Bool, at now: Instant
+    ) throws(HTTPRefusal) -> JSONValue? {
         if entries.count > 10_000 { entries = entries.filter { $0.value.expiry > now } }
         guard let entry = entries[key], entry.expiry > now else { return nil }
         if let answer = entry.answer { return answer }
         throw HTTPRefusal(
-            occasion: .publishUnderWay, status: 503, reason: "Idempotent publish is still in progress", retryAfter: 1)
+            occasion: .publishUnderWay, status: 503,
+            reason: "Idempotent \(isBatch ? "batch " : "")publish is still in progress", retryAfter: 1)
     }
 
     fileprivate mutating func keep(_ answer: JSONValue?, _ key: ServerMachine.ChannelKey, until expiry: Instant) {
@@ -186,19 +198,22 @@ struct PublishKeys: Sendable {
 }
 
 extension ServerMachine {
-    /// Carries out a publish, unless its key says that this was done.
-    mutating func onceByKey(
-        _ body: JSONValue, app: ServerApp, _ publish: (inout ServerMachine) throws(HTTPRefusal) -> JSONValue
+    /// Checks a publish's key, if the server reads any.
+    func checkPublishKey(_ text: String?) throws(HTTPRefusal) {
+        guard profile.publishKeyLifetime != nil, let text, text.isEmpty || text.utf8.count > 128 else { return }
+        let problem = text.isEmpty ? "must not be empty" : "exceeds maximum length of 128 characters"
+        throw HTTPRefusal(occasion: .publishKey, status: 400, reason: "Idempotency key " + problem)
+    }
+
+    /// Carries out a publish, unless its key says that this was done. A batch's own key is another than an event's of the same text.
+    mutating func once(
+        _ text: String?, isBatch: Bool = false, app: ServerApp,
+        _ publish: (inout ServerMachine) throws(HTTPRefusal) -> JSONValue
     ) throws(HTTPRefusal) -> JSONValue {
-        guard let lifetime = profile.publishKeyLifetime, let text = body["idempotency_key"]?.stringValue else {
-            return try publish(&self)
-        }
-        guard text.utf8.count <= 128 else {
-            throw HTTPRefusal(
-                occasion: .longPublishKey, status: 400, reason: "Idempotency key exceeds maximum length of 128 characters")
-        }
-        let key = ChannelKey(appKey: app.key, name: Name(text))
-        if let known = try publishKeys.answer(key, at: now) { return known }
+        guard let lifetime = profile.publishKeyLifetime, let text else { return try publish(&self) }
+        try checkPublishKey(text)
+        let key = ChannelKey(appKey: app.key, name: Name((isBatch ? "batch:" : "event:") + text))
+        if let known = try publishKeys.answer(key, isBatch: isBatch, at: now) { return known }
         publishKeys.keep(nil, key, until: now + .seconds(120))
         let answer = try publish(&self)
         publishKeys.keep(answer, key, until: now + lifetime)

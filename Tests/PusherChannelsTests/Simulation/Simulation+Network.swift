@@ -67,6 +67,18 @@ extension Simulation {
         if !isCalm, text.contains("\"event\":\"pusher"), chance(5) { schedule(.arrivesAtClient(text, id), at: arrival) }
     }
 
+    /// The server's own ping frame, which the client's socket answers.
+    mutating func sendPing(to id: Link.ID) {
+        guard let link = links[id] else { return }
+        schedule(.pingArrives(id), at: max(link.latestAtClient, now + latency()))
+    }
+
+    mutating func arrivePing(_ id: Link.ID) {
+        guard let link = links[id], !link.isCut else { return }
+        tellClient(.receivedControlFrame(link.attempt))
+        tellServer(.pong(.init(id.number)))
+    }
+
     mutating func arriveAtClient(_ text: String, _ id: Link.ID) {
         guard let link = links[id], !link.isCut else { return }
         tellClient(Transcript.input(text, link.attempt, client.configuration.protocol))

@@ -12,6 +12,7 @@ struct Simulation {
         /// A message arrives, unless its link was cut.
         case arrivesAtClient(String, Link.ID)
         case arrivesAtServer(String, Link.ID)
+        case pingArrives(Link.ID)
         case linkOpens(Link.ID)
         case linkEndsAtClient(WebSocketClosure, Link.ID)
         case linkEndsAtServer(Link.ID)
@@ -109,6 +110,7 @@ struct Simulation {
         case .clientHears(let input): tellClient(input)
         case .arrivesAtClient(let text, let id): arriveAtClient(text, id)
         case .arrivesAtServer(let text, let id): arriveAtServer(text, id)
+        case .pingArrives(let id): arrivePing(id)
         case .linkOpens(let id): openLink(id)
         case .linkEndsAtClient(let closure, let id): endLinkAtClient(closure, id)
         case .linkEndsAtServer(let id): tellServer(.closed(ServerMachine.ConnectionID(id.number)))
@@ -172,6 +174,7 @@ struct Simulation {
     private mutating func run(_ effect: ServerMachine.Effect) {
         switch effect {
         case .send(let text, let id): sendToClient(text, Link.ID(number: id.number))
+        case .ping(let id): sendPing(to: Link.ID(number: id.number))
         case .close(let id, let code, let reason):
             closeFromServer(.closed(code: code, reason: reason), Link.ID(number: id.number))
         case .notice(.clientEvent(_, _, let event, _)): oracle.serverPassedOn(event)

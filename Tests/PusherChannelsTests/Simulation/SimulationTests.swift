@@ -148,6 +148,7 @@ extension ServerProfile.SockudoV2 {
         guard seed % 4 >= 2 else { return }
         answerDelay = .milliseconds(Int.random(in: 0...2_000, using: &random))
         joinDelay = .milliseconds(Int.random(in: 0...100, using: &random))
+        successDelay = .milliseconds(max(Int.random(in: -100...100, using: &random), 0))
         refusedReplays = Int.random(in: 0...30, using: &random)
         sendsLiveEventsTwice = Bool.random(using: &random)
         namesOtherStreams = historyLength != nil && Int.random(in: 0..<4, using: &random) == 0

@@ -25,6 +25,7 @@ struct ClientFramesTests {
                     switch message {
                     case .text(let text): found.append(text)
                     case .ping(let payload): found.append("ping \(String(decoding: payload, as: UTF8.self))")
+                    case .pong: found.append("pong")
                     case .end(let reply): found.append("end \(UInt16(reply.bytes[2]) << 8 | UInt16(reply.bytes[3]))")
                     }
                 }
@@ -38,7 +39,7 @@ struct ClientFramesTests {
         let bytes =
             frame(0x81, "one") + frame(0x81, "") + frame(0x01, "t") + frame(0x89, "you there") + frame(0x8A, "") + frame(0x00, "")
             + frame(0x80, "wo") + frame(0x81, long) + frame(0x88, "\u{0F}\u{21}")
-        #expect(read(bytes, in: size) == ["one", "", "ping you there", "two", long, "end \(0x0F21)"])
+        #expect(read(bytes, in: size) == ["one", "", "ping you there", "pong", "two", long, "end \(0x0F21)"])
     }
 
     @Test(

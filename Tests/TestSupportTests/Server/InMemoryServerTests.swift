@@ -5,14 +5,16 @@ import Testing
 struct InMemoryServerTests {
     private let scheduler = TestScheduler()
 
-    private func request(key: String = "local-key") -> WebSocketRequest {
-        WebSocketRequest(secure: false, host: "server", port: 80, path: "/app/\(key)?protocol=7")
+    private func request(key: String = "local-key", version: Int = 7) -> WebSocketRequest {
+        WebSocketRequest(secure: false, host: "server", port: 80, path: "/app/\(key)?protocol=\(version)")
     }
 
-    private func open(_ server: InMemoryServer, key: String = "local-key") -> (MockWebSocket, SocketRecorder) {
+    private func open(
+        _ server: InMemoryServer, key: String = "local-key", version: Int = 7
+    ) -> (MockWebSocket, SocketRecorder) {
         let (socket, recorder) = (server.makeWebSocket(), SocketRecorder())
         socket.delegate = recorder
-        socket.open(request(key: key), attempt: ConnectionAttempt(1))
+        socket.open(request(key: key, version: version), attempt: ConnectionAttempt(1))
         return (socket, recorder)
     }
 
@@ -42,6 +44,20 @@ struct InMemoryServerTests {
             harness.server.isClosing = false
             try await harness.eventually { pusher.connection.connectionState == .connected }
         }
+    }
+
+    @Test func `A socket answers a server's ping frames, unless it is stalled`() throws {
+        let server = InMemoryServer(ServerMachine(profile: .sockudoV2), scheduler: scheduler)
+        let (socket, recorder) = open(server, version: 2)
+        scheduler.advance(by: .seconds(600))
+        #expect(recorder.entries.dropFirst(2) == [String](repeating: "#1 control", count: 10)[...])
+        try socket.inject(.stall)
+        scheduler.advance(by: .seconds(89))
+        #expect(server.connections.count == 1)
+        scheduler.advance(by: .seconds(1))
+        #expect(server.connections.isEmpty)
+        socket.heal()
+        #expect(recorder.entries.last == "#1 closed 4201 Pong reply not received in time")
     }
 
     @Test func `A server meets a deadline of a later connection that comes before the one it waits for`() {

@@ -135,4 +135,23 @@ struct LocalServerSocketTests {
         await server.stop()
         #expect(scheduler.pendingTimers.isEmpty)
     }
+
+    @Test func `A silent client of Sockudo's protocol V2 is sent a ping frame, and not closed if it answers`() async throws {
+        let scheduler = TestScheduler()
+        let server = try await LocalServer.start(profile: .sockudoV2, settings: ServerEvents(scheduler: scheduler).settings)
+        let socket = try await RawWebSocket(port: server.port, path: "/app/local-key?protocol=2")
+        try await receive("sockudo:connection_established", by: socket)
+        for isAnswered in [true, false] {
+            scheduler.advance(by: .seconds(60))
+            #expect(try await socket.receive() == .ping(""))
+            if isAnswered { try await socket.send(opcode: 10, Data()) }
+            // The answer to this comes after the server has heard the pong.
+            try await socket.send(opcode: 9, Data("x".utf8))
+            #expect(try await socket.receive() == .pong("x"))
+        }
+        scheduler.advance(by: .seconds(30))
+        #expect(try await socket.receive() == .close(4201, "Pong reply not received in time"))
+        socket.close()
+        await server.stop()
+    }
 }

@@ -85,6 +85,53 @@ struct ServerHTTPAPITests {
         #expect(rig.sent == [sent[3], sent[2]])
     }
 
+    @Test func `Sockudo knows a publish again by its key for five minutes, whatever is published with it`() {
+        var rig = ServerRig(.sockudo, open: 1)
+        rig.subscribe(1, to: "a")
+        func post(_ data: String, key: String, as header: String? = nil) -> Int {
+            var request = RecordedRequest.signed(
+                "POST", "/apps/1/events", body: #"{"name":"e","channel":"a","data":"\#(data)"\#(key)}"#)
+            request.headers["X-Idempotency-Key"] = header
+            return rig.respond(to: request).status
+        }
+        let (inBody, sent) = (
+            #","idempotency_key":"k""#, { (data: String) in [#"1: {"event":"e","channel":"a","data":"\#(data)"}"#] }
+        )
+        #expect(post("1", key: inBody) == 200)
+        #expect(rig.sent == sent("1"))
+        rig.wait(until: .seconds(299))
+        for header in [nil, "other"] {
+            #expect(post("2", key: inBody, as: header) == 200)
+            #expect(rig.sent.isEmpty, "the body's key counts")
+        }
+        #expect(post("2", key: "", as: "k") == 200)
+        #expect(rig.sent.isEmpty, "the header's is the same key")
+        rig.wait(until: .seconds(300))
+        #expect(post("2", key: inBody) == 200)
+        #expect(rig.sent == sent("2"))
+        #expect(post("3", key: #","idempotency_key":"""#) == 400)
+    }
+
+    @Test func `Sockudo takes a header's key for all of a batch, and not for one of its events' keys`() {
+        var rig = ServerRig(.sockudo, open: 1)
+        rig.subscribe(1, to: "a")
+        func post(_ channels: String..., key: String = "k") -> StubResponse {
+            let events = channels.map { #"{"name":"e","channel":"\#($0)","data":"1"}"# }.joined(separator: ",")
+            var request = RecordedRequest.signed("POST", "/apps/1/batch_events", body: #"{"batch":[\#(events)]}"#)
+            request.headers["X-Idempotency-Key"] = key
+            return rig.respond(to: request)
+        }
+        #expect(post("a", "a").status == 200)
+        #expect(rig.sent.count == 2)
+        #expect(post("a", "a", "a").status == 200)
+        #expect(rig.sent.isEmpty)
+        #expect(rig.post(#"{"name":"e","channel":"a","data":"1","idempotency_key":"k"}"#).status == 200)
+        #expect(rig.sent.count == 1)
+        #expect(post("a b", key: "l").status == 400)
+        let again = post("a", key: "l")
+        #expect(again.status == 503 && again.text.contains("Idempotent batch publish is still in progress"))
+    }
+
     @Test func `A batch holds at most ten events`() {
         var rig = rig(channels: ["a"])
         for (count, status, words) in [(10, 200, "{}"), (11, 400, "Batch too large (11 > 10)\n")] {

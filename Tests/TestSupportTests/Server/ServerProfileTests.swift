@@ -131,7 +131,12 @@ struct SockudoSubscriptionTests {
         #expect(rig.sent.map { $0.prefix(2) } == ["2:", "1:"])
     }
 
-    @Test(arguments: [(#"{"seconds":600}"#, 1...100), ("600", 31...130)])
+    @Test(
+        arguments: [
+            (#"{"seconds":600}"#, 1...100), (#"{"duration_seconds":600}"#, 1...100), ("600", 31...130),
+            (#"{"count":600}"#, 31...130),
+            (#""600""#, 31...130), (#"{"count":1}"#, 130...130),
+        ])
     func `By time the oldest page comes, by number the latest`(rewind: String, serials: ClosedRange<Int>) {
         let rig = rig(afterEvents: 130, rewind: rewind)
         #expect(rig.frames.dropFirst().compactMap { $0["serial"]?.integerValue } == Array(serials))
