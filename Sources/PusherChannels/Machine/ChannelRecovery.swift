@@ -23,14 +23,6 @@ struct ChannelRecovery: Equatable, Sendable {
         var isOfEmptyChannel: Bool { position.serial == 0 && attachSerial == 0 }
     }
 
-    /// What becomes of an event.
-    enum Verdict: Equatable {
-        case give
-        /// The application has it.
-        case drop
-        case hold
-    }
-
     /// The size of the client events that are remembered, in bytes: servers take hardly larger ones.
     private static let largestOwnEvent = 16 << 10
 
@@ -73,8 +65,8 @@ struct ChannelRecovery: Equatable, Sendable {
     private var readUpTo = 0
     /// The serials that are asked for in the history, or will be.
     private(set) var asked: ClosedRange<Int>?
-    /// The time up to which everything was heard when the first serial that is missing was found so.
-    private(set) var missingSince: Instant?
+    /// What was missing when that was last looked at.
+    private(set) var missing: MissingSerials?
 
     init() {}
 
@@ -100,8 +92,9 @@ struct ChannelRecovery: Equatable, Sendable {
     ) -> [Output] {
         (self.head, isFiltered) = (head, options?.filter != nil)
         (attempts, count, reads, readUpTo, asked, step) = (0, 0, 0, 0, nil, 0)
+        if window?.lowestMissing == nil { missing = nil }
         let lost = gapSince.take() ?? news.lazy.compactMap(\.gapSince).first
-        let since = lost.map { min($0, missingSince ?? $0) }
+        let since = lost.map { min($0, missing?.since ?? $0) }
         let rest = news.filter { $0.gapSince == nil }
         isReconnect = since != nil
         if isReconnect, head != nil, isUsable, !isSpread {
@@ -115,7 +108,7 @@ struct ChannelRecovery: Equatable, Sendable {
             heldBytes = self.news.reduce(0) { $0 + $1.heldSize }
             return rest.filter(\.isAboutMembers)
         }
-        (isUsable, isStored, missingSince) = (head != nil, false, nil)
+        (isUsable, isStored, missing) = (head != nil, false, nil)
         enter(head?.position)
         isUnnamed = head?.isOfEmptyChannel == true
         isReconnect = false
@@ -209,6 +202,7 @@ struct ChannelRecovery: Equatable, Sendable {
     private mutating func take(_ position: StreamPosition?) -> Verdict {
         guard let position, head != nil else { return .give }
         if window?.stream != position.stream {
+            noteHole()
             enter(position.before)
             isUsable = true
         }
@@ -256,14 +250,6 @@ struct ChannelRecovery: Equatable, Sendable {
 
     // MARK: Ends
 
-    /// What is to be given and told, in this order.
-    struct End {
-        var before: [Output] = []
-        var replayed: [Envelope] = []
-        var news: [Output] = []
-        var later: [Envelope] = []
-    }
-
     /// Ends a replay that has all events up to a place; nil if there were none.
     mutating func replayed(upTo place: StreamPosition?, of channel: Name) -> End {
         if isSpread, isReconnect { return missed(channel) }
@@ -279,6 +265,7 @@ struct ChannelRecovery: Equatable, Sendable {
         }
         // What the server hid before that place needs no replay.
         if isFiltered, let place, place.stream == window?.stream { window?.advance(to: place.serial) }
+        noteHole()
         count += end.replayed.count
         if isReconnect { end.news = [.deliver(.recovered(channel: channel, count: count))] + news }
         settle()
@@ -299,7 +286,7 @@ struct ChannelRecovery: Equatable, Sendable {
             window?.advance(to: head.position.serial)
         }
         window?.settle()
-        isUsable = window?.position != asked
+        (isUsable, missing) = (window?.position != asked, nil)
         settle()
         return end
     }
@@ -351,6 +338,12 @@ struct ChannelRecovery: Equatable, Sendable {
         (reads, phase, step) = (reads + 1, .waiting, 0)
     }
 
+    /// Notes that a replay left something out, which was lost when the connection was.
+    private mutating func noteHole() {
+        guard missing == nil, let gapSince, let window, window.lowestMissing != nil else { return }
+        missing = MissingSerials(stream: window.stream, since: gapSince, othersSince: gapSince)
+    }
+
     /// Notes the loss of the connection or of the subscription. What is held is replayed next time.
     mutating func lost() {
         // No server sends the rest of the past to the next connection.
@@ -361,23 +354,33 @@ struct ChannelRecovery: Equatable, Sendable {
 
     // MARK: Missing events
 
-    /// Returns whether serials are missing that are too far back to ask for, once.
-    mutating func losesSight() -> Bool {
-        isLive && hasHistory && !isFiltered && window?.settleOutOfSight() == true
+    /// Returns since when serials are missing that can't be asked for, as they are too far back or of another stream; nil if none are.
+    mutating func losesSight(receivedUpTo heard: Instant) -> Instant? {
+        guard isLive, hasHistory, !isFiltered else { return nil }
+        let isOfAnother = missing.map { $0.stream != window?.stream } ?? false
+        guard isOfAnother || window?.settleOutOfSight() == true else { return nil }
+        asked = nil
+        return missing.take()?.since ?? heard
     }
 
     /// Returns whether serials are missing that were not asked for yet, and will be unless they come.
     mutating func misses(receivedUpTo heard: Instant) -> Bool {
-        guard asked == nil, isLive, hasHistory, !isFiltered, let window else { return false }
-        missingSince = window.lowestMissing == nil ? nil : missingSince ?? heard
-        asked = window.lowestMissing.map { $0...window.highest }
-        readUpTo = 0
-        return asked != nil
+        guard asked == nil, isLive else { return false }
+        guard hasHistory, !isFiltered, let window, let lowest = window.lowestMissing else {
+            missing = nil
+            return false
+        }
+        missing = MissingSerials(stream: window.stream, since: missing?.since ?? heard, othersSince: heard)
+        (asked, readUpTo) = (lowest...window.highest, 0)
+        return true
     }
 
     /// Leaves out what came meanwhile; returns whether any are still missing.
     mutating func stillMisses() -> Bool {
-        guard let last = asked.take()?.upperBound, let lowest = window?.lowestMissing, lowest <= last else { return false }
+        guard let last = asked?.upperBound, let lowest = window?.lowestMissing, lowest <= last else {
+            filled()
+            return false
+        }
         asked = lowest...last
         return true
     }
@@ -385,10 +388,6 @@ struct ChannelRecovery: Equatable, Sendable {
     /// Stops missing what was asked for.
     mutating func filled() {
         if let asked = asked.take() { window?.settle(upTo: asked.upperBound) }
+        if isLive, let since = missing?.othersSince { missing?.since = since }
     }
-}
-
-extension Envelope {
-    /// The number of bytes that count while it is held. A short one takes more than its text.
-    var heldSize: Int { max(size, 128) }
 }

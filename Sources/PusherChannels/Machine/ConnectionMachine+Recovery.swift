@@ -195,6 +195,8 @@ extension ConnectionMachine {
     }
 
     mutating func pageCame(_ page: HistoryPage, of channel: Name, at now: Instant) {
+        // It may be late, and others are asked for by now.
+        if let serials = page.serials, serials != subscriptions[channel]?.recovery?.asked { return }
         // Not the whole state, whose copy would have what is held copied, too.
         guard recovery.pageCame(of: channel), let isPaging = subscriptions[channel]?.recovery.map({ $0.phase == .paging }) else {
             return
@@ -222,7 +224,7 @@ extension ConnectionMachine {
     ) {
         outputs.append(.log(.notRecovered(channel, problem: problem)))
         guard let state = subscriptions[channel]?.recovery, state.isLive else { return missed(channel, at: now) }
-        outputs.append(.deliver(.gap(channel: channel, since: state.missingSince ?? now)))
+        outputs.append(.deliver(.gap(channel: channel, since: state.missing?.since ?? now)))
         filled(channel, at: now)
     }
 
@@ -231,8 +233,9 @@ extension ConnectionMachine {
     /// Has a serial that is missing asked for, if it doesn't come soon: servers may send events in another order.
     private mutating func lookForMissing(in channel: Name, at now: Instant) {
         let heard = session.receivedBefore ?? now
-        if changeRecovery(of: channel, { $0.losesSight() }) == true {
-            outputs.append(.deliver(.gap(channel: channel, since: subscriptions[channel]?.recovery?.missingSince ?? heard)))
+        if let since = changeRecovery(of: channel, { $0.losesSight(receivedUpTo: heard) }) ?? nil {
+            forgetPage(of: channel)
+            outputs.append(.deliver(.gap(channel: channel, since: since)))
         }
         guard changeRecovery(of: channel, { $0.misses(receivedUpTo: heard) }) == true else { return }
         setStep(of: channel, at: now + .milliseconds(300))

@@ -1,3 +1,26 @@
+extension ChannelRecovery {
+    /// What becomes of an event.
+    enum Verdict: Equatable {
+        case give
+        /// The application has it.
+        case drop
+        case hold
+    }
+
+    /// What is to be given and told at the end of a replay, in this order.
+    struct End {
+        var before: [Output] = []
+        var replayed: [Envelope] = []
+        var news: [Output] = []
+        var later: [Envelope] = []
+    }
+}
+
+extension Envelope {
+    /// The number of bytes that count while it is held. A short one takes more than its text.
+    var heldSize: Int { max(size, 128) }
+}
+
 /// What is told of a subscription's success, as far as a replay delays or changes it.
 extension Output {
     /// Adds the place from which new readers of the channel read.

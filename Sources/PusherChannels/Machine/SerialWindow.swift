@@ -87,6 +87,15 @@ struct SerialWindow: Equatable, Sendable {
     }
 }
 
+/// The serials of a stream that were missing when that was last looked at.
+struct MissingSerials: Equatable, Sendable {
+    let stream: Name
+    /// The time up to which everything was heard when the first of them was found missing.
+    var since: Instant
+    /// That time for those that were found so after these were asked for.
+    var othersSince: Instant
+}
+
 /// How far a channel was read, in the order in which its events came.
 struct ReadPlace: Equatable, Sendable {
     private var window: SerialWindow?

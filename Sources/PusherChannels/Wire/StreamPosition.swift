@@ -133,6 +133,8 @@ struct ResumeAnswer: Equatable, Sendable {
 /// A page of a channel's history, the oldest event first.
 struct HistoryPage: Equatable, Sendable {
     var events: [Envelope] = []
+    /// The serials that were asked for.
+    var serials: ClosedRange<Int>?
     /// The cursor of the next page; nil if this is the last one.
     var cursor: String?
     /// Indicates whether everything that was asked for is in the pages up to this one.
@@ -151,6 +153,11 @@ struct HistoryPage: Equatable, Sendable {
             } catch {
                 return  // Incomplete, without a next page.
             }
+        }
+        if let first = data["bounds"]?["start_serial"]?.integerValue, let last = data["bounds"]?["end_serial"]?.integerValue,
+            first <= last
+        {
+            serials = first...last
         }
         if data["has_more"]?.boolValue == true { cursor = data["next_cursor"]?.stringValue }
         let continuity = data["continuity"]

@@ -46,6 +46,88 @@ import Testing
         #expect(transcript.pass(.seconds(30)).gaps == [later])
     }
 
+    // Proves P19.12.
+    @Test(arguments: ["unanswered", "out of sight", "followed by another stream", "followed by another stream in the replay"])
+    func `The gap of a serial that a replay leaves out begins with the loss`(end: String) {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.pass(.seconds(10))
+        transcript.event(6)
+        let since = transcript.now
+        transcript.pass(.seconds(10))
+        transcript.subscribeAgain(serial: 8, attach: 8)
+        var outputs = transcript.event(8)
+        if end == "followed by another stream in the replay" { outputs += transcript.event(1, stream: "t") }
+        outputs += transcript.resumed(upTo: 8)
+        switch end {
+        case "unanswered": outputs += transcript.pass(.milliseconds(300)) + transcript.pass(.seconds(30))
+        case "out of sight": outputs += transcript.event(1_000)
+        case "followed by another stream": outputs += transcript.event(1, stream: "t")
+        default: break
+        }
+        #expect(outputs.told.contains("recovered 1"))
+        #expect(outputs.gaps == [since])
+        #expect(transcript.pass(.seconds(60)).gaps.isEmpty)
+    }
+
+    // Proves P19.12, P19.18.
+    @Test func `The gap of a serial that a past leaves out begins with the success`() {
+        var transcript = Transcript.connected { $0.protocol = .sockudo }
+        transcript.subscribe("room", options: SubscriptionOptions(rewind: .events(1)))
+        transcript.succeed(serial: 5, attach: 5)
+        let since = transcript.now
+        transcript.pass(.seconds(10))
+        transcript.event(7)
+        transcript.receive(#"{"event":"sockudo:rewind_complete","channel":"room","data":{}}"#)
+        #expect((transcript.pass(.milliseconds(300)) + transcript.pass(.seconds(30))).gaps == [since])
+    }
+
+    /// As on a client whose socket id a backend excludes from what it publishes.
+    // Proves P19.12.
+    @Test func `A gap doesn't begin with serials that were read, or found to be missing at the server, too`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        var since = transcript.now
+        for serial in stride(from: 7, through: 27, by: 2) {
+            transcript.event(serial)
+            transcript.pass(.milliseconds(300))
+            since = transcript.now
+            // The next one is missing before these are answered.
+            transcript.event(serial + 2)
+            transcript.history([serial])
+        }
+        transcript.pass(.milliseconds(300))
+        let gaps = transcript.pass(.seconds(30)).gaps
+        #expect(gaps.count == 1 && gaps[0] >= since - .milliseconds(600) && gaps[0] <= since, "\(gaps), not \(since)")
+    }
+
+    // Proves P19.12.
+    @Test func `A reset of the history while a serial is missing is a gap, and its late page says nothing of the new stream`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.event(7)
+        transcript.pass(.milliseconds(300))
+        #expect(transcript.event(1, stream: "t").told == ["1", "gap"])
+        #expect(transcript.event(4, stream: "t").told == ["4"])
+        #expect(transcript.pass(.milliseconds(300)).sent == [.history(channel: "room", serials: 2...4, cursor: nil)])
+        #expect(transcript.history([], bounds: 6...7).isEmpty)
+        #expect(transcript.history([2, 3, 4], stream: "t", bounds: 2...4).told == ["2", "3"])
+        #expect(transcript.pass(.seconds(60)).gaps.isEmpty)
+    }
+
+    // Proves P19.12.
+    @Test func `A gap that was told is over, whatever the next server keeps`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.event(7)
+        transcript.pass(.seconds(10))
+        transcript.subscribeAgain(serial: 2, attach: nil, stream: "t")
+        let data = #"{\"recovered\":[],\"failed\":[{\"channel\":\"room\",\"code\":\"stream_reset\"}]}"#
+        let refused = #"{"event":"sockudo:resume_success","data":"\#(data)"}"#
+        #expect(transcript.receive(refused).gaps == [.origin])
+        transcript.pass(.seconds(10))
+        transcript.event(3, stream: "t")
+        let since = transcript.now
+        transcript.subscribeAgain(serial: 4, attach: nil, stream: "t")
+        #expect(transcript.receive(refused).gaps == [since])
+    }
+
     // Proves P19.4, P19.11.
     @Test func `What came while the history was read is read, too, if it is too much for a replay`() {
         var transcript = Transcript.sockudo(attach: 5)

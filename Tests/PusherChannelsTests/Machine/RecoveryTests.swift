@@ -377,14 +377,15 @@ extension Transcript {
     @discardableResult
     mutating func history(
         _ serials: [Int], cursor: String? = nil, complete: Bool = true, isTruncated: Bool? = nil, stream: String = "s",
-        of channel: Name = "room", to asker: Name = "room"
+        of channel: Name = "room", to asker: Name = "room", bounds: ClosedRange<Int>? = nil
     ) -> [Output] {
         let items = serials.map {
             #"{"serial":\#($0),"message":{"event":"e","channel":"\#(channel)","data":"\#($0)","stream_id":"\#(stream)","serial":\#($0)}}"#
         }
         let next = cursor.map { "\"\($0)\"" } ?? "null"
+        let asked = bounds.map { #""bounds":{"start_serial":\#($0.lowerBound),"end_serial":\#($0.upperBound)},"# } ?? ""
         return receive(
-            #"{"event":"sockudo:channel_history","channel":"\#(asker)","data":{"items":[\#(items.joined(separator: ","))],"has_more":\#(cursor != nil),"next_cursor":\#(next),"continuity":{"complete":\#(complete),"truncated_by_retention":\#(isTruncated ?? !complete)}}}"#
+            #"{"event":"sockudo:channel_history","channel":"\#(asker)","data":{\#(asked)"items":[\#(items.joined(separator: ","))],"has_more":\#(cursor != nil),"next_cursor":\#(next),"continuity":{"complete":\#(complete),"truncated_by_retention":\#(isTruncated ?? !complete)}}}"#
         )
     }
 }
