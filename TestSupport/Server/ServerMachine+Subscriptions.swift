@@ -46,6 +46,7 @@ extension ServerMachine {
             if connection.subscriptions[channel.name] == nil {
                 join(channel, id, as: member)
             } else {
+                sendSuccess(of: channel.name, to: id)
                 _ = tellSuccess(of: channel, to: id)
             }
         } catch {
@@ -63,6 +64,7 @@ extension ServerMachine {
         guard let name = data?["channel"]?.stringValue else {
             return refuse(.noChannel, "Unsubscribe without a channel", from: id)
         }
+        sendSuccess(of: Name(name), to: id)
         guard let connection = connections[id], connection.subscriptions[name] != nil else {
             let isAnybodyThere = connections[id].map { channels[key(of: Name(name), $0)] != nil } ?? false
             let message = "No current subscription to channel \(name.shortened)"
@@ -186,12 +188,12 @@ extension ServerMachine {
             let event = WebhookEvent(.memberAdded, channel: name.name, userID: member.id)
             tellBackend(event, of: connection.app)
         }
-        if caches(name) { sendCache(of: key, to: id, app: connection.app) }
+        if caches(name), !awaitsSuccess(of: name.name, id) { sendCache(of: key, to: id, app: connection.app) }
         announceCount(of: key, app: connection.app)
     }
 
     /// Tells a connection that it is subscribed, also one that was before. Returns false if the server breaks down instead.
-    mutating func tellSuccess(of name: ChannelName, to id: ConnectionID) -> Bool {
+    mutating func tellSuccess(of name: ChannelName, to id: ConnectionID, isLate: Bool = false) -> Bool {
         guard let connection = connections[id] else { return false }
         let key = key(of: name.name, connection)
         let channel = channels[key]
@@ -199,7 +201,7 @@ extension ServerMachine {
             reject("Invalid message format", code: 4200, from: id)
             return false
         }
-        if delaysSuccess(of: name.name, to: id) { return true }
+        if !isLate, delaysSuccess(of: name.name, to: id) { return true }
         let members = name.kind == .presence ? channel?.presence(profile) : nil
         let success = profile.subscriptionSucceeded(name, members: members)
         effects.append(.send(withPosition(success, of: key, to: id, members: members), to: id))

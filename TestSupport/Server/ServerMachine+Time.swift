@@ -30,7 +30,7 @@ extension ServerMachine {
         guard let due = nextDeadline, now >= due else { return }
         for (id, connection) in connections.sorted(by: { $0.key < $1.key }) {
             sendLate(to: id)
-            check(connection, id)
+            if connections[id] != nil { check(connection, id) }
         }
         sendDueCounts()
         sendDueWebhooks()

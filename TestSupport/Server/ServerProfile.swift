@@ -16,7 +16,8 @@ public struct ServerProfile: Equatable, Sendable {
     public var activityTimeout = 120
     /// Indicates whether clients of versions before 7 are told it, too.
     package var tellsActivityTimeoutToAll = false
-    /// The time a connection may be silent before the server sends `pusher:ping`; `nil` means it never does.
+    /// The time a connection may be silent before the server sends `pusher:ping`; `nil` means it never does. One of Sockudo's protocol
+    /// V2 has its own, ``SockudoV2/pingInterval``.
     public var idleTimeout: Duration?
     /// The time that the server waits for a message after its ping, before it closes the connection with 4201.
     public var pongTimeout: Duration = .seconds(30)

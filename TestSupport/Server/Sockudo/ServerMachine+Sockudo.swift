@@ -144,7 +144,10 @@ extension ServerMachine {
         // Protocol 7 has no positions by which to tell live events from replayed ones, so that nothing is held for it.
         let isOfV2 = connections[id]?.sockudo != nil
         let resume = SockudoConnection.Resume(due: now + (isOfV2 ? settings.answerDelay : .zero), positions: positions)
-        guard isOfV2 else { return answer(resume, id) }
+        guard isOfV2 else {
+            answer(resume, id)
+            return
+        }
         noteDoubts(about: positions, id)
         connections[id]?.sockudo?.resumes.append(resume)
         if settings.answerDelay > .zero { needsTime(by: resume.due) } else { answerResumes(of: id) }
@@ -164,7 +167,7 @@ extension ServerMachine {
     /// Sends what is due to a connection of V2.
     mutating func sendLate(to id: ConnectionID) {
         for (channel, due) in connections[id]?.sockudo?.successes.sorted(by: { $0.key < $1.key }) ?? [] where due <= now {
-            _ = tellSuccess(of: ChannelName(channel.text), to: id)
+            sendSuccess(of: channel, to: id)
         }
         answerResumes(of: id)
         for (channel, swapped) in connections[id]?.sockudo?.swapped ?? [:] where swapped.due <= now {
@@ -174,14 +177,17 @@ extension ServerMachine {
     }
 
     private mutating func answerResumes(of id: ConnectionID) {
+        var frames = 0
         while let resume = connections[id]?.sockudo?.resumes.first, resume.due <= now {
             connections[id]?.sockudo?.resumes.removeFirst()
-            answer(resume, id)
+            frames += answer(resume, id, after: frames)
         }
     }
 
-    private mutating func answer(_ resume: SockudoConnection.Resume, _ id: ConnectionID) {
-        guard let settings = profile.sockudoV2, let connection = connections[id] else { return }
+    /// Sends a replay; returns the number of its frames. With too many for all that are answered together, the connection ends.
+    @discardableResult
+    private mutating func answer(_ resume: SockudoConnection.Resume, _ id: ConnectionID, after others: Int = 0) -> Int {
+        guard let settings = profile.sockudoV2, let connection = connections[id] else { return 0 }
         var (frames, recovered, failed): ([String], [JSONValue], [JSONValue]) = ([], [], [])
         for (channel, asked) in resume.positions.sorted(by: { $0.key < $1.key }) {
             connections[id]?.sockudo?.joins[channel] = nil
@@ -211,8 +217,9 @@ extension ServerMachine {
                 failed.append(.object(members))
             }
         }
-        guard frames.count < settings.maximumFrames else {
-            return close(id, code: 1006, reason: "")
+        guard others + frames.count < settings.maximumFrames else {
+            close(id, code: 1006, reason: "")
+            return 0
         }
         for frame in frames { effects.append(.send(frame, to: id)) }
         let data: JSONValue = .object(["recovered": .array(recovered), "failed": .array(failed)])
@@ -220,6 +227,7 @@ extension ServerMachine {
         let gate = connections[id]?.sockudo?.gate ?? []
         connections[id]?.sockudo?.gate = []
         for event in gate.sorted(by: { $0.serial < $1.serial }) { effects.append(.send(event.frame, to: id)) }
+        return frames.count
     }
 
     private struct ReplayFailure: Error {
@@ -266,7 +274,7 @@ extension ServerMachine {
         if isRefused || asked.serial > view.storedHead {
             return failure("continuity_unverifiable", "position_ahead_of_durable_stream", current: current, range)
         }
-        if asked.serial + 1 < range?.lowerBound ?? 0 {
+        if asked.serial + 1 < view.oldestStored {
             let reason = "retained_history_floor_is_ahead_of_requested_serial"
             return failure("position_expired", reason, current: current, range)
         }

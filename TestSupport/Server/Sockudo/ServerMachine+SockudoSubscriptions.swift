@@ -150,15 +150,24 @@ extension ServerMachine {
 
     // MARK: Subscribing
 
-    /// Returns whether a success is to be sent later, when this is asked again.
+    /// Returns whether a success is to be sent later.
     mutating func delaysSuccess(of channel: Name, to id: ConnectionID) -> Bool {
-        guard let delay = profile.sockudoV2?.successDelay, delay > .zero, let connection = connections[id]?.sockudo else {
-            return false
+        guard let delay = profile.sockudoV2?.successDelay, delay > .zero, connections[id]?.sockudo != nil else { return false }
+        connections[id]?.sockudo?.successes[channel] = now + delay
+        needsTime(by: now + delay)
+        return true
+    }
+
+    func awaitsSuccess(of channel: Name, _ id: ConnectionID) -> Bool { connections[id]?.sockudo?.successes[channel] != nil }
+
+    /// Sends a success that is due, or that another request follows, and the event that its channel keeps.
+    mutating func sendSuccess(of channel: Name, to id: ConnectionID) {
+        guard let connection = connections[id], connections[id]?.sockudo?.successes.removeValue(forKey: channel) != nil else {
+            return
         }
-        let due = connection.successes[channel] ?? now + delay
-        connections[id]?.sockudo?.successes[channel] = due > now ? due : nil
-        needsTime(by: due)
-        return due > now
+        let name = ChannelName(channel.text)
+        guard tellSuccess(of: name, to: id, isLate: true), caches(name) else { return }
+        sendCache(of: key(of: channel, connection), to: id, app: connection.app)
     }
 
     /// Adds the channel's position to a success.
@@ -220,7 +229,7 @@ extension ServerMachine {
             ]
         }
         let oldest = stored.first?.serial ?? 0
-        let isTruncated = view.storedHead > 0 && oldest > max(first, 1)
+        let isTruncated = view.oldestStored > max(first, 1)
         let hasMore = rest.count > page.count
         let answer: JSONValue = [
             "items": .array(items), "direction": isForward ? "oldest_first" : "newest_first", "limit": .integer(limit),

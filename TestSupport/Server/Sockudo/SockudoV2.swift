@@ -12,6 +12,8 @@ extension ServerProfile {
         public var bufferLifetime: Duration = .seconds(120)
         /// The number of events of each channel that the history keeps; nil if there is none (`history.enabled`).
         public var historyLength: Int?
+        /// The time for which the history keeps an event (its retention).
+        public var historyLifetime: Duration = .seconds(86_400)
         /// The largest number of events in a page of history.
         public var pageLength = 100
         /// Indicates whether subscriptions may begin with the past (`rewind_enabled`), if there is a history.
@@ -35,7 +37,7 @@ extension ServerProfile {
         public var joinDelay: Duration = .zero
         /// The time after which a connection that gets a channel's events is sent the success.
         public var successDelay: Duration = .zero
-        /// Indicates whether the history can't be read, so that what isn't in the buffer can't be replayed (`persistence_unavailable`).
+        /// Indicates whether replays can't be read from the history (`persistence_unavailable`), as while its store is down; its pages can.
         public var losesHistory = false
         /// The percentage of replays that are refused although nothing is missing.
         public var refusedReplays = 0
@@ -106,10 +108,17 @@ struct SockudoView {
 
     /// The events that the history has.
     var stored: ArraySlice<Entry> {
-        settings.storeDelay > .zero ? stream.entries.prefix { $0.time + settings.storeDelay <= now } : stream.entries
+        let kept = stream.entries.drop { $0.time + settings.historyLifetime <= now }
+        return settings.storeDelay > .zero ? kept.prefix { $0.time + settings.storeDelay <= now } : kept
     }
 
-    var storedHead: Int { stored.last?.serial ?? stream.entries.first.map { $0.serial - 1 } ?? stream.head }
+    var storedHead: Int {
+        let stored = stream.entries.last { $0.time + settings.storeDelay <= now }
+        return stored?.serial ?? stream.entries.first.map { $0.serial - 1 } ?? stream.head
+    }
+
+    /// The first serial that the history has, or will have.
+    var oldestStored: Int { stored.first?.serial ?? storedHead + 1 }
 
     var head: Int { max(storedHead, stream.entries.last { $0.node == node }?.serial ?? 0) }
 

@@ -130,6 +130,12 @@ struct ServerHTTPAPITests {
         #expect(post("a b", key: "l").status == 400)
         let again = post("a", key: "l")
         #expect(again.status == 503 && again.text.contains("Idempotent batch publish is still in progress"))
+        for key in ["", String(repeating: "k", count: 129)] { #expect(post("a", key: key).status == 400) }
+        #expect(rig.sent.isEmpty)
+        let long = String(repeating: "k", count: 129)
+        let events = #"{"name":"e","channel":"a","data":"1"},{"name":"e","channel":"a","data":"1","idempotency_key":"\#(long)"}"#
+        #expect(rig.post(#"{"batch":[\#(events)]}"#, to: "batch_events").status == 400)
+        #expect(rig.sent.isEmpty, "all keys are read before anything is published")
     }
 
     @Test func `A batch holds at most ten events`() {

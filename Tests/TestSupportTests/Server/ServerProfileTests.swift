@@ -119,6 +119,13 @@ struct SockudoSubscriptionTests {
         return rig
     }
 
+    @Test(arguments: ["protocol=1", "protocol=3", "protocol=7", "protocol=8", "protocol=255", "client=x"])
+    func `Any other number than two, or none, is protocol 7 to a Sockudo server`(query: String) {
+        var rig = ServerRig(.sockudoV2)
+        rig.open(1, path: "/app/local-key?" + query)
+        #expect(rig.frames.map { $0["event"] } == ["pusher:connection_established"])
+    }
+
     @Test func `Members who speak V2 are told in its names of one whom the backend disconnects, who gets V1's error`() {
         var rig = ServerRig(.sockudoV2)
         for (number, user) in [(1, "ann"), (2, "bob")] {

@@ -80,19 +80,40 @@ struct SockudoSwitchTests {
         #expect(wait(&rig, until: .milliseconds(20)) == ["subscription_succeeded"])
         #expect(rig.frames[0]["serial"] == 1)
         #expect(wait(&rig, until: .seconds(1)).isEmpty, "once")
+    }
+
+    @Test func `Each request for a channel is answered, also one that another follows before its late success`() {
+        var rig = rig { $0.successDelay = .milliseconds(20) }
+        rig.unsubscribe(1, from: "a")
+        #expect(told(rig) == ["subscription_succeeded"])
+        rig.subscribe(1, to: "a")
+        #expect(rig.sent.isEmpty)
+        rig.subscribe(1, to: "a")
+        #expect(told(rig) == ["subscription_succeeded"])
+        #expect(wait(&rig, until: .milliseconds(20)) == ["subscription_succeeded"])
+        rig.subscribe(1, to: "cache-a")
+        #expect(wait(&rig, until: .milliseconds(40)) == ["subscription_succeeded", "cache_miss"])
         rig.subscribe(1, to: "b")
-        rig.unsubscribe(1, from: "b")
-        #expect(wait(&rig, until: .seconds(2)).isEmpty)
+        rig.handle(.closed(ServerRig.ID(1)))
+        #expect(wait(&rig, until: .seconds(1)).isEmpty)
+    }
+
+    @Test func `With a history a connection gets a channel's events from the success on`() {
+        var rig = rig { ($0.historyLength, $0.joinDelay) = (10, .seconds(1)) }
+        #expect(publish(&rig) == ["1"])
     }
 
     @Test func `A silent connection is sent a ping frame each minute, and closed if it doesn't answer`() {
         var rig = rig()
         for time in [Instant.seconds(60), .seconds(120)] {
-            #expect(wait(&rig, until: time - .milliseconds(1)).isEmpty)
+            rig.wait(until: time - .milliseconds(1))
+            #expect(rig.effects.isEmpty)
             rig.wait(until: time)
             #expect(rig.effects == [.ping(ServerRig.ID(1))])
             if time == .seconds(60) { rig.handle(.pong(ServerRig.ID(1))) }
         }
+        rig.wait(until: .milliseconds(149_999))
+        #expect(rig.effects.isEmpty)
         rig.wait(until: .seconds(150))
         #expect(rig.closes == ["1: 4201 Pong reply not received in time"])
         #expect(rig.sent.isEmpty)
@@ -126,6 +147,20 @@ struct SockudoSwitchTests {
         #expect(failure(rig) == "persistence_unavailable")
     }
 
+    @Test(arguments: [false, true])
+    func `Replays that are too large together end the connection`(isOneRequest: Bool) {
+        var rig = rig { ($0.maximumFrames, $0.answerDelay) = (10, .seconds(1)) }
+        rig.subscribe(1, to: "b")
+        for _ in 0..<5 { rig.post(#"{"name":"e","channels":["a","b"],"data":"x"}"#) }
+        let places = ["a", "b"].map { #""\#($0)":{"serial":0}"# }
+        for places in isOneRequest ? [places.joined(separator: ",")] : places {
+            rig.receive(#"{"event":"sockudo:resume","data":{"channel_positions":{\#(places)}}}"#, from: 1)
+        }
+        rig.wait(until: .seconds(1))
+        #expect(rig.closes == ["1: 1006 "])
+        #expect(rig.sent.count == (isOneRequest ? 0 : 6))
+    }
+
     @Test func `A channel to which the connection isn't subscribed isn't replayed`() {
         var rig = rig()
         _ = publish(&rig)
@@ -143,6 +178,35 @@ struct SockudoSwitchTests {
         let page = rig.frames.first?["data"]
         #expect(page?["items"]?.arrayValue?.compactMap { $0["serial"]?.integerValue } == Array(4...8))
         #expect(page?["continuity"]?["truncated_by_retention"] == true && page?["continuity"]?["complete"] == false)
+    }
+
+    @Test func `A history forgets what is older than its lifetime, and says so`() throws {
+        var rig = rig { ($0.historyLength, $0.bufferLength, $0.historyLifetime) = (100, 1, .seconds(10)) }
+        let stream = try #require(rig.frames.first?["stream_id"]?.stringValue)
+        _ = publish(&rig, 3)
+        rig.now = .seconds(10)
+        let page = #"{"event":"sockudo:channel_history","data":"{\"channel\":\"a\",\"direction\":\"backwards\",\"limit\":5000}"}"#
+        for count in [0, 2] {
+            if count > 0 { _ = publish(&rig, count) }
+            #expect(resume(&rig, after: 1, stream: stream) == ["resume_failed", "resume_success"])
+            #expect(failure(rig) == "position_expired")
+            rig.receive(page, from: 1)
+            let data = rig.frames.first?["data"]
+            #expect(data?["items"]?.arrayValue?.compactMap { $0["serial"]?.integerValue } == [5, 4].suffix(count))
+            #expect(data?["continuity"]?["truncated_by_retention"] == true && data?["limit"] == 100)
+        }
+    }
+
+    @Test func `A past that the history has in part is told as cut off, and none is sent where that is switched off`() {
+        var rig = rig { ($0.historyLength, $0.bufferLength) = (5, 2) }
+        _ = publish(&rig, 8)
+        rig.receive(#"{"event":"sockudo:subscribe","data":{"channel":"a","rewind":100}}"#, from: 1)
+        #expect(told(rig) == ["subscription_succeeded", "4", "5", "6", "7", "8", "rewind_complete"])
+        let end = rig.frames.last?["data"]
+        #expect(end?["historical_count"] == 5 && end?["truncated_by_retention"] == true && end?["complete"] == false)
+        rig = self.rig { ($0.historyLength, $0.rewinds) = (5, false) }
+        rig.receive(#"{"event":"sockudo:subscribe","data":{"channel":"b","rewind":100}}"#, from: 1)
+        #expect(rig.error?.code == 4300 && rig.sent.count == 1)
     }
 
     // MARK: Streams and order
