@@ -92,7 +92,7 @@ struct ChannelRecovery: Equatable, Sendable {
     ) -> [Output] {
         (self.head, isFiltered) = (head, options?.filter != nil)
         (attempts, count, reads, readUpTo, asked, step) = (0, 0, 0, 0, nil, 0)
-        if window?.lowestMissing == nil { missing = nil }
+        if window?.misses != true { missing = nil }
         let lost = gapSince.take() ?? news.lazy.compactMap(\.gapSince).first
         let since = lost.map { min($0, missing?.since ?? $0) }
         let rest = news.filter { $0.gapSince == nil }
@@ -265,6 +265,10 @@ struct ChannelRecovery: Equatable, Sendable {
         }
         // What the server hid before that place needs no replay.
         if isFiltered, let place, place.stream == window?.stream { window?.advance(to: place.serial) }
+        // A store that is behind what was sent doesn't have the last ones yet.
+        if isReconnect, hasHistory, !isFiltered, let head, head.position.stream == window?.stream {
+            window?.advance(to: head.position.serial)
+        }
         noteHole()
         count += end.replayed.count
         if isReconnect { end.news = [.deliver(.recovered(channel: channel, count: count))] + news }
@@ -331,6 +335,9 @@ struct ChannelRecovery: Equatable, Sendable {
         return true
     }
 
+    /// Indicates whether the history has come up to the last serial that was asked for, which it has unless it is behind or was reset.
+    var isRead: Bool { readUpTo >= asked?.upperBound ?? 0 }
+
     /// Notes that the history was read: the rest is asked for as after any success.
     mutating func hasRead() {
         readUpTo = max(readUpTo, asked?.upperBound ?? 0)
@@ -340,7 +347,7 @@ struct ChannelRecovery: Equatable, Sendable {
 
     /// Notes that a replay left something out, which was lost when the connection was.
     private mutating func noteHole() {
-        guard missing == nil, let gapSince, let window, window.lowestMissing != nil else { return }
+        guard missing == nil, let gapSince, let window, window.misses else { return }
         missing = MissingSerials(stream: window.stream, since: gapSince, othersSince: gapSince)
     }
 

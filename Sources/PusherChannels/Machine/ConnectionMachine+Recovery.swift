@@ -213,8 +213,9 @@ extension ConnectionMachine {
             recovery.awaitNextPage(of: channel)
             return askForPage(of: channel, serials, cursor: cursor, at: now)
         }
+        let isRead = isPaging || changeRecovery(of: channel) { $0.isRead } == true
+        guard page.isComplete, isRead else { return pageFailed(channel, at: now) }
         if !isPaging { return filled(channel, at: now) }
-        guard page.isComplete else { return pageFailed(channel, at: now) }
         changeRecovery(of: channel) { $0.hasRead() }
         awaitReplay(channel, at: now)
     }
@@ -223,8 +224,11 @@ extension ConnectionMachine {
         _ channel: Name, problem: String = "the history doesn't have what is missing", at now: Instant
     ) {
         outputs.append(.log(.notRecovered(channel, problem: problem)))
-        guard let state = subscriptions[channel]?.recovery, state.isLive else { return missed(channel, at: now) }
-        outputs.append(.deliver(.gap(channel: channel, since: state.missing?.since ?? now)))
+        guard changeRecovery(of: channel, { $0.isLive }) == true else { return missed(channel, at: now) }
+        if changeRecovery(of: channel, { $0.stillMisses() }) == true {
+            let since = changeRecovery(of: channel) { $0.missing?.since } ?? nil
+            outputs.append(.deliver(.gap(channel: channel, since: since ?? now)))
+        }
         filled(channel, at: now)
     }
 

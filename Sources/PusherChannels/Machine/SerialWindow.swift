@@ -54,6 +54,9 @@ struct SerialWindow: Equatable, Sendable {
         highest = serial
     }
 
+    /// Indicates whether any serial is missed, also one that is too far back to be known.
+    var misses: Bool { settled < highest - Self.size || lowestMissing != nil }
+
     /// The lowest serial that is missed; nil if none is.
     var lowestMissing: Int? {
         let first = max(settled, highest - Self.size)

@@ -142,6 +142,11 @@ struct HistoryPage: Equatable, Sendable {
 
     init(_ envelope: Envelope) {
         guard let data = envelope.payload else { return }
+        if let first = data["bounds"]?["start_serial"]?.integerValue, let last = data["bounds"]?["end_serial"]?.integerValue,
+            first <= last
+        {
+            serials = first...last
+        }
         var decoder = EnvelopeDecoder(.sockudo)
         for item in data["items"]?.arrayValue ?? [] {
             guard let message = item["message"] else { continue }
@@ -153,11 +158,6 @@ struct HistoryPage: Equatable, Sendable {
             } catch {
                 return  // Incomplete, without a next page.
             }
-        }
-        if let first = data["bounds"]?["start_serial"]?.integerValue, let last = data["bounds"]?["end_serial"]?.integerValue,
-            first <= last
-        {
-            serials = first...last
         }
         if data["has_more"]?.boolValue == true { cursor = data["next_cursor"]?.stringValue }
         let continuity = data["continuity"]

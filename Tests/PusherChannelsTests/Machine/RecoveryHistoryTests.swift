@@ -69,6 +69,71 @@ import Testing
         #expect(transcript.pass(.seconds(60)).gaps.isEmpty)
     }
 
+    // Proves P19.12.
+    @Test(arguments: [false, true])
+    func `The gap of a serial far back in a large replay begins with the loss`(isReset: Bool) {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.pass(.seconds(10))
+        transcript.event(6)
+        let since = transcript.now
+        transcript.pass(.seconds(10))
+        transcript.subscribeAgain(serial: 500, attach: 500)
+        for serial in 7...500 where serial != 8 { transcript.event(serial) }
+        if isReset { transcript.event(1, stream: "t") }
+        #expect(transcript.resumed(upTo: 500).gaps == [since])
+    }
+
+    // Proves P19.12.
+    @Test func `The last events that a replay leaves out are read from the history, or a gap since the loss`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.pass(.seconds(10))
+        transcript.event(6)
+        let since = transcript.now
+        transcript.pass(.seconds(10))
+        for isAnswered in [true, false] {
+            transcript.subscribeAgain(serial: isAnswered ? 8 : 10, attach: isAnswered ? 7 : 9)
+            #expect(transcript.resumed().told.first == "recovered 0")
+            let asked = isAnswered ? 7...8 : 9...10
+            #expect(transcript.pass(.milliseconds(300)).sent == [.history(channel: "room", serials: asked, cursor: nil)])
+            if isAnswered { #expect(transcript.history([7, 8]).told == ["7", "8"]) }
+        }
+        let gaps = transcript.pass(.seconds(30)).gaps
+        #expect(gaps.count == 1 && gaps[0] >= since && gaps[0] < transcript.now - .seconds(30))
+    }
+
+    /// A history that is behind, was reset, or keeps less than was asked for says nothing of what it doesn't have.
+    // Proves P19.12.
+    @Test(arguments: ["empty", "behind", "cut off", "unreadable", "without a next page"])
+    func `A page that doesn't go up to what was asked for is a gap`(kind: String) {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.event(9)
+        transcript.pass(.milliseconds(300))
+        let outputs =
+            switch kind {
+            case "empty": transcript.history([])
+            case "behind": transcript.history([6, 8])
+            case "cut off": transcript.history([8, 9], complete: false)
+            case "unreadable":
+                transcript.receive(
+                    #"{"event":"sockudo:channel_history","channel":"room","data":{"items":[{"message":7}],"has_more":false}}"#)
+            default: transcript.history([6], cursor: "c") + transcript.history([6], cursor: "c")
+            }
+        #expect(outputs.gaps.count == 1)
+        #expect(transcript.event(10).told == ["10"])
+        #expect(transcript.pass(.seconds(60)).gaps.isEmpty)
+    }
+
+    // Proves P19.12.
+    @Test func `A page that never comes is no gap if all that was missing came late`() {
+        var transcript = Transcript.sockudo(attach: 5)
+        transcript.event(7)
+        #expect(transcript.pass(.milliseconds(300)).sent.count == 1)
+        #expect(transcript.event(6).told == ["6"])
+        #expect(transcript.pass(.seconds(60)).gaps.isEmpty)
+        transcript.event(9)
+        #expect(transcript.pass(.milliseconds(300)).sent.count == 1)
+    }
+
     // Proves P19.12, P19.18.
     @Test func `The gap of a serial that a past leaves out begins with the success`() {
         var transcript = Transcript.connected { $0.protocol = .sockudo }
@@ -275,11 +340,11 @@ import Testing
         transcript.play(.trigger(ClientEvent(name: "client-e", channel: "private-room", data: #"{"a":1,"b":2}"#)))
         transcript.event(8, on: "private-room")
         transcript.pass(.milliseconds(300))
-        let items = [6, 7].map { serial in
+        let items = [6, 7, 8].map { serial in
             #"{"message":{"event":"client-e","channel":"private-room","data":{"b":2,"a":1},"stream_id":"s","serial":\#(serial)}}"#
         }
         let page =
-            #"{"event":"sockudo:channel_history","channel":"private-room","data":{"items":[\#(items.joined(separator: ","))]}}"#
+            #"{"event":"sockudo:channel_history","channel":"private-room","data":{"items":[\#(items.joined(separator: ","))],"has_more":false}}"#
         #expect(transcript.receive(page).told == [#"{"a":1,"b":2}"#], "one of two")
         #expect(transcript.pass(.seconds(2)).sent.isEmpty)
     }
