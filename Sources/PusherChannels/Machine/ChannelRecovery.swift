@@ -34,7 +34,7 @@ struct ChannelRecovery: Equatable, Sendable {
     private var otherWindows: [SerialWindow] = []
     /// Indicates whether the window's position can be asked for. It can't once a gap was told because of it.
     private var isUsable = false
-    /// Indicates whether the position is that of an empty channel, whose stream has no name yet.
+    /// Indicates whether the position is that of an empty channel, whose stream has no name yet, and all of whose events are news.
     private var isUnnamed = false
     /// Indicates whether the position was stored by an earlier process, whose readers may have taken later events, but not all.
     private var isStored = false
@@ -203,7 +203,7 @@ struct ChannelRecovery: Equatable, Sendable {
         guard let position, head != nil else { return .give }
         if window?.stream != position.stream {
             noteHole()
-            enter(position.before)
+            enter(isUnnamed && !isFiltered ? position.start : position.before)
             isUsable = true
         }
         isUnnamed = false
