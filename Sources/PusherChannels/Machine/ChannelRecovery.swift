@@ -23,9 +23,6 @@ struct ChannelRecovery: Equatable, Sendable {
         var isOfEmptyChannel: Bool { position.serial == 0 && attachSerial == 0 }
     }
 
-    /// The size of the client events that are remembered, in bytes: servers take hardly larger ones.
-    private static let largestOwnEvent = 16 << 10
-
     private(set) var phase = Phase.live
     /// The step whose deadline counts.
     var step = 0
@@ -43,8 +40,7 @@ struct ChannelRecovery: Equatable, Sendable {
     private var isFiltered = false
     /// Indicates whether events of several streams came: then several servers publish, and each replays only its own.
     private var isSpread = false
-    /// The latest client events that were sent on this connection.
-    private var ownEvents: [Envelope] = []
+    private var ownEvents = OwnEvents()
     /// What is held, but for what the history brought meanwhile.
     private var held: [Envelope?] = []
     /// Where the serials of the success's stream are in it, and the highest of them.
@@ -154,13 +150,7 @@ struct ChannelRecovery: Equatable, Sendable {
 
     /// Notes a client event of this client. The server numbers it and doesn't send it back, but the history has it.
     mutating func sent(_ event: Envelope) {
-        if hasHistory, event.size <= Self.largestOwnEvent { ownEvents = (ownEvents + [event]).suffix(16) }
-    }
-
-    private mutating func takeOwn(_ envelope: Envelope) -> Bool {
-        // The server may write the same data in another way.
-        let index = ownEvents.firstIndex { $0.event == envelope.event && $0.payload == envelope.payload }
-        return index.map { ownEvents.remove(at: $0) } != nil
+        if hasHistory { ownEvents.remember(event) }
     }
 
     /// Decides about an event that came, and keeps it if it is to be held.
@@ -203,7 +193,7 @@ struct ChannelRecovery: Equatable, Sendable {
         guard let position, head != nil else { return .give }
         if window?.stream != position.stream {
             noteHole()
-            enter(isUnnamed && !isFiltered ? position.start : position.before)
+            enter(isUnnamed && !isFiltered && ownEvents.isEmpty ? position.start : position.before)
             isUsable = true
         }
         isUnnamed = false
@@ -224,7 +214,7 @@ struct ChannelRecovery: Equatable, Sendable {
         // Their gap was told, and which of them came isn't known any more.
         if window.isOutOfSight(position.serial) { return .drop }
         let verdict = take(position)
-        if verdict == .give, isLive, takeOwn(envelope) { return .drop }
+        if verdict == .give, isLive, ownEvents.take(envelope) { return .drop }
         guard verdict == .give, phase == .paging else { return verdict }
         count += 1
         if let index = heldIndices.removeValue(forKey: position.serial) {
@@ -356,7 +346,7 @@ struct ChannelRecovery: Equatable, Sendable {
         // No server sends the rest of the past to the next connection.
         if phase == .rewinding { isUsable = false }
         (phase, news, held, heldIndices, heldBytes, heldUpTo) = (.live, [], [], [:], 0, 0)
-        (ownEvents, asked, step) = ([], nil, 0)
+        (ownEvents, asked, step) = (OwnEvents(), nil, 0)
     }
 
     // MARK: Missing events
@@ -378,7 +368,7 @@ struct ChannelRecovery: Equatable, Sendable {
             return false
         }
         missing = MissingSerials(stream: window.stream, since: missing?.since ?? heard, othersSince: heard)
-        (asked, readUpTo) = (lowest...window.highest, 0)
+        (asked, readUpTo, attempts) = (lowest...window.highest, 0, 0)
         return true
     }
 
@@ -390,6 +380,12 @@ struct ChannelRecovery: Equatable, Sendable {
         }
         asked = lowest...last
         return true
+    }
+
+    /// Returns whether a history that doesn't have them yet, as it is behind what was sent, is to be asked again.
+    mutating func asksAgain() -> Bool {
+        (readUpTo, attempts) = (0, attempts + 1)
+        return attempts <= 5 && stillMisses()
     }
 
     /// Stops missing what was asked for.

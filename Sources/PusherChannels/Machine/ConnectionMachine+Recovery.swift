@@ -208,12 +208,15 @@ extension ConnectionMachine {
             if verdict == .give { give(envelope, of: channel) }
         }
         // A page that goes no further has no next one, or they might never end.
-        let goesOn = changeRecovery(of: channel) { $0.goesOn(to: page.events.last?.position?.serial) }
+        let goesOn = changeRecovery(of: channel) { $0.goesOn(to: page.events.compactMap { $0.position?.serial }.max()) }
         if let cursor = page.cursor, goesOn == true, let serials = subscriptions[channel]?.recovery?.asked {
             recovery.awaitNextPage(of: channel)
             return askForPage(of: channel, serials, cursor: cursor, at: now)
         }
         let isRead = isPaging || changeRecovery(of: channel) { $0.isRead } == true
+        if page.isComplete, !isRead, changeRecovery(of: channel, { $0.asksAgain() }) == true {
+            return setStep(of: channel, at: now + .milliseconds(300))
+        }
         guard page.isComplete, isRead else { return pageFailed(channel, at: now) }
         if !isPaging { return filled(channel, at: now) }
         changeRecovery(of: channel) { $0.hasRead() }

@@ -173,17 +173,6 @@ import Testing
         }
     }
 
-    // Proves P19.12.
-    @Test func `A page that never comes is no gap if all that was missing came late`() {
-        var transcript = Transcript.sockudo(attach: 5)
-        transcript.event(7)
-        #expect(transcript.pass(.milliseconds(300)).sent.count == 1)
-        #expect(transcript.event(6).told == ["6"])
-        #expect(transcript.pass(.seconds(60)).gaps.isEmpty)
-        transcript.event(9)
-        #expect(transcript.pass(.milliseconds(300)).sent.count == 1)
-    }
-
     @Test func `A second success while a replay is awaited reports a gap`() {
         var transcript = waiting()
         #expect(transcript.succeed(serial: 8, attach: 8).told.first == "gap")
