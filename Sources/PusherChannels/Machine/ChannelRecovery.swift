@@ -193,7 +193,7 @@ struct ChannelRecovery: Equatable, Sendable {
         guard let position, head != nil else { return .give }
         if window?.stream != position.stream {
             noteHole()
-            enter(isUnnamed && !isFiltered && ownEvents.isEmpty ? position.start : position.before)
+            enter(isUnnamed && ownEvents.isEmpty ? position.start : position.before)
             isUsable = true
         }
         isUnnamed = false

@@ -82,6 +82,7 @@ import Testing
         let since = transcript.now
         transcript.pass(.seconds(10))
         transcript.event(7)
+        transcript.pass(.seconds(10))
         transcript.receive(#"{"event":"sockudo:rewind_complete","channel":"room","data":{}}"#)
         #expect((transcript.pass(.milliseconds(300)) + transcript.pass(.seconds(30))).gaps == [since])
     }

@@ -62,6 +62,13 @@ import Testing
         transcript.event(2, stream: "named")
         #expect(transcript.pass(.milliseconds(300)).sent == [.history(channel: "room", serials: 1...2, cursor: nil)])
         #expect(transcript.history([1, 2], stream: "named").told == ["1"])
+        // Unless it may be what the client sent itself.
+        var sender = Transcript.connected { $0.protocol = .sockudo }
+        sender.subscribe("private-room", auth: .signed)
+        sender.succeed("private-room", serial: 0, attach: 0)
+        sender.play(.trigger(ClientEvent(name: "client-e", channel: "private-room", data: "1")))
+        sender.event(2, on: "private-room", stream: "named")
+        #expect(sender.pass(.seconds(2)).sent.isEmpty)
     }
 
     // Proves P19.12.
