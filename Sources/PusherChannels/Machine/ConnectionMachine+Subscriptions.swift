@@ -15,23 +15,22 @@ extension ConnectionMachine {
         if known == nil || known?.state == .failed, let problem = options?.problem(in: configuration.protocol) {
             return report(SubscriptionFailure(error: PusherError(.invalidRequest, message: problem)), of: channel)
         }
-        if let known {
-            switch known.state {
-            case .failed: subscriptions[channel]?.ask(for: options)
-            case .retrying, .waiting: break
-            case .authorizing, .awaitingUser, .subscribing, .subscribed: return
-            }
-            subscriptions[channel]?.askedAgain(with: auth)
-        } else {
+        if known == nil {
             var subscription = SubscriptionMachine(name: name, suppliedAuth: auth)
             subscription.askedAt = now
-            let stored = recovery.stored.removeValue(forKey: channel)
-            if let position = position ?? stored {
-                subscription.resume(after: position, isReplayed: configuration.protocol == .sockudo, at: now)
-            }
-            subscription.ask(for: options)
             subscriptions.add(subscription)
         }
+        let stored = recovery.stored.removeValue(forKey: channel)
+        // One that was subscribed goes on where it is.
+        if let position = position ?? stored, known?.wasSubscribed != true {
+            subscriptions[channel]?.resume(after: position, isReplayed: configuration.protocol == .sockudo, at: now)
+        }
+        switch known?.state {
+        case nil, .failed: subscriptions[channel]?.ask(for: options)
+        case .retrying, .waiting: break
+        case .authorizing, .awaitingUser, .subscribing, .subscribed: return
+        }
+        subscriptions[channel]?.askedAgain(with: auth)
         begin(channel, at: now)
     }
 

@@ -76,7 +76,7 @@ struct SubscriptionMachine: Equatable, Sendable {
     /// Notes that the application has what came up to a position, which an earlier process stored. Unless the rest is replayed,
     /// events may be missing.
     mutating func resume(after position: StreamPosition, isReplayed: Bool, at now: Instant) {
-        missingSince = now
+        (missingSince, options) = (now, options?.withoutRewind)
         if isReplayed { recovery = ChannelRecovery(after: position) }
     }
 

@@ -71,9 +71,11 @@ import Testing
     }
 
     // Proves P19.16.
-    @Test func `The first subscription asks for a replay after the stored position, if there is one`() {
+    @Test(arguments: [false, true])
+    func `The first subscription asks for a replay after the stored position, also if it was under way`(isLate: Bool) {
         var transcript = Transcript.connected { $0.protocol = .sockudo }
         let stored = StreamPosition(stream: "s", serial: 6)
+        if isLate { transcript.subscribe("room") }
         transcript.play(.subscribe(channel: "room", auth: nil, after: stored))
         #expect(transcript.succeed(serial: 8, attach: 8).sent == [.resume(["room": stored])])
         transcript.events(7, 8)
