@@ -44,7 +44,9 @@ final class PoolReading: StreamReading {
             if isTaken { state.entries[ObjectIdentifier(source)] = Entry(source: source) }
             return isTaken
         }
-        if isTaken { ask(source) }
+        guard isTaken else { return }
+        source.change { $0.isTakenAhead = true }
+        ask(source)
     }
 
     private func ask(_ source: Source) {

@@ -1,3 +1,4 @@
+import Foundation
 import Processes
 import TestSupport
 import Testing
@@ -42,6 +43,24 @@ import Testing
             if gaps.count == 30 { break }
         }
         #expect(gaps.sorted() == PoolRig.names(30).sorted())
+    }
+
+    @Test func `A pool's second stream begins with a gap since the event on which the first loop threw`() async throws {
+        let rig = PoolRig.connected(connections: 1, channels: 1)
+        await #expect(throws: CancellationError.self) {
+            let updates = rig.pool.updates
+            rig.publish("1", to: PoolRig.names(1))
+            for try await update in updates {
+                guard case .event = update.update else { continue }
+                rig.scheduler.advance(by: .seconds(5))
+                rig.publish("2", to: PoolRig.names(1))
+                throw CancellationError()
+            }
+        }
+        rig.scheduler.advance(by: .seconds(10))
+        var updates = rig.pool.updates.makeAsyncIterator()
+        guard case .eventsMayBeMissing(let gap)? = try await updates.next()?.update else { throw CancellationError() }
+        #expect((15.0...16).contains(-gap.since.timeIntervalSinceNow), "it is behind the event that was not handled")
     }
 
     @Test func `A waiting reader of a pool's stream is woken by any connection`() async throws {

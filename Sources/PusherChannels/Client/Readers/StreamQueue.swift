@@ -42,8 +42,11 @@ struct StreamQueue<Element: Sendable>: Sendable {
     /// The number of elements after which a reader reports its place: to report each takes longer than all else on an event's way.
     private static var placeStride: Int { 16 }
     private let event: @Sendable (Element) -> PusherEvent?
-    /// The arrival times of the oldest element that waits, and of the oldest of those that a reader took last.
-    private var (waitingSince, takenSince): (Instant?, Instant?)
+    /// The arrival times of the oldest element that waits, of the oldest of those that a reader took last, and of the oldest of
+    /// those that it may still handle.
+    private var (waitingSince, takenSince, handledSince): (Instant?, Instant?, Instant?)
+    /// Indicates whether readers take elements before they hand out the last one that they have.
+    var isTakenAhead = false
     private(set) var dropped = 0
     private(set) var failure: PusherError?
     /// The number of iterators. Only a single iterator may take more than it needs.
@@ -152,12 +155,13 @@ struct StreamQueue<Element: Sendable>: Sendable {
 
     /// Takes the elements that a reader may have before it needs them.
     mutating func takeAhead() -> Batch {
-        handsOutAll ? take() ?? Batch() : Batch()
+        handsOutAll ? take(ahead: true) ?? Batch() : Batch()
     }
 
     /// Takes the elements for a reader; returns nil if it has to wait.
-    mutating func take() -> Batch? {
+    mutating func take(ahead: Bool = false) -> Batch? {
         guard !isEmpty else { return isFinished ? Batch(ending: failure.map { .failed($0) }) : nil }
+        handledSince = ahead || isTakenAhead ? takenSince ?? waitingSince : waitingSince
         takenSince = waitingSince
         var batch = Batch()
         if let element = gap?.takeLeading() {
@@ -226,8 +230,9 @@ struct StreamQueue<Element: Sendable>: Sendable {
     /// Indicates whether ``wakeUp()`` returns a reader.
     var hasWakeUps: Bool { !readers.isEmpty && (!isEmpty || isFinished) }
 
-    /// The time before which everything that arrived was read; nil if nothing arrived. What was taken last doesn't count as read.
-    var unreadSince: Instant? { takenSince ?? waitingSince }
+    /// The time before which everything that arrived was handled; nil if nothing arrived. The element that was handed out last
+    /// doesn't count: an error may have ended the loop that handled it.
+    var unreadSince: Instant? { handledSince ?? waitingSince }
 
     /// Returns the time since which nobody reads what arrives, if the stream or the loop over it has ended, for a later one to tell.
     mutating func tell() -> Instant? {
