@@ -124,7 +124,8 @@ extension ConnectionMachine {
                 outputs.append(.deliver(.report(error)))
             }
         case .memberRemoved(let channel, let userID):
-            if let change = subscriptions[channel]?.memberRemoved(userID) { outputs.append(.deliver(change)) }
+            let change = subscriptions[channel]?.memberRemoved(userID, signedIn: user.id)
+            if let change { outputs.append(.deliver(change)) }
         case .resumed(let answer):
             resumed(answer, at: now)
         case .resumeFailed:

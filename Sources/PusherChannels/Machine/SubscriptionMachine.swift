@@ -319,8 +319,8 @@ struct SubscriptionMachine: Equatable, Sendable {
 
     /// Removes a member; returns the delivery of it, if there is any. This client's user stays for as long as it is subscribed:
     /// some servers tell of each connection of a user that ends, such as the one that was lost before this one.
-    mutating func memberRemoved(_ userID: Name) -> Delivery? {
-        guard isSubscribed, userID != myUserID else { return nil }
+    mutating func memberRemoved(_ userID: Name, signedIn: Name?) -> Delivery? {
+        guard isSubscribed, userID != myUserID ?? signedIn else { return nil }
         return roster?.remove(userID: userID).map { .memberRemoved(channel: channel, $0) }
     }
 

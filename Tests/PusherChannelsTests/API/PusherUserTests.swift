@@ -131,7 +131,7 @@ import Testing
         watchlist.unbind(callbackId: first)
     }
 
-    // Proves P7.8.
+    // Proves P7.8, P7.9.
     @Test func `The signed-in user is me() on a presence channel authorized without channel data`() {
         let rig = signingIn()
         let lobby = rig.pusher.subscribeToPresenceChannel(channelName: "presence-lobby", auth: PusherAuth(auth: "k:s"))
@@ -141,5 +141,8 @@ import Testing
         #expect(lobby.myID == nil)
         succeed(rig)
         #expect(lobby.me()?.userID == "ann")
+        rig.socket.serverSendsEvent(
+            "pusher_internal:member_removed", channel: "presence-lobby", data: #"{"user_id":"ann"}"#)
+        #expect(lobby.me()?.userID == "ann", "it tells of an earlier connection")
     }
 }

@@ -114,6 +114,7 @@ import Testing
     }
 
     /// Some servers tell of each connection that ends, such as the one that this client lost before.
+    // Proves P7.9.
     @Test func `A leave of the client's own user is ignored while the channel is subscribed`() {
         var transcript = subscribed(["ann", "bob"])
         #expect(transcript.receive(removed("ann")).deliveries.isEmpty)
