@@ -42,6 +42,16 @@ import Testing
         }
     }
 
+    @Test func `Any number of failed attempts can be set, and the next delay is one of the longest`() throws {
+        var transcript = connecting(failing: 1)
+        transcript.play(.reconnectAttempts(.max))
+        for _ in 0..<2 {
+            transcript.fail(.connectionRefused)
+            #expect(try #require(delay(transcript)) <= .seconds(120))
+            transcript.passToDeadline()
+        }
+    }
+
     // Proves P5.10.
     @Test func `A connection that lasted 30 seconds makes the next reconnect delay short again`() throws {
         var transcript = connecting(failing: 10)
