@@ -53,7 +53,10 @@ extension FailedAttempt {
     /// follows redirects, mostly with a GET in place of the POST, and the server that responds to the GET has done nothing.
     init?(_ response: HTTPURLResponse, followedFrom request: URLRequest, by call: HTTPAPICall) {
         func place(_ url: URL?) -> [String]? {
-            url.map { [$0.scheme?.lowercased() ?? "", $0.host?.lowercased() ?? "", "\($0.port ?? 0)", $0.path] }
+            url.map { url in
+                let path = [url.path(percentEncoded: true), url.query(percentEncoded: true) ?? ""]
+                return [url.scheme?.lowercased() ?? "", url.host?.lowercased() ?? "", "\(url.port ?? 0)"] + path
+            }
         }
         guard let reached = place(response.url), let asked = place(request.url), reached != asked else { return nil }
         let warning = call.isRisky ? "; it may have been carried out" : ""

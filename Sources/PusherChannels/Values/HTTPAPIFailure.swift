@@ -31,7 +31,8 @@ public enum HTTPAPIFailure: Equatable, Sendable {
     /// carried out.
     case unreadableResponse
 
-    /// Indicates whether the request may have been carried out. Repeating a publish may then publish it twice.
+    /// Indicates whether the request may have been carried out. Repeating a publish may then publish it twice. It doesn't tell of
+    /// a part: Sockudo publishes a batch's events up to the one that it refuses, see ``PusherHTTPAPI/triggerBatch(_:)``.
     public var mayHaveBeenCarriedOut: Bool {
         switch self {
         case .noResponse, .serverError, .unreadableResponse: true
