@@ -50,21 +50,7 @@ import Testing
     /// Bytes that aren't a TLS record, as a broken middlebox sends them, end TLS after the server has read the request.
     // Proves P15.12.
     @Test func `A TLS failure after a publish was read counts as a lost response, and nothing is repeated`() async throws {
-        let certificate = try CertificateAuthority().issue()
-        let server = try RawServer { [log] connection in
-            let session = try TestSupport.TLSContext(ServerTLS(), showing: certificate).stream(over: connection.descriptor)
-            var (request, buffer): ([UInt8], [UInt8]) = ([], [UInt8](repeating: 0, count: 4096))
-            while !String(decoding: request, as: UTF8.self).contains(#""name":"e""#) {
-                switch buffer.withUnsafeMutableBytes({ session.receive(into: $0) }) {
-                case .bytes(let count): request += buffer[..<count]
-                case .nothingYet: _ = Readiness.readable.wait(for: connection.descriptor)
-                case .end, .reset: return
-                }
-            }
-            log.requested(String(decoding: request, as: UTF8.self), on: log.connected())
-            try connection.send("this is no record of TLS")
-            _ = connection.readRest()
-        }
+        let server = try RawServer.leavingTLS(after: #""name":"e""#) { [log] in log.requested($0, on: log.connected()) }
         let tls = TLSConfiguration(verification: .insecureAcceptAnyCertificate)
         let session = NetworkHTTPSession(tls: tls, proxy: .none, loop: .patient)
         let error = await failure(session, port: server.port, useTLS: true)

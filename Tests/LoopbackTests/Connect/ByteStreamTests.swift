@@ -236,6 +236,18 @@ import Testing
         #expect(cut == 0 && rooms == 0 && whole == 3)
     }
 
+    @Test func `What came behind a cut message of TLS is read, if a write reads the rest of it`() async throws {
+        let received = try await StreamRig.run { rig in
+            let rest = try rig.handshakeWithLongTicket(followedBy: [7])
+            while rig.turn() {}
+            rig.send(rest)
+            _ = ([1, 2, 3] as [UInt8]).withUnsafeBytes { rig.stream?.write($0) }
+            for _ in 0..<10 { rig.turn() }
+            return rig.received
+        }
+        #expect(received == [7])
+    }
+
     /// The system reports a socket's error only once, to the first caller: the next write gets a different error, the next read
     /// an orderly end.
     @Test func `A reset that a write finds is the error with which the stream ends`() async throws {

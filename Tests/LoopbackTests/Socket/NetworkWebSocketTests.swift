@@ -109,6 +109,16 @@ import Testing
 
     // MARK: The request
 
+    /// The server has shown who it is, so that nobody should be told to do without TLS.
+    @Test func `A TLS failure after the handshake is a lost connection`() async throws {
+        let server = try RawServer.leavingTLS(after: "\r\n\r\n")
+        let rig = SocketRig()
+        rig.socket.open(.toLoopback(port: server.port, secure: true), attempt: first)
+        let failure = await rig.events.next()?.failure
+        #expect(failure?.kind == .connectionLost)
+        #expect(failure?.message.contains("useTLS") == false, "\(failure?.message ?? "")")
+    }
+
     // Proves P1.6.
     @Test func `The upgrade request has the given path and headers, but always its own Host header`() async throws {
         let (server, rig) = (try RawServer.replying(), SocketRig())

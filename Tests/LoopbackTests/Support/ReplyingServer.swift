@@ -1,5 +1,5 @@
 #if os(Linux)
-import TestSupport
+@testable import TestSupport
 
 extension RawServer {
     /// The beginning of a reply to a request.
@@ -48,6 +48,26 @@ extension RawServer {
             }
             let rest = connection.readRest()
             received?.append(rest)
+        }
+    }
+
+    /// Returns a server that reads a request over TLS up to a text, and then sends bytes that are no record of TLS, as a broken
+    /// middlebox does.
+    static func leavingTLS(after text: String, read: @escaping @Sendable (String) -> Void = { _ in }) throws -> RawServer {
+        let certificate = try CertificateAuthority().issue()
+        return try RawServer { connection in
+            let session = try TestSupport.TLSContext(ServerTLS(), showing: certificate).stream(over: connection.descriptor)
+            var (request, buffer): ([UInt8], [UInt8]) = ([], [UInt8](repeating: 0, count: 4096))
+            while !String(decoding: request, as: UTF8.self).contains(text) {
+                switch buffer.withUnsafeMutableBytes({ session.receive(into: $0) }) {
+                case .bytes(let count): request += buffer[..<count]
+                case .nothingYet: _ = Readiness.readable.wait(for: connection.descriptor)
+                case .end, .reset: return
+                }
+            }
+            read(String(decoding: request, as: UTF8.self))
+            try connection.send("this is no record of TLS")
+            _ = connection.readRest()
         }
     }
 

@@ -88,8 +88,8 @@ final class StreamRig: ByteStreamOwner {
     }
 
     /// Does a handshake of TLS 1.3, after which the peer sends a ticket in several records; returns those behind the first one,
-    /// which isn't sent any more.
-    func handshakeWithLongTicket() throws -> [UInt8] {
+    /// and those of the data that follows, which aren't sent any more.
+    func handshakeWithLongTicket(followedBy data: [UInt8] = []) throws -> [UInt8] {
         let certificate = try CertificateAuthority().issue()
         let server = try TestSupport.TLSContext(ServerTLS(versions: .tls13 ... .tls13), showing: certificate)
         SSL_CTX_set_num_tickets(server.context, 1)
@@ -124,6 +124,7 @@ final class StreamRig: ByteStreamOwner {
             waitUntilArrived()
             turn()
         }
+        send(data, over: session)
         let ticket = pass(from: pair[1], to: -1)
         let first = 5 + Int(ticket[3]) << 8 + Int(ticket[4])
         send(Array(ticket[..<first]))

@@ -80,8 +80,11 @@ final class ByteStream: SocketHandler {
                 return 0
             }
         case .secure(let session):
+            let isAmidMessage = session.isAmidMessage
             let (sent, outcome) = session.send(bytes)
             count = sent
+            // A write that finishes a message of TLS reads ahead, and what is in the session doesn't make the socket readable.
+            if isAmidMessage, isReading, session.hasPending { readLater() }
             switch outcome {
             case .done, .needsOutput: break
             // There is room, and waiting for it would wake the loop for nothing.

@@ -69,8 +69,11 @@ extension WebSocketConnection {
 
     func upgradeEnded(_ end: StreamEnd) {
         let endpoint = endpointName(host: request.host, port: request.port)
-        // With TLS 1.3, a server refuses a client's certificate only after the handshake.
-        if case .untrusted(let diagnosis) = end { return fail(diagnosis.failure(endpoint: endpoint)) }
+        // With TLS 1.3, a server refuses a client's certificate only after the handshake. Any other TLS failure at this point is a
+        // lost connection: the server speaks TLS, and showed who it is.
+        if case .untrusted(let diagnosis) = end, diagnosis.isOfClientCertificate {
+            return fail(diagnosis.failure(endpoint: endpoint))
+        }
         let text = "\(endpoint) hung up before it answered the WebSocket upgrade\(end.explanation)"
         fail(TransportError(.connectionLost, text))
     }

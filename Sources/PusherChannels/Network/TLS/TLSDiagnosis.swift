@@ -51,7 +51,8 @@ struct TLSDiagnosis {
 
     /// Returns the failure to report for a server.
     func failure(endpoint: String) -> TransportError {
-        TransportError(.tlsFailed(failure), "TLS with \(endpoint) failed: \(reason)")
+        let advice = failure == .notTLS ? ": \(Self.withoutTLS)" : ""
+        return TransportError(.tlsFailed(failure), "TLS with \(endpoint) failed: \(reason)\(advice)")
     }
 
     static let notPinned = TLSDiagnosis(
@@ -99,7 +100,7 @@ struct TLSDiagnosis {
             self.init(failure: .unsupportedVersion, reason: "the server speaks no TLS version that is allowed here (\(error))")
         case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_UNKNOWN_PROTOCOL, SSL_R_PACKET_LENGTH_TOO_LONG,
             SSL_R_UNEXPECTED_MESSAGE:
-            self.init(failure: .notTLS, reason: "what answers doesn't speak TLS (\(error)): \(Self.withoutTLS)")
+            self.init(failure: .notTLS, reason: "what answers doesn't speak TLS (\(error))")
         default:
             self.init(failure: .handshakeFailed, reason: "\(error)")
         }

@@ -85,6 +85,9 @@ final class TLSSession {
     /// Indicates whether the session holds data that was read from the socket, where a poll can't see it.
     var hasPending: Bool { SSL_has_pending(tls) == 1 }
 
+    /// Indicates whether a message of TLS itself, such as a ticket, was read in part.
+    var isAmidMessage: Bool { SSL_in_init(tls) == 1 }
+
     /// Sends until nothing is left or the socket accepts no more.
     ///
     /// - Returns: The number of bytes, and the reason why there are no more.
