@@ -20,8 +20,8 @@ public struct Finding: Equatable, Sendable, CustomStringConvertible {
         case openSocket = "open socket"
         /// An object that is still alive.
         case leak = "leak"
-        /// Something that nobody received: an event published to nobody, a message sent on a closed connection, or a delegate
-        /// that was deallocated before it received anything.
+        /// Something that nobody received: an event published to nobody, a message sent, or an end, where there is no connection
+        /// for it, or a delegate that was deallocated before it received anything.
         case unheard = "unheard"
         /// A method that resembles one of a delegate and that no client calls.
         case nearMiss = "near miss"

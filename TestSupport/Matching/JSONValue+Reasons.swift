@@ -6,7 +6,7 @@ extension Matcher {
         _ text: String, of part: String, _ document: @escaping @Sendable (Subject) -> JSONValue?
     ) -> Matcher {
         guard let expected = try? JSONValue(parsing: text) else {
-            return Matcher("JSON \(part)") { _ in "the matcher's own JSON can't be read: \(Redaction.standard.redact(text))" }
+            return Matcher("JSON \(part)", problem: "the matcher's own JSON can't be read: \(Redaction.standard.redact(text))")
         }
         return Matcher("JSON \(Redaction.standard.redact(expected).text)") { subject in
             guard let actual = document(subject) else { return Outcome(reasons: ["\(part) is no JSON"]) }

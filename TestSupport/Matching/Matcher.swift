@@ -22,11 +22,18 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
 
     /// The description of the matcher, for reports.
     public let description: String
+    /// The reason why it can match nothing, whatever comes; nil if it can.
+    let problem: String?
     private let compare: @Sendable (Subject) -> Outcome
 
-    init(_ description: String, compare: @escaping @Sendable (Subject) -> Outcome) {
-        self.description = description
+    init(_ description: String, problem: String? = nil, compare: @escaping @Sendable (Subject) -> Outcome) {
+        (self.description, self.problem) = (description, problem)
         self.compare = compare
+    }
+
+    /// Creates a matcher that can match nothing, as its own text is wrong.
+    init(_ description: String, problem: String) {
+        self.init(description, problem: problem) { _ in Outcome(reasons: [problem]) }
     }
 
     /// Creates a custom matcher.
@@ -69,7 +76,7 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
 
     /// Returns a matcher for subjects that match both matchers.
     public static func && (left: Matcher, right: Matcher) -> Matcher {
-        Matcher("\(left) && \(right)") { subject in
+        Matcher("\(left) && \(right)", problem: left.problem ?? right.problem) { subject in
             let (first, second) = (left.outcome(of: subject), right.outcome(of: subject))
             return Outcome(
                 reasons: first.reasons + second.reasons,
@@ -79,7 +86,7 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
 
     /// Returns a matcher for subjects that match either matcher.
     public static func || (left: Matcher, right: Matcher) -> Matcher {
-        Matcher("(\(left) || \(right))") { subject in
+        Matcher("(\(left) || \(right))", problem: left.problem ?? right.problem) { subject in
             let first = left.outcome(of: subject)
             if first.isMatch { return first }
             let second = right.outcome(of: subject)
@@ -90,7 +97,8 @@ public struct Matcher<Subject: Matchable>: Sendable, ExpressibleByStringInterpol
 
     /// Returns a matcher for subjects that don't match the given matcher.
     public static prefix func ! (matcher: Matcher) -> Matcher {
-        Matcher("!(\(matcher))") { subject in
+        if let problem = matcher.problem { return Matcher("!(\(matcher))", problem: problem) }
+        return Matcher("!(\(matcher))") { subject in
             matcher.matches(subject) ? "it is \(matcher)" : nil
         }
     }

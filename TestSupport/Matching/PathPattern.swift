@@ -10,12 +10,13 @@ extension Matcher where Subject == RecordedRequest {
     /// server.router.on("GET" && .path(matching: "/users/(?<id>[0-9]+)")) { .json(["id": $0.pathParameters["id"]]) }
     /// ```
     ///
-    /// - Parameter pattern: The expression, in the syntax of `NSRegularExpression`. An invalid one matches nothing and is
-    ///   reported with the near misses.
+    /// - Parameter pattern: The expression, in the syntax of `NSRegularExpression`. An invalid one matches nothing, and is
+    ///   reported.
     public static func path(matching pattern: String) -> RequestMatcher {
-        let expression = PathPattern(pattern)
+        guard let expression = PathPattern(pattern) else {
+            return RequestMatcher("path matching \(pattern)", problem: "\(pattern) is no regular expression")
+        }
         return RequestMatcher("path matching \(pattern)") { request in
-            guard let expression else { return Outcome(reasons: ["\(pattern) is no regular expression"]) }
             guard let parameters = expression.parameters(of: request.path) else {
                 return Outcome(reasons: ["path is \(request.path), which doesn't match \(pattern)"])
             }

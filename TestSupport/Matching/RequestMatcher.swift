@@ -13,7 +13,7 @@ extension RecordedRequest: Matchable {
         if words.count == 1, address.allSatisfy({ $0.isASCII && $0.isUppercase }) { return .method(address) }
         let place: RequestMatcher = address.contains("://") ? .url(address) : .path(address)
         let whole = words.count > 1 ? .method(words[0]) && place : place
-        return RequestMatcher(Redaction.standard.redact(url: text)) { whole.outcome(of: $0) }
+        return RequestMatcher(Redaction.standard.redact(url: text), problem: whole.problem) { whole.outcome(of: $0) }
     }
 }
 
@@ -40,6 +40,9 @@ extension Matcher where Subject == RecordedRequest {
     /// Matches requests for a whole path, without the query. The parts named in it, as in `/users/{id}`, are in
     /// ``RecordedRequest/pathParameters``.
     public static func path(_ path: String) -> RequestMatcher {
+        if path.contains(where: { "?#".contains($0) }) {
+            return RequestMatcher("path \(path)", problem: "a path has no query: give the query with .query, or the full URL")
+        }
         let template = PathTemplate(path)
         return RequestMatcher("path \(path)") { request in
             guard let parameters = template.parameters(of: request.path) else {

@@ -177,7 +177,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
         guard timeline?.isOver != true else { return .init(outcome: .init(error: URLError(.cancelled))) }
         let now = scheduler.now
         guard calls.withLock({ $0.add(at: now) }) else {
-            noteEndless(name)
+            noteEndless(request)
             return .init(outcome: .init(), gate: Gate())
         }
         var response: StubResponse
@@ -203,7 +203,7 @@ public final class MockSession: HTTPSession, RequestStubbing {
             note(Finding(.unsupportedFault, "\(error)"))
         }
         if reply.delay < .zero {
-            let text = "the answer to \(name) is delayed by \(reply.delay): it comes at once, as nothing comes earlier"
+            let text = "the answer to \(request) is delayed by \(reply.delay): it comes at once, as nothing comes earlier"
             note(Finding(.error, text))
         }
         return reply
@@ -216,10 +216,10 @@ public final class MockSession: HTTPSession, RequestStubbing {
     }
 
     /// Keeps the finding for the first request that isn't answered any more.
-    private func noteEndless(_ name: String) {
+    private func noteEndless(_ request: RecordedRequest) {
         guard calls.withLock({ $0.tell() }) else { return }
         let finding = Finding.endless(
-            "\(name) is asked for within the answers to \(Self.mostCallsAtOnce.nested) others, or after "
+            "\(request) is asked for within the answers to \(Self.mostCallsAtOnce.nested) others, or after "
                 + "\(Self.mostCallsAtOnce.all) at \(scheduler.now)", as: "a completion handler that asks again")
         timeline?.note("error", finding.text)
         note(finding)

@@ -240,9 +240,14 @@ struct MockSocketState: Sendable {
         let isOpen = receive(text)
         if !isOpen {
             let summary = SentFrame(text: text, attempt: attempt ?? ConnectionAttempt(0)).summary
-            scripts.add(Finding(.unheard, "\(summary), sent at \(location) by the server of \(name), which is not open"))
+            noteUnheard("\(summary), sent at \(location)")
         }
         return isOpen
+    }
+
+    /// Notes that the test had the server do something for which there was no connection.
+    mutating func noteUnheard(_ act: String) {
+        scripts.add(Finding(.unheard, "\(act) by the server of \(name), which has no connection for it"))
     }
 
     mutating func receiveControlFrame(on id: ServerMachine.ConnectionID? = nil) -> Bool {

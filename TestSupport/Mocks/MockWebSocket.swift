@@ -175,20 +175,23 @@ public final class MockWebSocket: WebSocket {
         server.publish(channel: channel, event: event, data: data, file: file, line: line)
     }
 
-    /// Lets the attempt under way succeed. For ``Server/manual``.
+    /// Lets the attempt under way succeed. For ``Server/manual``. If there is none, that is one of the ``findings``, as with all
+    /// that a test has the server do.
     ///
     /// - Returns: True if there was one.
     @discardableResult
-    public func accept() -> Bool {
-        perform { $0.accept() }
+    public func accept(file: String = #fileID, line: Int = #line) -> Bool {
+        act("accepted", file, line) { $0.accept() }
     }
 
     /// Lets the attempt under way fail. For ``Server/manual``.
     ///
     /// - Returns: True if there was one.
     @discardableResult
-    public func refuse(_ kind: TransportError.Kind, _ message: String = "refused by the test") -> Bool {
-        perform { $0.refuse(TransportError(kind, message)) }
+    public func refuse(
+        _ kind: TransportError.Kind, _ message: String = "refused by the test", file: String = #fileID, line: Int = #line
+    ) -> Bool {
+        act("refused", file, line) { $0.refuse(TransportError(kind, message)) }
     }
 
     /// Sends the handshake's `pusher:connection_established`.
@@ -229,24 +232,32 @@ public final class MockWebSocket: WebSocket {
     ///
     /// - Returns: True if the socket was open.
     @discardableResult
-    public func serverSendsControlFrame() -> Bool {
-        perform { $0.receiveControlFrame() }
+    public func serverSendsControlFrame(file: String = #fileID, line: Int = #line) -> Bool {
+        act("a control frame, sent", file, line) { $0.receiveControlFrame() }
     }
 
     /// Closes the socket with a close frame.
     ///
     /// - Returns: True if the socket was open.
     @discardableResult
-    public func serverCloses(code: UInt16, reason: String = "") -> Bool {
-        perform { $0.phase == .open && $0.closeFrame(code: code, reason: reason) }
+    public func serverCloses(code: UInt16, reason: String = "", file: String = #fileID, line: Int = #line) -> Bool {
+        act("closed with \(code)", file, line) { $0.phase == .open && $0.closeFrame(code: code, reason: reason) }
     }
 
     /// Cuts the connection without a close frame.
     ///
     /// - Returns: True if the socket was open or connecting.
     @discardableResult
-    public func drop() -> Bool {
-        perform { $0.end(.failed(TransportError(.connectionLost, "dropped by the test"))) }
+    public func drop(file: String = #fileID, line: Int = #line) -> Bool {
+        act("dropped", file, line) { $0.end(.failed(TransportError(.connectionLost, "dropped by the test"))) }
+    }
+
+    private func act(_ what: String, _ file: String, _ line: Int, _ body: (inout MockSocketState) -> Bool) -> Bool {
+        perform { state in
+            let isDone = body(&state)
+            if !isDone { state.noteUnheard("\(what) at \(sourceLocation(file, line))") }
+            return isDone
+        }
     }
 
     func receive(_ text: String, on id: ServerMachine.ConnectionID) {
@@ -299,7 +310,8 @@ public final class MockWebSocket: WebSocket {
     }
 
     /// The findings for a test's end: script steps that weren't reached or came out of order, faults that a socket doesn't
-    /// support or whose only connection never came, messages sent after a close, and a connection that is still open. A
+    /// support or whose only connection never came, what was sent or done where there was no connection for
+    /// it, and a connection that is still open. A
     /// ``TestHarness`` asks for them.
     public var findings: [Finding] { lasting().all }
 

@@ -125,6 +125,7 @@ public final class Stub: Sendable, CustomStringConvertible {
 
     /// The finding for a test's end.
     var finding: Finding? {
+        if let problem = matcher.problem { return Finding(.error, "\(self) can never match: \(problem)") }
         let source = source.withLock { $0 }
         let (count, limit, demand) = state.withLock { ($0.requests.count, $0.limit, $0.demand) }
         let own = if case .sequence(let responses) = source { responses.count } else { 1 }

@@ -195,7 +195,40 @@ import Testing
         #expect(
             found == [
                 "unheard: client-late news was sent on the socket made at +1 after the connection was closed",
-                "unheard: late news, sent at +10 by the server of the socket made at +1, which is not open",
+                "unheard: late news, sent at +10 by the server of the socket made at +1, which has no connection for it",
+            ])
+    }
+
+    @Test func `What a test has the server of a socket do that no client uses is reported as unheard`() async throws {
+        let found = try await findings { harness in
+            let socket = harness.makeWebSocket(server: .manual)
+            socket.accept()
+            socket.refuse(.connectionRefused)
+            socket.serverSendsControlFrame()
+            socket.serverCloses(code: 4200)
+            socket.drop()
+        }
+        let acts = ["accepted", "refused", "a control frame, sent", "closed with 4200", "dropped"]
+        #expect(
+            found
+                == acts.enumerated().map { line, act in
+                    "unheard: \(act) at +\(line + 2) by the server of the socket made at +1, which has no connection for it"
+                })
+    }
+
+    /// One that must not be asked would never be, as it seems.
+    @Test func `A stub whose own text can match nothing is reported, also if it must not be asked`() async throws {
+        let found = try await findings { harness in
+            harness.session.stub("POST /a" && .json("{"), .ok).never()
+            harness.session.stub("/b?all=true", .ok).optional()
+            harness.session.stub(!.path(matching: "/c("), .ok).never()
+            try? ask("/d", harness)
+        }
+        #expect(
+            found.filter { $0.hasPrefix("error") } == [
+                "error: POST /a && JSON body (+1) can never match: the matcher's own JSON can't be read: {",
+                "error: /b?all=true (+2) can never match: a path has no query: give the query with .query, or the full URL",
+                "error: !(path matching /c() (+3) can never match: /c( is no regular expression",
             ])
     }
 
