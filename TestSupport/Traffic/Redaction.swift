@@ -4,7 +4,7 @@ import PusherChannels
 /// The parts of the traffic that are hidden in files, exports and messages: secrets, recognized by their names.
 ///
 /// Values are hidden as soon as they are recorded, so a recorder never holds them, and again when a file is read, so that an
-/// older file shows no secret either. A hidden value is written ``marker``, which matches any value on validation.
+/// older file shows no secret either. A hidden value is written ``marker``, which matches any value but an empty one.
 ///
 /// ```swift
 /// let redaction = Redaction.standard.hiding(names: ["iban"], texts: ["correct horse"]).showing(names: ["page_token"])

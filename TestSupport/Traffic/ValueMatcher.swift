@@ -63,17 +63,21 @@ enum ValueMatcher {
             return .array(elements.map { escape($0) })
         case .object(let members):
             if members.count == 1, let name = members.keys.first, names.contains(name.text) { return ["$literal": value] }
-            return .object(Dictionary(uniqueKeysWithValues: members.map { ($0, escape($1, of: $0)) }))
+            // A subscription's data names its channel.
+            let isData = name == "data"
+            return .object(
+                Dictionary(uniqueKeysWithValues: members.map { ($0, escape($1, of: isData && $0 == "channel" ? $0 : nil)) }))
         }
     }
 
     /// The members that identify an entry.
     private static let textNames: Set<String> = ["url", "method", "frame", "event", "channel"]
 
-    /// Returns whether a text in a file would be taken for a pattern that matches other texts, too. A dot alone doesn't count,
-    /// because nearly every text has one.
+    /// Returns whether a text in a file would be taken for a pattern that matches other texts, too. A dot alone counts in amounts
+    /// and versions, where a digit may come to stand in its place; nearly every other text has one.
     private static func standsForOthers(_ text: String) -> Bool {
-        text.contains { #"[](){}*+?|^$\"#.contains($0) } && !text.contains(Redaction.marker) && Patterns().isPattern(text)
+        if text.wholeMatch(of: /[-+]?[0-9]+(\.[0-9]+)+/) != nil { return true }
+        return text.contains { #"[](){}*+?|^$\"#.contains($0) } && !text.contains(Redaction.marker) && Patterns().isPattern(text)
     }
 
     /// Returns a description of an expected value, for people.

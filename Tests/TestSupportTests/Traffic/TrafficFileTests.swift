@@ -63,12 +63,16 @@ struct TrafficFileTests {
     }
 
     @Test func `A recorded text that would match others as a pattern is written as a literal`() throws {
-        rig.post(#"{"sum": "a+b", "name": "a.b", "note": "(x"}"#)
-        #expect(try rig.written().first?["body"] == ["sum": ["$literal": "a+b"], "name": "a.b", "note": "(x"])
+        rig.post(#"{"sum": "a+b", "price": "10.5", "event": "c+d", "name": "a.b", "note": "(x"}"#)
+        let literals: [Name: JSONValue] = ["sum": "a+b", "price": "10.5", "event": "c+d"].mapValues { ["$literal": $0] }
+        #expect(try rig.written().first?["body"] == .object(literals.merging(["name": "a.b", "note": "(x"]) { $1 }))
         try rig.recorder.validate(against: "traffic.json")
-        let other = TrafficRig()
-        other.post(#"{"sum": "aab", "name": "a.b", "note": "(x"}"#)
-        #expect(try other.mismatch(rig.text()) != nil)
+        for (part, another) in [("a+b", "aab"), ("10.5", "1005"), ("c+d", "ccd")] {
+            let other = TrafficRig()
+            let body = #"{"sum": "a+b", "price": "10.5", "event": "c+d", "name": "a.b", "note": "(x"}"#
+            other.post(body.replacing(part, with: another))
+            #expect(try other.mismatch(rig.text()) != nil)
+        }
     }
 
     @Test func `Header fields are written only if they were asked for`() throws {

@@ -47,7 +47,7 @@ struct TrafficValueTests {
             failing: [#"{"a": {}}"#, #"{"a": {"b": "y"}}"#]),
         Rule(expected: #"{"a": {"$absent": true}}"#, passing: ["{}", #"{"b": 1}"#], failing: [#"{"a": 1}"#, #"{"a": null}"#]),
         Rule(expected: #"{"$browser": "x"}"#, passing: [#"{"$browser": "x"}"#], failing: [#"{"$browser": "y"}"#, "{}"]),
-        Rule(expected: #""<redacted>""#, passing: ["1", #""a""#, "{}"], failing: []),
+        Rule(expected: #""<redacted>""#, passing: ["1", #""a""#, "{}"], failing: ["null", #""""#]),
         Rule(expected: #""key:<redacted>""#, passing: [#""key:0af3""#], failing: [#""yek:0af3""#, #""key""#]),
     ]
 
