@@ -94,10 +94,11 @@ struct Serve: AsyncParsableCommand {
             throw ValidationError("--allow-host takes only a host name, such as dev.example: no scheme, port or path")
         }
         try validateRecording()
-        guard imitated != nil else {
+        guard let imitated else {
             let known = ServerProfile.byName.map(\.key).joined(separator: ", ")
             throw ValidationError("There is no profile \(profile); the profiles are \(known).")
         }
+        if !webhook.isEmpty, !imitated.sendsWebhooks { throw ValidationError("--webhook: \(profile) sends no webhooks") }
         try Setting.encryptionMasterKey.validate(encryptionMasterKey, isOption: true)
     }
 

@@ -173,7 +173,7 @@ public final class InMemoryServer: Sendable {
     /// sent.
     ///
     /// Webhooks go through the ``MockSession`` that was made with this server, where a stub or a closure of the test receives
-    /// them.
+    /// them. If the profile's server sends none (``ServerProfile/sendsWebhooks``), that is one of the ``findings``.
     ///
     /// - Parameters:
     ///   - url: The address that receives the webhooks.
@@ -182,7 +182,10 @@ public final class InMemoryServer: Sendable {
     public func sendWebhooks(
         to url: String, kinds: Set<WebhookKind> = Set(WebhookKind.allCases), appKey: String? = nil
     ) {
-        state.withLock { $0.machine.addWebhook(ServerApp.WebhookEndpoint(url, kinds: kinds), appKey: appKey) }
+        state.withLock { state in
+            state.machine.addWebhook(ServerApp.WebhookEndpoint(url, kinds: kinds), appKey: appKey)
+            if let finding = state.machine.finding(ofWebhooksTo: url) { state.findings.append(finding) }
+        }
     }
 
     /// Sends webhooks through a session, which is held weakly because it holds the server.

@@ -240,7 +240,7 @@ public final class LocalServer: RequestStubbing {
         return receivers
     }
 
-    /// Starts sending webhooks to the apps' backends.
+    /// Starts sending webhooks to the apps' backends. If the profile's server sends none, that is one of the ``findings``.
     ///
     /// - Parameters:
     ///   - url: The address that receives the webhooks.
@@ -249,7 +249,11 @@ public final class LocalServer: RequestStubbing {
     public func sendWebhooks(
         to url: String, kinds: Set<WebhookKind> = Set(WebhookKind.allCases), appKey: String? = nil
     ) {
-        core.change { machine, _ in machine.addWebhook(ServerApp.WebhookEndpoint(url, kinds: kinds), appKey: appKey) }
+        let finding = core.change { machine, _ in
+            machine.addWebhook(ServerApp.WebhookEndpoint(url, kinds: kinds), appKey: appKey)
+            return machine.finding(ofWebhooksTo: url)
+        }
+        if let finding { core.find(finding) }
     }
 
     /// Closes one connection with a close frame.

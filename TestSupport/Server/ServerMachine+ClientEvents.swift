@@ -33,9 +33,10 @@ extension ServerMachine {
             sendEvent(passed, SockudoEvent(name: event), of: key, to: receivers)
             observe(
                 event, on: ChannelName(name), data: data ?? "", app: connection.app, by: id, receivers: receivers.count)
+            let isRaw = profile.webhooksCarryValues || profile.clientEventData == .encoded
             let sent = WebhookEvent.ClientEvent(
-                name: event, data: profile.webhooksCarryValues ? rawJSONMember("data", of: text) : data,
-                isValue: profile.webhooksCarryValues, socketID: connection.socketID)
+                name: event, data: isRaw ? rawJSONMember("data", of: text) : data, isValue: profile.webhooksCarryValues,
+                socketID: connection.socketID)
             tellBackend(
                 WebhookEvent(.clientEvent, channel: Name(name), userID: userID, clientEvent: sent), of: connection.app)
             effects.append(.notice(.clientEvent(id, channel: name, event: event, receivers: receivers.count)))

@@ -263,9 +263,9 @@ extension ServerProfile {
     /// Returns the server's own response to a request.
     func response(_ occasion: Occasion, _ words: [String: String] = [:]) -> StubResponse? {
         guard case .response(let status, let body) = answer(occasion) else { return nil }
-        let text = body.filled(words)
+        let isJSON = body.begins(with: "{")
+        let text = body.filled(isJSON ? words.mapValues { String($0.quotedJSON.dropFirst().dropLast()) } : words)
         guard !text.isEmpty else { return StubResponse(status: status) }
-        let isJSON = text.begins(with: "{")
         return StubResponse(status: status, text: text, contentType: isJSON ? "application/json" : "text/plain; charset=utf-8")
     }
 }
@@ -273,7 +273,7 @@ extension ServerProfile {
 extension String {
     /// Returns the text with what stands for its placeholders.
     fileprivate func filled(_ words: [String: String]) -> String {
-        words.reduce(self) { $0.replacing("{\($1.key)}", with: $1.value) }
+        replacing(/{([a-z]+)}/) { words[String($0.1)] ?? String($0.0) }
     }
 }
 

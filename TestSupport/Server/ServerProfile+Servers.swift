@@ -85,8 +85,7 @@ extension ServerProfile {
         $0.sendsPublishedValues = true
         $0.publishers = .ofSecret
         $0.webhooksCarryValues = true
-        $0.webhookDepartureDelay = .zero
-        $0.maximumWebhookLength = 1
+        $0.tellBackendsAtOnce()
         $0.maximumChannelNameLength = 200
         $0.maximumEventDataLength = 102_400
         $0.maximumClientEventDataLength = 102_400
@@ -146,7 +145,7 @@ extension ServerProfile {
         $0.cacheDescription = .messageAndLifetime
         $0.acknowledgesEvents = true
         $0.webhooksCarryValues = true
-        $0.maximumWebhookLength = 1
+        $0.tellBackendsAtOnce()
         $0.maximumChannelNameLength = 200
         $0.maximumEventDataLength = 102_400
         $0.maximumClientEventDataLength = 102_400

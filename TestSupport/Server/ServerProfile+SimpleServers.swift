@@ -11,6 +11,12 @@ extension ServerProfile {
         $0.maximumClientEventDataLength = 102_400
     }
 
+    /// Has each event reported to backends in a webhook of its own, and a departure without waiting for a return.
+    mutating func tellBackendsAtOnce() {
+        webhookDepartureDelay = .zero
+        maximumWebhookLength = 1
+    }
+
     /// pusher-fake, a test server, as recorded. It has no users, and lets everybody in.
     public static let pusherFake = simple.with {
         $0.about = "pusher-fake 6.1.0, recorded on 2026-11-27"
@@ -30,6 +36,7 @@ extension ServerProfile {
         $0.listsSocketIDs = true
         $0.keepsEmptyChannels = true
         $0.encodesPlainText = true
+        $0.tellBackendsAtOnce()
         $0.webhookTimesAreInSeconds = true
         $0.publishers = .all
         $0.maximumEventDataLength = 102_400
@@ -68,6 +75,8 @@ extension ServerProfile {
         $0.keepsEmptyChannels = true
         $0.sendsPublishedValues = true
         $0.servesBatches = false
+        $0.webhooksCarryValues = true
+        $0.tellBackendsAtOnce()
         $0.webhookTimesAreInSeconds = true
         $0.publishers = .ofSecret
         $0.maximumEventDataLength = 10_000
@@ -154,6 +163,7 @@ extension ServerProfile {
         $0.clientEventData = .value
         $0.publishedAttributes = []
         $0.servesBatches = false
+        $0.tellBackendsAtOnce()
         $0.maximumEventDataLength = 102_400
         $0.maximumClientEventDataLength = 8192
         let unsigned = Answer.error(

@@ -188,12 +188,17 @@ struct PublishKeys: Sendable {
     }
 
     private var entries: [ServerMachine.ChannelKey: Entry] = [:]
+    /// The number of keys beyond which those that have expired are looked for.
+    private var limit = 10_000
 
     /// Returns the answer that a key had, if there was one.
     fileprivate mutating func answer(
         _ key: ServerMachine.ChannelKey, isBatch: Bool, at now: Instant
     ) throws(HTTPRefusal) -> JSONValue? {
-        if entries.count > 10_000 { entries = entries.filter { $0.value.expiry > now } }
+        if entries.count > limit {
+            entries = entries.filter { $0.value.expiry > now }
+            limit = max(10_000, entries.count * 2)
+        }
         guard let entry = entries[key], entry.expiry > now else { return nil }
         if let answer = entry.answer { return answer }
         throw HTTPRefusal(

@@ -58,6 +58,12 @@ extension ServerMachine {
         }
     }
 
+    /// Returns the finding about an address to which nothing will be sent; nil if the server sends webhooks.
+    func finding(ofWebhooksTo url: String) -> Finding? {
+        if profile.sendsWebhooks { return nil }
+        return Finding(.error, "webhooks to \(url.withoutSecretsOfAddresses): a server of this profile sends none")
+    }
+
     func secret(ofAppWithKey key: String) -> String? {
         apps.first { $0.hasKey(key) }?.secret
     }

@@ -41,7 +41,7 @@ struct WebhookQueue: Sendable {
 
     /// Adds an event, and returns the batch if that is now full.
     mutating func add(_ event: WebhookEvent, of appKey: String, at now: Instant) -> Batch? {
-        if event.isDeparture {
+        if event.isDeparture, departureDelay > .zero {
             let departure = Departure(appKey: Name(appKey), event: event)
             departures[departure] = now + departureDelay
             order.append((departure, now + departureDelay))

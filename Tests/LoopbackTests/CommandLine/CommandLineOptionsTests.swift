@@ -118,6 +118,10 @@ import TestSupport
         #expect(refusal(of: "serve " + options) == nil)
     }
 
+    @Test func `The serve command refuses webhooks of a profile that sends none`() {
+        #expect(refusal(of: "serve --profile reverb --webhook http://a.example") == "--webhook: reverb sends no webhooks")
+    }
+
     @Test func `The serve command lists the profiles if it doesn't know the given one`() {
         let refusal = refusal(of: "serve --profile sokketi")
         #expect(refusal?.hasPrefix("There is no profile sokketi; the profiles are hosted, reverb, soketi, ") == true)

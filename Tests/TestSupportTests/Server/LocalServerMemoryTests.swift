@@ -22,6 +22,12 @@ import Testing
         return try await LocalServer.start(profile: profile, settings: settings)
     }
 
+    /// A server under load keeps more keys than it may forget.
+    @Test(.timeLimit(.minutes(1))) func `A publish costs the same with any number of keys that are kept`() throws {
+        var machine = ServerMachine(apps: [.local], profile: .sockudo)
+        for number in 0..<30_000 { _ = try machine.once("\(number)", app: .local) { _ in .null } }
+    }
+
     @Test func `A forgetful server records no requests`() async throws {
         let server = try await start()
         #expect(try await post("{}", to: server) == 401)

@@ -88,17 +88,30 @@ struct ServerProfileTests {
 
     @Test(
         arguments: [
-            (.pylon, #""data":{"x":1}"#), (.hosted, #""data":"{\"x\":1}""#), (.hosted, #""time_ms":5250"#),
-            (.ipe, #""time_ms":5}"#),
-        ] as [(ServerProfile, String)])
-    func `A webhook's client data and time have the form of the server's profile`(profile: ServerProfile, part: String) throws {
+            (.pylon, #"{"x":1}"#, #""data":{"x":1}"#), (.hosted, #"{"x":1}"#, #""data":"{\"x\":1}""#),
+            (.ipe, #"{"x":1}"#, #""data":{"x":1}"#), (.ipe, #""s""#, #""data":"s""#),
+            (.pusherFake, #"{"x":1}"#, #""data":"{\"x\":1}""#), (.pusherFake, #""s""#, #""data":"\"s\"""#),
+            (.hosted, "1", #""time_ms":5250"#), (.ipe, "1", #""time_ms":5}"#),
+        ] as [(ServerProfile, String, String)])
+    func `A webhook's client data and time have the form of the server's profile`(
+        profile: ServerProfile, data: String, part: String
+    ) throws {
         var rig = ServerRig(
             profile, open: 1,
             app: { $0.webhooks = [ServerApp.WebhookEndpoint("http://127.0.0.1/", kinds: [.clientEvent])] })
         rig.subscribe(1, to: "private-a")
-        rig.receive(#"{"event":"client-a","channel":"private-a","data":{"x":1}}"#, from: 1)
+        rig.receive(#"{"event":"client-a","channel":"private-a","data":\#(data)}"#, from: 1)
         if rig.webhooks.isEmpty { rig.wait(until: .seconds(10)) }
         #expect(try #require(rig.webhooks.first).body(at: Date(timeIntervalSince1970: 5.25)).contains(part))
+    }
+}
+
+extension ServerProfileTests {
+    @Test func `A refusal of the HTTP API is JSON whatever the name that it quotes`() throws {
+        var rig = ServerRig(.sockudo)
+        let refusal = rig.post(#"{"name":"e","channel":"a\"{wrong}","data":"x"}"#)
+        #expect(refusal.status == 400)
+        #expect(try JSONValue(parsing: refusal.text)["error"]?.stringValue?.contains(#"'a"{wrong}'"#) == true, "\(refusal.text)")
     }
 }
 

@@ -112,6 +112,16 @@ struct ServerWebhookTests {
         #expect(names(after: .seconds(10), &rig) == [])
     }
 
+    /// As recorded: only the hosted service waits for a return.
+    @Test(arguments: [ServerProfile.soketi, .sockudo, .pusherFake, .ipe, .pusherServerGo])
+    func `Other servers report each departure at once, in a webhook of its own`(profile: ServerProfile) {
+        var rig = rig(profile: profile, connections: 1)
+        for name in ["occupied", "vacated", "occupied"] {
+            if name == "vacated" { rig.unsubscribe(1, from: "a") } else { rig.subscribe(1, to: "a") }
+            #expect(rig.webhooks.map(\.description) == ["channel_\(name) to \(Self.url)"])
+        }
+    }
+
     // Proves P18.4.
     @Test func `A webhook with twenty events is sent at once`() {
         var rig = rig()

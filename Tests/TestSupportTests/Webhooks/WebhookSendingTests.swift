@@ -42,6 +42,12 @@ struct WebhookSendingTests {
         #expect(try deliver(.http(503), within: .seconds(seconds)).count == attempts)
     }
 
+    @Test func `Webhooks of a server that sends none are reported`() {
+        let server = InMemoryServer(ServerMachine(profile: .reverb))
+        server.sendWebhooks(to: Self.url)
+        #expect(server.findings.map(\.text) == ["webhooks to \(Self.url): a server of this profile sends none"])
+    }
+
     @Test func `A webhook is reported if the server has no session to send it`() {
         let scheduler = TestScheduler()
         let server = InMemoryServer(scheduler: scheduler)
