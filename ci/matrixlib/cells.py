@@ -23,6 +23,7 @@ PLACEHOLDERS, OF_VALUES = {"flags", "report", "tests", "folder"}, {"project"}
 PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_]+)\}")
 # The exit code of ci/matrix when a step of each kind fails.
 STEP_KINDS = {"check": 1, "test": 1, "build": 3, "setup": 4}
+ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 STEP_NAME = re.compile(r"\w[\w.-]*")
 # What hosts take for the name of a job and, with a word before it, of the files that it leaves.
 JOB = re.compile(r"[A-Za-z0-9][\w. -]{0,99}", re.ASCII)
@@ -196,18 +197,23 @@ class Reader:
         for rule in rules:
             for axis, value in self.take(f"{where}: exclude", rule, dict.fromkeys(axes, str)).items():
                 self.one_of(lists[axis], where, f"value of the axis '{axis}' in the cell called", value)
+        in_ids = dict[str, dict[str, str]]()
+        for axis in (axis for axis, listed in axes.items() if isinstance(listed, list)):
+            parts = [re.sub(r"[^a-z0-9.]+", "-", value.lower()).strip("-.") for value in lists[axis]]
+            fit = all(map(ID.fullmatch, parts)) and len({*parts}) == len({*lists[axis]})  # Others, such as a/b beside a-b, have numbers.
+            in_ids[axis] = dict(zip(lists[axis], parts if fit else map(str, range(1, len(parts) + 1))))
         for combination in itertools.product(*lists.values()):
             chosen = dict(zip(lists, combination))
             if not any(rule.items() <= chosen.items() for rule in rules):
-                in_ids = [re.sub(r"[^a-z0-9.]+", "-", chosen[axis].lower()).strip("-.") for axis in axes if isinstance(axes[axis], list)]
-                names = {key: "-".join([values[key], *in_ids]) for key in ("id", "build", "job") if key in values}
+                own = [parts[chosen[axis]] for axis, parts in in_ids.items()]
+                names = {key: "-".join([values[key], *own]) for key in ("id", "build", "job") if key in values}
                 yield self.cell(self.place(number, names), values | names | {"axes": chosen})
 
     def cell(self, where: str, values: dict[str, Any]) -> Cell:
         for key in ("id", "what"):
             self.check(values.get(key), where, f"'{key}' is missing")
         self.check("\n" not in values["what"], where, "'what' has a line break: it is said in one line")
-        self.check(re.fullmatch(r"[a-z0-9]+([.-][a-z0-9]+)*", values["id"]), where, "an id is made of lower-case letters, digits, '-' and '.'")
+        self.check(ID.fullmatch(values["id"]), where, "an id is made of lower-case letters, digits, '-' and '.'")
         self.check(JOB.fullmatch(values.get("job", "a")), where,
                    "a job's name is made of at most a hundred ASCII letters, digits, spaces and ._-, and begins with one of the first two")
         self.check(values.get("build") != values["id"], where, "'build' names another cell, and this one builds in its own folder without it")

@@ -41,6 +41,7 @@ class Output:
 
     def add(self, piece: bytes) -> None:
         self.write(piece[:self.room])
+        self.rest = (self.rest + piece[:self.room]).rpartition(b"\n")[2][-4096:]  # A line that is cut here is said whole below.
         self.tail += piece[self.room:]
         self.room = max(0, self.room - len(piece))
         if (excess := len(self.tail) - TAIL) > 0:
@@ -69,7 +70,7 @@ class Output:
     def close(self) -> None:
         self.take()
         if self.dropped:
-            self.write(f"... {self.dropped - MATTERS + self.left} bytes were left out; the end:\n".encode())
+            self.write(f"... {self.dropped - MATTERS + self.left} bytes were left out; the end:\n".encode() + self.rest)
         self.write(bytes(self.tail))
         os.close(self.reading)
         os.close(self.file)

@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import math
 import os
+import re
 import sys
 import threading
 import time
@@ -27,6 +28,8 @@ from .steps import StepRunner
 # What a cell that needs this one may begin after: a flaky one's tests have passed, too.
 ENOUGH = ("passed", "unchanged", "flaky")
 TIMEOUT, INFRASTRUCTURE, NOTHING, INTERRUPTED = 124, 4, 5, 130
+# The checks that build in a cell's folder, and may do so in another way.
+BUILDS = re.compile(r"\bswift (?:build|run|test|package)\b(?!.*--skip-build)", re.DOTALL)
 NOT_BEGUN = ("not begun, because of the interrupt", INTERRUPTED)
 
 
@@ -178,7 +181,8 @@ class Run:
             self.shared.append(self.built[key].seconds)
             return dataclasses.replace(self.built[key], name=step.name, seconds=0)
         self.screen.began_step(cell.id, step.name, self.places.log(cell, step).relative_to(self.places.project))
-        if step.kind == "build":  # Which may be cut off, and then leaves a part of it.
+        # A build may be cut off, and then leaves a part of it.
+        if step.kind in ("build", "setup") or step.kind == "check" and BUILDS.search(key[1]):
             folders.removed(note, self.screen.say)
         done = runner.run(cell, step)
         if step.kind == "build" and done.status in ("passed", "failed"):

@@ -1,6 +1,8 @@
 """Runs one step of a cell, and runs its failing tests again if that may tell failing from flaky ones."""
 
 import contextlib
+import dataclasses
+import itertools
 import os
 import shlex
 import threading
@@ -35,7 +37,7 @@ class StepRunner:
             f"processes that could not be ended: {', '.join(ended.unkillable)}": ended.unkillable}
         result.notes = [note for note, is_so in notes.items() if is_so]
         found = self.read(result, step, text, log)
-        printed = diagnosis.plain(diagnosis.read(log))
+        printed = diagnosis.plain(diagnosis.read(log).removeprefix(f"$ {text}\n"))
         is_shard = bool(cell.shard) and step.kind == "test"
         judge(Evidence(result, step.takes("report"), is_shard, step.timeout, ended, printed, found, str(self.places.project)))
         if is_shard and result.status == "passed" and not result.tests:
@@ -64,7 +66,7 @@ class StepRunner:
                 result.tests, wrong = testlog.read(events, log, silent and self.runs_swift_testing(text))
                 result.finding = "; ".join(wrong)
             with testlog.lines(log) as printed:  # Reads all lines, because a test that fails because of a race isn't flaky.
-                return diagnosis.sanitizer(printed)[0]
+                return diagnosis.sanitizer(itertools.islice(printed, text.count("\n") + 1, None))[0]  # but not the command
         except OSError as error:  # It put something else in the place of a file.
             result.finding = in_words(error)
             return None
@@ -83,6 +85,10 @@ class StepRunner:
     def run(self, cell: Cell, step: Step) -> StepResult:
         """Runs a step, and its failing tests alone, as often as the cell says; those that pass are flaky if all tests then pass together."""
         result = self.attempt(cell, step)
+        if cell.shard and step.kind == "test" and result.status == "passed" and not with_run(result):
+            # Either there are few tests, or there are none, in which case each shard would pass.
+            whole = self.attempt(dataclasses.replace(cell, shard=""), step, 1)
+            return result if with_run(whole) else whole
         failing = still = retriable(result)
         if not cell.retries or not 0 < len(failing) <= RETRIED_AT_ONCE:
             return result
@@ -129,6 +135,10 @@ def following(log: Path, name: str, say: Callable[[str], object]) -> Iterator[No
     finally:
         over.set()
         thread.join()
+
+
+def with_run(result: StepResult) -> list[Test]:
+    return [test for test in result.tests if test.status != "skipped"]
 
 
 def lasting(tests: list[Test], again: StepResult, number: int) -> list[Test]:

@@ -9,8 +9,6 @@ from .results import StepResult, Test
 
 # What swift test, XCTest and Swift Testing end with if tests failed.
 OF_FAILING_TESTS = 1
-# Explanations for exit codes of the shell that few people know. A pipe fails if any of its commands does.
-EXITS = {141: ", SIGPIPE: what it was piped into ended before it, as head does"}
 
 
 @dataclasses.dataclass
@@ -39,7 +37,7 @@ class Evidence:
     def against_success(self) -> str:
         """What says that it didn't succeed though it ended with 0."""
         tests = self.result.tests
-        none = f"no test was run{f': all {len(tests)} were skipped' if tests else ''}" if self.reports_tests and (tests or not self.is_shard) else ""
+        none = f"no test was run{f': all {len(tests)} were skipped' if tests else ''}" if self.reports_tests and not self.is_shard else ""
         none = none if all(test.status == "skipped" for test in tests) else ""
         middle = f"ended in the middle of {names(self.running)}" if self.running else ""
         against = [*filter(None, (middle, self.result.finding or none, self.failed))]
@@ -81,7 +79,9 @@ class Evidence:
 
     def how(self) -> str:
         code = self.ended.code or 0
-        return self.killed() or (f"exit {code}{EXITS.get(code, '')}" if code >= 0 else f"signal {-code}")
+        # Few people know this one of the shell's. A pipe fails if any of its commands does.
+        beside = ", SIGPIPE: what it was piped into ended before it, as head does" if code == 141 else ""
+        return self.killed() or (f"exit {code}{beside}" if code >= 0 else f"signal {-code}")
 
 
 def judge(evidence: Evidence) -> None:
@@ -92,6 +92,7 @@ def judge(evidence: Evidence) -> None:
     elif ended.code == 0:
         result.why = evidence.against_success()
         result.status = "failed" if result.why else "passed"
+        result.notes += [f"exit 0, but its log has {evidence.found}"] if evidence.found else []
     elif why := evidence.sanitizer():
         result.status, result.why, result.finding = "failed", why, evidence.found or ""
     elif why := evidence.crash():

@@ -114,6 +114,11 @@ class ShardCase(ProjectCase):
         self.assertEqual(sorted(name for _, names, _ in found for name in names), [f"Made.Up/{name}()" for name in ("four", "one", "three", "two")])
         self.assertTrue(all(names for _, names, _ in found))
 
+    def test_values_whose_names_are_no_part_of_an_id_have_numbers(self):
+        for values, ids in ((["a/b", "a-b"], "12"), (["ü", "b"], "12"), (["A/b", "c"], ["a-b", "c"])):
+            self.cells(f"[axes]\nx = {values}\n[[cell]]\nid = 'd'\nwhat = 'b'\naxes = {{ x = {values} }}\nrun = 'true'\n")
+            self.assertEqual([line.split()[0] for line in self.matrix("list")[1].splitlines() if line.startswith("d-")], [f"d-{part}" for part in ids])
+
     def test_names_of_both_libraries_are_in_one_shard_each_and_suites_in_none(self):
         """A suite that was left out would take its tests with it."""
         from matrixlib.testlog import shard
@@ -140,6 +145,10 @@ class ShardCase(ProjectCase):
         self.assertEqual([code for code, _, _ in found], [0, 0])
         self.assertIn(f"    test: no test of it is in shard {number}/2\n", found[number - 1][2])
         self.assertIn("no test was run", self.ran("a", tests="one=absent")[2], "all of them are another matter")
+        for tests, expected in (("one=absent", 1), ("one=skip four=skip", 1), ("one=pass four=skip", 0)):
+            found = [self.ran("a", "--shard", f"{number}/2", tests=tests) for number in (1, 2)]
+            self.assertEqual([code for code, _, _ in found], [expected] * 2, found)
+            self.assertEqual(["no test was run" in said for _, _, said in found], [expected == 1] * 2)
 
     def test_a_failure_in_a_shard_is_repeated_alone_and_the_shard_with_what_else_it_has(self):
         self.cells(CELL.format(retries=1, timeout=30))

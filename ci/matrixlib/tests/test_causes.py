@@ -54,6 +54,14 @@ class CausesCase(RanCase):
         self.assertIn("test: heap-use-after-free, found by the address sanitizer", self.said)
         self.assertIn("| ==2==ERROR: AddressSanitizer", self.said)
 
+    def test_the_command_itself_is_no_cause(self):
+        found = "ERROR: AddressSanitizer: heap-use-after-free on x"
+        self.cells(f"[[cell]]\nid = 'a'\nwhat = 'b'\nrun = \"! echo '{found}' | grep -q Address >/dev/null\"\n"
+                   f"[[cell]]\nid = 'c'\nwhat = 'd'\nrun = \"echo '{found}'\"\n")
+        said = self.matrix("run", "*")[1]
+        self.assertRegex(said, r"failed +a .* exit 1\n")
+        self.assertIn("exit 0, but its log has heap-use-after-free", said)
+
     def test_a_crash_of_xctest_in_parallel_is_one(self):
         from matrixlib.diagnosis import SIGNAL
         self.assertTrue(SIGNAL.search("error: Process '/x/P.xctest A.A/testD' exited with unexpected signal code 4"))

@@ -18,7 +18,7 @@ class HostedCase(ProjectCase):
     def test_a_job_has_time_for_retries_and_for_one_build(self):
         build = '{ run = "build", kind = "build", timeout = 600 }'
         self.cells(f'[[cell]]\nid = "a"\nwhat = "b"\nsteps = [{build}, {{ run = "test {{report}}", timeout = 60 }}]\nretries = 3\n'
-                   f'[[cell]]\nid = "c"\nwhat = "d"\nbuild = "a"\nsteps = [{build}, {{ run = "true", timeout = 120 }}]\n')
+                   f'[[cell]]\nid = "c"\nwhat = "d"\nbuild = "a"\nsteps = [{build.replace("600", "60")}, {{ run = "true", timeout = 120 }}]\n')
         _, said = self.matrix("github")
         self.assertEqual(json.loads(said.partition("=")[2])["include"][0]["minutes"], 10 + 10 + 5 + 2)
 

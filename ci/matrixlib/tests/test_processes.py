@@ -192,6 +192,20 @@ class ProcessesCase(SpawningCase):
         self.assertRegex(text, r"\.\.\. \d+ bytes were left out; the end:")
         self.assertLess(len(text), 350)
 
+    def test_a_line_at_which_a_log_is_cut_is_whole(self):
+        from matrixlib import output
+        lines = [f"Test Case 'A.b{number:02}' passed (0.1 seconds)\n" for number in range(20)]
+        for offset in range(len(lines[0])):
+            with unittest.mock.patch.multiple(output, HEAD=100 + offset, TAIL=100, PIECE=20):
+                log = output.Output(self.project / "log")
+                os.write(log.writing, "".join(lines).encode())
+                log.wait(1)
+                os.close(log.writing)
+                log.close()
+            text = (self.project / "log").read_text()
+            self.assertEqual([line for line in lines if f"\n{line}" not in f"\n{text}"], [], text)
+            (self.project / "log").unlink()
+
     def test_what_was_dropped_of_a_log_is_counted_where_its_middle_is_left_out(self):
         from matrixlib import diagnosis, output
         lines = "y\n" * 600_000 + "/x/Y.swift:3: error: z\n" + "y\n" * 600_000
