@@ -44,7 +44,7 @@ import Testing
         var queue = StreamQueue<Int>(StreamBuffering()) { _ in 1 }
         for second in [1, 10] {
             queue.append(second, at: .origin + .seconds(second))
-            #expect(queue.take()?.elements.count == 1)
+            queue.wasRead(queue.take()?.elements ?? [], bytes: 1)
         }
         #expect(queue.unreadSince == .origin + .seconds(10))
     }
@@ -91,6 +91,21 @@ import Testing
         let next = queue.take()
         #expect(next.map { Array($0.elements) } == [4, 5])
         #expect(next?.bytes == 9)
+    }
+
+    /// A pool takes another batch where a client's next ones must come later, and a second loop takes what the first one leaves.
+    @Test(arguments: [false, true])
+    func `What was taken and not read keeps its time while more is taken`(isPutBack: Bool) throws {
+        var queue = queue(3, 4)
+        queue.isTakenAhead = !isPutBack
+        let taken = queue.take()
+        let batch = try #require(taken)
+        for seconds in [5, 9] {
+            queue.append(5, at: .origin + .seconds(seconds))
+            _ = queue.take()
+        }
+        if isPutBack { queue.putBack(batch.elements, bytes: batch.bytes) }
+        #expect(queue.unreadSince == .origin)
     }
 
     @Test func `Only a sole reader takes all waiting elements at once`() {

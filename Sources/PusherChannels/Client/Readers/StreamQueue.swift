@@ -161,8 +161,11 @@ struct StreamQueue<Element: Sendable>: Sendable {
     /// Takes the elements for a reader; returns nil if it has to wait.
     mutating func take(ahead: Bool = false) -> Batch? {
         guard !isEmpty else { return isFinished ? Batch(ending: failure.map { .failed($0) }) : nil }
-        handledSince = ahead || isTakenAhead ? takenSince ?? waitingSince : waitingSince
-        takenSince = waitingSince
+        // As long as some of what was taken isn't read, its time counts.
+        if watermark.count == slots.count - taken {
+            handledSince = ahead || isTakenAhead ? takenSince ?? waitingSince : waitingSince
+            takenSince = waitingSince
+        }
         var batch = Batch()
         if let element = gap?.takeLeading() {
             watermark.add(bytes: 0)
