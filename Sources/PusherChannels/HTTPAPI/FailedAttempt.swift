@@ -53,8 +53,9 @@ extension FailedAttempt {
     /// follows redirects, mostly with a GET in place of the POST, and the server that responds to the GET has done nothing.
     init?(_ response: HTTPURLResponse, followedFrom request: URLRequest, by call: HTTPAPICall) {
         func place(_ url: URL?) -> [String]? {
+            // Decoded, as a session may write the same address in another way. Only this path has the slash at its end.
             url.map { url in
-                let path = [url.path(percentEncoded: true), url.query(percentEncoded: true) ?? ""]
+                let path = [url.path(percentEncoded: false), url.query(percentEncoded: false) ?? ""]
                 return [url.scheme?.lowercased() ?? "", url.host?.lowercased() ?? "", "\(url.port ?? 0)"] + path
             }
         }

@@ -98,7 +98,7 @@ struct ConnectionMachine: Equatable, Sendable {
         case .reconnectPolicy(let policy):
             session.backoff.policy = policy
         case .reconnectAttempts(let attempts):
-            session.backoff.failures = min(max(attempts, 0), 1_000)
+            session.backoff.failures = min(max(attempts, 0), 1 << 30)
         case .heartbeat(let activityTimeout, let pongTimeout):
             configuration.activityTimeout = activityTimeout
             configuration.timeouts.pong = pongTimeout
