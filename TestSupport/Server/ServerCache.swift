@@ -2,50 +2,34 @@ import PusherChannels
 
 /// The latest event of each cache channel, for later subscribers.
 struct ServerCache {
-    private struct Entry {
-        let frame: String
-        let data: String
-        let expiry: Instant
-    }
-
-    private var entries: [ServerMachine.ChannelKey: Entry] = [:]
-    /// The number of entries at which expired ones are removed, which happens so rarely that each event costs the same.
-    private var limit = 16
+    private var events = ExpiringValues<(frame: String, data: String)>()
 
     /// The number of events held, including expired ones.
-    var count: Int { entries.count }
+    var count: Int { events.count }
 
     mutating func keep(
         _ frame: String, data: String, for key: ServerMachine.ChannelKey, until expiry: Instant, at now: Instant
     ) {
-        if entries.count >= limit {
-            entries = entries.filter { $0.value.expiry > now }
-            limit = max(16, 2 * entries.count)
-        }
-        entries[key] = Entry(frame: frame, data: data, expiry: expiry)
+        events.keep((frame, data), of: key, until: expiry, at: now)
     }
 
     func frame(for key: ServerMachine.ChannelKey, at now: Instant) -> String? {
-        entry(key, at: now)?.frame
+        events.entry(of: key, at: now)?.value.frame
     }
 
     /// Returns the HTTP API's description of a channel's cache.
     func description(
         of key: ServerMachine.ChannelKey, as form: ServerProfile.CacheDescription, at now: Instant
     ) -> JSONValue {
-        guard let entry = entry(key, at: now) else { return .null }
-        let left = entry.expiry - now
+        guard let (event, expiry) = events.entry(of: key, at: now) else { return .null }
+        let left = expiry - now
         // The seconds that have begun.
         let seconds = Int(left.components.seconds) + (left.components.attoseconds > 0 ? 1 : 0)
         switch form {
-        case .dataAndLifetime: return .object(["data": .string(entry.data), "ttl": .integer(seconds)])
-        case .messageAndLifetime: return .object(["data": .string(entry.frame), "ttl": .integer(seconds)])
-        case .message: return (try? JSONValue(parsing: entry.frame)) ?? .null
+        case .dataAndLifetime: return .object(["data": .string(event.data), "ttl": .integer(seconds)])
+        case .messageAndLifetime: return .object(["data": .string(event.frame), "ttl": .integer(seconds)])
+        case .message: return (try? JSONValue(parsing: event.frame)) ?? .null
         }
-    }
-
-    private func entry(_ key: ServerMachine.ChannelKey, at now: Instant) -> Entry? {
-        entries[key].flatMap { $0.expiry > now ? $0 : nil }
     }
 }
 

@@ -181,33 +181,22 @@ struct SockudoConnection: Sendable {
 
 /// The publishes that a server knows again by their keys.
 struct PublishKeys: Sendable {
-    private struct Entry {
-        /// The answer; nil if the publish failed, and so seems to be under way.
-        let answer: JSONValue?
-        let expiry: Instant
-    }
-
-    private var entries: [ServerMachine.ChannelKey: Entry] = [:]
-    /// The number of keys beyond which those that have expired are looked for.
-    private var limit = 10_000
+    /// The answers; nil if the publish failed, and so seems to be under way.
+    private var answers = ExpiringValues<JSONValue?>()
 
     /// Returns the answer that a key had, if there was one.
-    fileprivate mutating func answer(
+    fileprivate func answer(
         _ key: ServerMachine.ChannelKey, isBatch: Bool, at now: Instant
     ) throws(HTTPRefusal) -> JSONValue? {
-        if entries.count > limit {
-            entries = entries.filter { $0.value.expiry > now }
-            limit = max(10_000, entries.count * 2)
-        }
-        guard let entry = entries[key], entry.expiry > now else { return nil }
-        if let answer = entry.answer { return answer }
+        guard let entry = answers.entry(of: key, at: now) else { return nil }
+        if let answer = entry.value { return answer }
         throw HTTPRefusal(
             occasion: .publishUnderWay, status: 503,
             reason: "Idempotent \(isBatch ? "batch " : "")publish is still in progress", retryAfter: 1)
     }
 
-    fileprivate mutating func keep(_ answer: JSONValue?, _ key: ServerMachine.ChannelKey, until expiry: Instant) {
-        entries[key] = Entry(answer: answer, expiry: expiry)
+    fileprivate mutating func keep(_ answer: JSONValue?, _ key: ServerMachine.ChannelKey, for time: Duration, at now: Instant) {
+        answers.keep(answer, of: key, until: now + time, at: now)
     }
 }
 
@@ -228,9 +217,9 @@ extension ServerMachine {
         try checkPublishKey(text)
         let key = ChannelKey(appKey: app.key, name: Name((isBatch ? "batch:" : "event:") + text))
         if let known = try publishKeys.answer(key, isBatch: isBatch, at: now) { return known }
-        publishKeys.keep(nil, key, until: now + .seconds(120))
+        publishKeys.keep(nil, key, for: .seconds(120), at: now)
         let answer = try publish(&self)
-        publishKeys.keep(answer, key, until: now + lifetime)
+        publishKeys.keep(answer, key, for: lifetime, at: now)
         return answer
     }
 }
