@@ -82,7 +82,7 @@ public final class MockWebSocket: WebSocket {
         set { state.withLock { $0.delegate = newValue } }
     }
 
-    /// Opens the socket. With ``Server/manual``, it stays connecting until ``accept()`` or ``refuse(_:_:)``.
+    /// Opens the socket. With ``Server/manual``, it stays connecting until ``accept(file:line:)`` or ``refuse(_:_:file:line:)``.
     public func open(_ request: WebSocketRequest, attempt: ConnectionAttempt) {
         perform { $0.open(request, attempt: attempt) }
     }
