@@ -273,7 +273,7 @@ extension ServerProfile {
 extension String {
     /// Returns the text with what stands for its placeholders.
     fileprivate func filled(_ words: [String: String]) -> String {
-        replacing(/{([a-z]+)}/) { words[String($0.1)] ?? String($0.0) }
+        replacing(#/{([a-z]+)}/#) { words[String($0.1)] ?? String($0.0) }
     }
 }
 

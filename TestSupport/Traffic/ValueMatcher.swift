@@ -76,7 +76,7 @@ enum ValueMatcher {
     /// Returns whether a text in a file would be taken for a pattern that matches other texts, too. A dot alone counts in amounts
     /// and versions, where a digit may come to stand in its place; nearly every other text has one.
     private static func standsForOthers(_ text: String) -> Bool {
-        if text.wholeMatch(of: /[-+]?[0-9]+(\.[0-9]+)+/) != nil { return true }
+        if text.wholeMatch(of: #/[-+]?[0-9]+(\.[0-9]+)+/#) != nil { return true }
         return text.contains { #"[](){}*+?|^$\"#.contains($0) } && !text.contains(Redaction.marker) && Patterns().isPattern(text)
     }
 
