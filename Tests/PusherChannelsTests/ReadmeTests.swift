@@ -125,14 +125,22 @@ import FoundationNetworking
     func copyWithVersions(_ pusher: Pusher, _ api: OrdersAPI) -> FollowStream<OrdersAPI.Orders> {
         let orders = pusher.follow(
             "private-orders",
-            covers: { all, event in ((try? event.decode(Order.self))?.version ?? 0) <= all.version },
+            covers: { all, event in
+                let order = try? event.decode(Order.self)
+                guard let version = order?.version else { return false }
+                return version <= all.version
+            },
             loading: { try await api.orders() })
         return orders
     }
 
-    func copyInATask(_ pusher: Pusher, _ api: OrdersAPI, _ view: OrderView) -> Task<Void, any Error> {
+    func copyInATask(_ pusher: Pusher, _ api: OrdersAPI, _ view: OrderView) -> Task<Void, Never> {
         let following = Task {
-            for try await step in pusher.follow("private-orders", loading: { try await api.orders() }) { view.show(step) }
+            do {
+                for try await step in pusher.follow("private-orders", loading: { try await api.orders() }) { view.show(step) }
+            } catch {
+                view.show(error)
+            }
         }
         return following
     }
@@ -161,6 +169,7 @@ import FoundationNetworking
 
     struct OrderView {
         func show(_ step: FollowStep<OrdersAPI.Orders>) {}
+        func show(_ error: any Error) {}
     }
 
     struct Order: Codable {

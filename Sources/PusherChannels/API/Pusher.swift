@@ -111,7 +111,7 @@ public final class Pusher: Sendable {
     /// subscription nor the events that come with it.
     ///
     /// A refused channel is retried. A channel that is already subscribed stays subscribed, and its stream begins with
-    /// ``ChannelUpdate/subscribed``.
+    /// ``ChannelUpdate/subscribed``, after the gap since an earlier stream of the channel, if there was one.
     ///
     /// With `rewind`, after the first ``ChannelUpdate/subscribed`` come past events, the oldest first; then an event
     /// `sockudo:rewind_complete`, whose data counts them; then what came meanwhile. If the connection is lost before that event, or
@@ -189,8 +189,8 @@ public final class Pusher: Sendable {
     /// Signs the user in with ``PusherClientOptions/userAuthMethod``, and again on every later connection.
     ///
     /// If the authorization fails with a retryable error (``PusherError/isRetryable``), it is requested again, as for channels.
-    /// Waiting callers get the first failure. The delegate gets every failure, and ``PusherDelegate/signedIn(userID:)`` when a
-    /// retry succeeds.
+    /// Waiting callers get the first failure. The delegate gets it, too, each later one that has another reason, and
+    /// ``PusherDelegate/signedIn(userID:)`` when a retry succeeds.
     ///
     /// Waits for a connection if there is none yet. If the task is cancelled, or its `ServiceGroup` shuts down, the wait ends,
     /// but not the sign-in.

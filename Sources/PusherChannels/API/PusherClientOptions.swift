@@ -50,7 +50,8 @@ public struct PusherClientOptions: Sendable {
     /// zero or less, every message does.
     public var maximumMessageSize: Int
     /// The maximum number of consecutive redirects of the WebSocket upgrade to follow; zero or less for none. Redirects from TLS
-    /// to plain text are never followed, and ``headers`` aren't sent to another host.
+    /// to plain text are never followed. To another host or port, ``headers`` and the client's certificate aren't sent, and the
+    /// server's certificate is verified even if this client accepts any.
     public var maximumRedirects: Int
     /// Indicates whether a client with ``useTLS`` off may switch to TLS when the server requires it (close code 4000). The port
     /// stays as set.

@@ -19,8 +19,8 @@ import Configuration
 /// | `PUSHER_TLS` | `pusher.tls` | 1 or 0, for a server of your own, also the URL's: 0 if nothing is said |
 /// | `PUSHER_ENCRYPTION_MASTER_KEY` | `pusher.encryptionMasterKey` | of encrypted channels, in base64; several are separated by commas |
 ///
-/// A variable of its own counts more than its part of the URL, and a server that is named takes the place of the URL's. An empty
-/// value is none. No description and no error shows a secret.
+/// A variable of its own counts more than its part of the URL, and a server that is named takes the place of the URL's. With
+/// `PUSHER_CLUSTER`, host, port and TLS count for nothing. An empty value is none. No description and no error shows a secret.
 public struct PusherSettings: Sendable, CustomStringConvertible {
     /// The app's key.
     public let key: String

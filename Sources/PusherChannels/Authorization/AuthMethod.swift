@@ -38,8 +38,9 @@ public enum AuthMethod: Sendable, CustomStringConvertible, CustomDebugStringConv
     /// An error that the handler throws becomes the failure of that subscription, with the error's description as its message.
     /// The call is retried after a while if a request to an endpoint would be: after a ``PusherError`` whose code is 408, 425,
     /// 429 or from 500 to 599, not before its ``PusherError/retryAfter``; after a `URLError`, unless the request can't be made at
-    /// all; and after errors of other types. Any other code is a refusal, and so is `invalidRequest`. The call is cancelled when
-    /// its result is no longer needed. Its task-local values may be those of any code.
+    /// all, a proxy refused it, or the response is too large; and after errors of other types. Any other code is a refusal, and so
+    /// is `invalidRequest`. The call is cancelled when its result is no longer needed. Its task-local values may be those of any
+    /// code.
     case customHandler(@Sendable (_ socketID: String, _ channelName: String) async throws -> PusherAuth)
     /// No method: only public channels can be subscribed to.
     case noMethod

@@ -6,7 +6,7 @@ import Foundation
 #endif
 public enum ChannelUpdate: Sendable {
     /// The server confirmed the subscription; after a reconnect, again. In ``Pusher/updates(of:auth:rewind:filter:buffering:)`` it is also the
-    /// first update of a channel that is subscribed already.
+    /// first update of a channel that is subscribed already, after the gap since an earlier stream of it, if there was one.
     case subscribed
     /// An event. Protocol events that have their own case here only come as that case.
     case event(PusherEvent)

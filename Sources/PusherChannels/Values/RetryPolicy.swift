@@ -6,8 +6,8 @@
 public struct RetryPolicy: Equatable, Sendable {
     /// The requests that may reach the server more than once.
     public enum Guarantee: Equatable, Sendable {
-        /// Queries only. A publish is repeated only if nothing of it was carried out: the server was not reached, or responded
-        /// with status 425 or 429.
+        /// Queries, `delete` and ending a user's connections, of which a repeat also ends those that were made since. A publish is
+        /// repeated only if nothing of it was carried out: the server was not reached, or responded with status 425 or 429.
         case atMostOnce
         /// All requests. A publish whose response was lost, or is status 408 or one from 500 to 599, is repeated and may be
         /// delivered twice.
