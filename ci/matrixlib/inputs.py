@@ -34,8 +34,8 @@ class Listing:
             if (packages := self.add_known(folder)) is not None:
                 if not manifests(folder):
                     self.within |= {os.path.join(folder, package) for package in packages if package and not package.startswith(".")}
-                found = self.linked() | (self.described(folder) if manifests(folder) else self.within)
-                self.folders += sorted(found - set(self.folders))
+                beside = self.linked() | (self.described(folder) if manifests(folder) else self.within)
+                self.folders += sorted(beside - set(self.folders))
         # swift format looks in the folders above, too. A change there during a run counts, since no run writes there.
         above = dict.fromkeys((str(folder / ".swift-format") for folder in pathlib.Path(self.folders[0]).parents), True)
         # Checked for all folders, because one of them may contain another.
