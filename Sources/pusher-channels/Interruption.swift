@@ -2,15 +2,17 @@ import Dispatch
 import Foundation
 import PusherChannels
 
-/// Catches SIGINT and SIGTERM from now on, and reports the first one on a system thread.
+/// Catches SIGINT, SIGTERM and SIGHUP from now on, and reports the first one on a system thread. A SIGHUP that nohup has the program
+/// ignore stays ignored.
 ///
 /// A second one ends the process at once, with a shell's status for it, because the orderly end that the first one begins may
 /// take longer than somebody wants to wait.
 func onInterruption(_ body: @escaping @Sendable (Int32) -> Void) {
     let isEnding = Locked(false)
     let registrations = DispatchGroup()
+    let outlivesTerminal = unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     sources.withLock { sources in
-        sources = [SIGINT, SIGTERM].map { number in
+        sources = ([SIGINT, SIGTERM] + (outlivesTerminal ? [] : [SIGHUP])).map { number in
             #if canImport(Darwin)
             // On Darwin, a source only observes the signal; on Linux, it replaces the signal's action.
             signal(number, SIG_IGN)

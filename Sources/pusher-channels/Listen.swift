@@ -10,8 +10,8 @@ struct Listen: AsyncParsableCommand {
         discussion: """
             Prints a line for each event, with the time at which it is printed; everything else goes to standard error, such as \
             members who join and leave. Reconnects by itself, and retries channels that failed temporarily. Ends with a message if \
-            it can't go on, for example because the key or a channel was refused. SIGINT and SIGTERM end it gracefully, with \
-            status 130 and 143; a second signal ends it at once.
+            it can't go on, for example because the key or a channel was refused. SIGINT, SIGTERM and SIGHUP end it gracefully, with \
+            status 130, 143 and 129; a second signal ends it at once.
 
             \(Status.text)
             """)

@@ -6,7 +6,7 @@ import TestSupport
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run a local Channels server until SIGINT or SIGTERM, for development and tests.",
+        abstract: "Run a local Channels server until SIGINT, SIGTERM or SIGHUP, for development and tests.",
         discussion: """
             WebSocket on /app/KEY, authorization on POST /pusher/auth and /pusher/user-auth, the HTTP API on /apps/ID. On / a page for a \
             browser on this machine: connections, channels and events, live, and a form to publish. The page shows no secrets, but \
@@ -180,7 +180,7 @@ struct Serve: AsyncParsableCommand {
         defer { if let authority { try? FileManager.default.removeItem(at: authority) } }
         if let authority { output("certificate authority in \(authority.path)") }
         if let recording, let record {
-            // A file that can't be written is found out before anything is recorded.
+            // A file that can't be written is found out before anything is recorded; an earlier recording stays until something is.
             try recording.save(to: record)
         } else {
             // Not reported: something asks every few seconds.

@@ -65,9 +65,13 @@ package final class RecordingProxy: Sendable {
         router.onWebSocket(.any) { [self] request, messages, play in await converse(request, messages, play) }
     }
 
-    /// Writes what was recorded so far to a file as an HTTP archive, without secrets. The file is complete or stays as it was.
+    /// Writes what was recorded so far to a file as an HTTP archive, without secrets. The file is complete or stays as it was; as
+    /// long as nothing was recorded, an earlier one stays if it can be written.
     package func save(to path: String) throws(TrafficError) {
-        try recorder.exportHAR(to: URL(fileURLWithPath: path).path)
+        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+        let (paths, files) = ([file.path, file.deletingLastPathComponent().path], FileManager.default)
+        if files.isRegular(file), paths.allSatisfy(files.isWritableFile), recorder.log.withLock({ $0.lines.isEmpty }) { return }
+        try recorder.exportHAR(to: file.path)
     }
 
     private func count(_ size: Int) {

@@ -119,12 +119,21 @@ extension TrafficRecorder {
     }
 
     private func write(_ data: Data, to file: String) throws(TrafficError) {
-        let url = URL(fileURLWithPath: file)
+        // A link stays one, and no file takes the place of what is none, such as a device.
+        let url = URL(fileURLWithPath: file).resolvingSymlinksInPath()
+        let isReplaced = FileManager.default.isRegular(url) || !FileManager.default.fileExists(atPath: url.path)
         do {
             try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try data.write(to: url, options: .atomic)
+            try data.write(to: url, options: isReplaced ? .atomic : [])
         } catch {
             throw TrafficError(kind: .unwritableFile, message: "\(file) can't be written: \(error.localizedDescription)")
         }
+    }
+}
+
+extension FileManager {
+    /// Indicates whether there is a file: no folder, device or pipe.
+    func isRegular(_ url: URL) -> Bool {
+        (try? attributesOfItem(atPath: url.path))?[.type] as? FileAttributeType == .typeRegular
     }
 }

@@ -8,8 +8,8 @@ struct Trigger: AsyncParsableCommand {
         discussion: """
             With --batch, standard input has one event per line, as listen --json prints them: {"channel":"news","event":"headline",\
             "data":"text"}, optionally with "socket_id" and "info". One request publishes the lines that have arrived, at most ten. \
-            SIGINT and SIGTERM end it, with status 130 and 143, once the lines that it has read are published; a second signal ends it at \
-            once.
+            SIGINT, SIGTERM and SIGHUP end it, with status 130, 143 and 129, once the lines that it has read are published; a second \
+            signal ends it at once.
 
             If a request fails, the message says what was published: of that request all events or none, except that Sockudo publishes \
             those before the one that it refuses.

@@ -13,7 +13,7 @@ import TestSupport
 
     private func recorded() throws -> String { String(decoding: try Data(contentsOf: file), as: UTF8.self) }
 
-    @Test(arguments: [SIGINT, SIGTERM])
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `What a program says through the proxy is recorded without secrets, and replayed in a test`(signal: Int32) async throws {
         try await withServer { [file] upstream in
             defer { try? FileManager.default.removeItem(at: file) }
@@ -133,6 +133,15 @@ import TestSupport
         #expect(full.withLock(\.self) == 1)
         let text = try recorded()
         #expect(text.contains("/first") && !text.contains("/second"), "\(text)")
+    }
+
+    @Test func `An earlier recording stays until something is recorded`() async throws {
+        try Data("earlier".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let (proxy, _) = try await Command.server("--record", file.path, "--upstream", "http://127.0.0.1:1")
+        proxy.signal(SIGHUP)
+        #expect(await proxy.end() == .exit(0))
+        #expect(try recorded() == "earlier")
     }
 
     @Test func `A recording that can't be written is an error as soon as the command starts`() async throws {

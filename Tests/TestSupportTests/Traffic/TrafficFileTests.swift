@@ -179,6 +179,21 @@ struct TrafficFileTests {
         #expect(error?.kind == .unwritableFile)
     }
 
+    @Test func `A recording goes through a link to its file, and into a pipe`() throws {
+        try rig.write("[]", to: "traffic.json")
+        let (link, pipe) = ("\(rig.directory.path)/link.json", "\(rig.directory.path)/pipe")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(rig.directory.path)/traffic.json")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDWR | O_NONBLOCK)
+        defer { close(reader) }
+        rig.get("http://a/1")
+        try rig.recorder.exportHAR(to: link)
+        try rig.recorder.exportHAR(to: pipe)
+        #expect(try rig.text().contains("http://a/1"))
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        #expect(read(reader, &bytes, bytes.count) > 0 && String(decoding: bytes, as: UTF8.self).contains("http://a/1"))
+    }
+
     @Test func `Recording without entries is refused and writes no file`() throws {
         let file = "\(rig.directory.path)/traffic.json"
         let empty = #expect(throws: TrafficError.self) { try rig.recorder.record(to: "traffic.json") }
