@@ -53,7 +53,7 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     /// The client met an error that isn't about a single channel: a connection could not be made, the server closed it with a
     /// code, or a frame could not be read. Called for each failed attempt, but not for closes by servers that restart or are
     /// overloaded (1000, 1001, 1005, 1006, 1011 to 1014, 4100 to 4299), however often: to notice an outage, look at
-    /// ``changedConnectionState(from:to:)`` or ``Pusher/connectionState``. The client goes on by itself: nobody needs to be told,
+    /// ``changedConnectionState(from:to:)``. The client goes on by itself: nobody needs to be told,
     /// unless the state is `disconnected`.
     func clientReported(error: PusherError)
 }
