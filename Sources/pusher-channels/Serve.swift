@@ -17,7 +17,8 @@ struct Serve: AsyncParsableCommand {
 
             With --record and --upstream it is no server, but stands in front of one: it passes all requests and WebSockets on, and \
             writes them to a file when it ends, as an HTTP archive (HAR) that browsers show and tests replay, without secrets. \
-            Bodies of more than 16 MiB and answers that take more than a minute aren't passed on. The options about an app, a profile, webhooks, a seed and the page mean nothing then.
+            An earlier recording stays if nothing came. Bodies of more than 16 MiB and answers that take more than a minute aren't \
+            passed on. The options about an app, a profile, webhooks, a seed and the page mean nothing then.
 
             \(Status.text)
             """)

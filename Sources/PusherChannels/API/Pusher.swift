@@ -189,8 +189,8 @@ public final class Pusher: Sendable {
     /// Signs the user in with ``PusherClientOptions/userAuthMethod``, and again on every later connection.
     ///
     /// If the authorization fails with a retryable error (``PusherError/isRetryable``), it is requested again, as for channels.
-    /// Waiting callers get the first failure. The delegate gets it, too, each later one that has another reason, and
-    /// ``PusherDelegate/signedIn(userID:)`` when a retry succeeds.
+    /// Waiting callers get the first failure. The delegate gets it, too, then each failure with another reason than the one
+    /// before, and ``PusherDelegate/signedIn(userID:)`` when a retry succeeds.
     ///
     /// Waits for a connection if there is none yet. If the task is cancelled, or its `ServiceGroup` shuts down, the wait ends,
     /// but not the sign-in.

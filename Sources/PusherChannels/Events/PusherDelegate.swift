@@ -21,8 +21,8 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
 
     /// Events that were sent on a channel since that time may be missing: it was lost and is subscribed again, closures were too
     /// slow, or Sockudo's history doesn't have what was missed. The protocol has no way to ask for them; an application that needs
-    /// them asks its own server. This includes the signed-in user's own channel, whose
-    /// name is `#server-to-user-` followed by the user's id.
+    /// them asks its own server. This includes the signed-in user's own channel, whose name is `#server-to-user-` followed by the
+    /// user's id.
     func eventsMayBeMissing(channelName: String, since: Date)
 
     /// A channel could not be subscribed to. A failure that is retried is reported once, and again when its reason changes.
@@ -53,8 +53,8 @@ public protocol PusherDelegate: AnyObject, SendableMetatype {
     /// The client met an error that isn't about a single channel: a connection could not be made, the server closed it with a
     /// code, or a frame could not be read. Called for each failed attempt, but not for closes by servers that restart or are
     /// overloaded (1000, 1001, 1005, 1006, 1011 to 1014, 4100 to 4299), however often: to notice an outage, look at
-    /// ``changedConnectionState(from:to:)``. The client goes on by itself: nobody needs to be told,
-    /// unless the state is `disconnected`.
+    /// ``changedConnectionState(from:to:)``. The client goes on by itself: nobody needs to be told, unless the state is
+    /// `disconnected`.
     func clientReported(error: PusherError)
 }
 
